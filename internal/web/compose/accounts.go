@@ -12,10 +12,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxAccounts is how many accounts the page lists; a post has at most a hundred.
+// maxAccounts limits the accounts that the page lists. A post can have at most 100 accounts.
 const maxAccounts = 500
 
-// accounts returns all connected accounts of the team.
+// accounts returns the team's accounts, up to about maxAccounts.
 func (p *Handlers) accounts(r *http.Request) ([]account.SocialAccount, error) {
 	out := []account.SocialAccount{}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
@@ -37,10 +37,11 @@ func (p *Handlers) accounts(r *http.Request) ([]account.SocialAccount, error) {
 type offered struct {
 	account.SocialAccount
 
-	Left bool // disconnected, but still selected in the post
+	Left bool // whether the account is disconnected, but still belongs to the post
 }
 
-// offer returns the connected accounts by network and name, and the disconnected accounts that the post still has.
+// offer returns the given accounts and the other accounts of the saved post, which are usually disconnected. It sorts
+// them by network and username. held is nil for a new post.
 func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	out := make([]offered, 0, len(accounts))
 	for _, a := range accounts {
@@ -65,8 +66,8 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	return out
 }
 
-// contradictions returns an error for each account whose text or media in the form would be lost, because the account is
-// not selected or its text is disabled.
+// contradictions returns an error for each account whose text or media in the form would be lost, because the account
+// is not selected or its text is disabled.
 func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Record) []error {
 	out := []error{}
 	for _, a := range offer(accounts, held) {
@@ -89,7 +90,7 @@ func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Reco
 	return out
 }
 
-// choose groups the accounts and removes unknown accounts from the form.
+// choose groups the accounts by network, sets Chosen and Aside, and removes unknown accounts from the form.
 func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	kept := []int64{}
 	for _, a := range offer(accounts, held) {
@@ -109,12 +110,13 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	v.Accounts = kept
 }
 
-// Customized returns the accounts whose overrides can be edited: selected accounts, and other accounts with a problem.
+// Customized returns the accounts whose overrides can be edited: the selected accounts, and accounts whose text has
+// errors.
 func (v *view) Customized() []chosen {
 	return slices.Concat(v.Chosen, slices.DeleteFunc(slices.Clone(v.Aside), v.isKept))
 }
 
-// Kept returns the accounts whose overrides are kept in hidden fields.
+// Kept returns the unselected accounts whose overrides are kept in hidden fields.
 func (v *view) Kept() []chosen {
 	return slices.DeleteFunc(slices.Clone(v.Aside), func(c chosen) bool { return !v.isKept(c) })
 }

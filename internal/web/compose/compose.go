@@ -1,8 +1,8 @@
 // Package compose serves the post editor. A post has a text, accounts, media, overrides per account, and a time or
 // recurrence rule. The editor shows a preview and the networks' validation of unsaved input.
 //
-// The whole post is one form. Every button except Save only shows the form again, so that the form works without JavaScript
-// and is not saved by accident.
+// The whole post is one form, which works without JavaScript. The buttons that save it are Save, Schedule, Publish and
+// Send for approval. Every other button changes no post and shows the form again.
 package compose
 
 import (
@@ -48,7 +48,7 @@ var pages = shell.Parse(files,
 		}
 	})
 
-// anchor returns a link as a part of a translated sentence.
+// anchor returns an HTML link for use in a translated sentence.
 func anchor(href, text string) template.HTML {
 	out := `<a href="` + template.HTMLEscapeString(href) + `">` + template.HTMLEscapeString(text) + `</a>`
 	return template.HTML(out) //nolint:gosec // escaped above
@@ -73,8 +73,8 @@ type Handlers struct {
 	readyMade ReadyMadeLists
 }
 
-// Creators describe the settings of TikTok accounts, as read from the network, the options of posts without a choice, and
-// the rules of networks.
+// Creators provides what the editor needs from the networks: the settings of TikTok accounts, the options of posts that
+// set none, and the rules for content.
 type Creators interface {
 	CreatorInfo(ctx context.Context, account int64) appcheck.Creator
 	DefaultOptions(platform string) network.Options
@@ -90,8 +90,8 @@ func New(
 	return &Handlers{f, posts, approvals, library, creators, readyMade}
 }
 
-// Routes returns the routes of the pages. The post is looked up before the role is checked, because it may belong to
-// another of the person's teams.
+// Routes returns the routes of the editor. The routes of a post are open to all members: own looks up the post before
+// it checks the role, because the post may belong to another of the person's teams.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /posts/new", For: shell.Writers, Do: p.newPage},
@@ -107,13 +107,13 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// own returns a handler for people who may write in the post's team. It selects that team if the post belongs to
-// another of the person's teams.
+// own wraps a handler for the post in the path. It calls do if the visitor may write in the selected team and the post
+// belongs to that team. For a GET of a post of another of the visitor's teams, it selects that team and redirects.
 func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		if _, err := p.postOf(r, id); err != nil {
-			if shell.SendsFiles(r) && p.isInOwnTeam(r, id) { // the form names the team
+			if shell.SendsFiles(r) && p.isInOwnTeam(r, id) { // receive compares the team that the form names
 				do(w, r)
 				return
 			}
@@ -126,7 +126,7 @@ func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// isInOwnTeam reports whether a post belongs to one of the person's teams.
+// isInOwnTeam reports whether a post belongs to one of the visitor's open teams.
 func (p *Handlers) isInOwnTeam(r *http.Request, id string) bool {
 	teams := []int64{}
 	for _, t := range shell.VisitorOf(r.Context()).Teams {
@@ -138,8 +138,8 @@ func (p *Handlers) isInOwnTeam(r *http.Request, id string) bool {
 	return err == nil
 }
 
-// writing returns a handler for people who may write in the selected team. The team of a form with files is known
-// only after parsing it, so upload checks again.
+// writing wraps a handler for people who may write in the selected team. It does not check requests with files, because
+// their team is known only after the form is parsed: receive checks them.
 func (p *Handlers) writing(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !shell.SendsFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {
@@ -150,7 +150,7 @@ func (p *Handlers) writing(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// postOf returns a post of the selected team.
+// postOf returns the selected team's post with an ID, or a not_found error.
 func (p *Handlers) postOf(r *http.Request, id string) (post.Record, error) {
 	if named, err := uuid.Parse(id); err != nil || named.String() != id {
 		return post.Record{}, apierr.Missing()

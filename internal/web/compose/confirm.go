@@ -8,18 +8,19 @@ import (
 	"pressroom.example/pressroom/internal/domain/post/approval"
 )
 
-// confirmation asks whether a new post is published or sent for approval, before the post is saved.
+// confirmation asks a person to confirm publishing a new post or sending it for approval. The post is not saved yet.
 type confirmation struct {
 	view
 
-	Publishes   bool // otherwise the post is sent for approval
-	Blocked     bool // a network would reject the post
-	MaySchedule bool
-	Mails       bool
-	MaxMessage  int
+	Publishes   bool // whether the post would be published; otherwise it would be sent for approval
+	Blocked     bool // whether a network would reject the post
+	MaySchedule bool // whether the visitor may schedule posts
+	Mails       bool // whether approval links can be sent by email
+	MaxMessage  int  // maximum length of the message to the client
 }
 
-// confirm sends the confirmation question, or the form with its problems. It saves nothing, so canceling leaves no draft.
+// confirm sends the confirmation question, or the form with its problems. It saves nothing, so canceling leaves no
+// draft.
 func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s sheet, what string) {
 	found, err := p.findErrors(r, s, what)
 	if err != nil {
@@ -46,5 +47,5 @@ func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s sheet, what
 	})
 }
 
-// asksFirst reports whether the script requests the confirmation question before it saves a new post.
+// asksFirst reports whether the page's script requests the confirmation question instead of saving a new post.
 func asksFirst(r *http.Request) bool { return r.PostForm.Get("ask") != "" && r.PathValue("id") == "" }

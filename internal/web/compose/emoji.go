@@ -11,12 +11,13 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// emojiList has a category per heading and an emoji per line, with its name and, after a comma, more words to find it by.
+// emojiList lists the emoji, one per line, with the name and, after a comma, more search words. A line "# name" begins
+// a category.
 //
 //go:embed emoji.txt
 var emojiList string
 
-// emojiGerman has the German names of the emoji, in the same form without categories.
+// emojiGerman has the German names and search words of the emoji, in the same format but without categories.
 //
 //go:embed emoji.de.txt
 var emojiGerman string
@@ -29,14 +30,14 @@ type (
 	emoji struct{ Text, Name, Words string }
 )
 
-// categoryNames are the labels of the categories.
+// categoryNames has the labels of the emoji categories.
 var categoryNames = map[string]locale.Key{
 	"Smileys": "Smileys", "Hearts and feelings": "Hearts and feelings", "Hands and people": "Hands and people",
 	"Animals and nature": "Animals and nature", "Food and drink": "Food and drink", "Activities": "Activities",
 	"Travel and places": "Travel and places", "Objects": "Objects", "Symbols": "Symbols",
 }
 
-// emojiCategories returns the emoji that the picker offers.
+// emojiCategories returns the emoji of the picker, with English names.
 var emojiCategories = sync.OnceValue(func() []emojiCategory {
 	var out []emojiCategory
 	for line := range strings.Lines(emojiList) {
@@ -52,7 +53,7 @@ var emojiCategories = sync.OnceValue(func() []emojiCategory {
 	return out
 })
 
-// germanEmoji returns the German names and words by emoji.
+// germanEmoji maps each emoji to its German name and search words, separated by commas.
 var germanEmoji = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(emojiGerman) {
@@ -62,7 +63,7 @@ var germanEmoji = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// emojiIn returns the emoji that the picker offers, with names in a language. English words find them in each language.
+// emojiIn returns the emoji of the picker, with names in a language. The English search words work in every language.
 func emojiIn(l *locale.Language) []emojiCategory {
 	all := emojiCategories()
 	if l != locale.German {
@@ -79,7 +80,7 @@ func emojiIn(l *locale.Language) []emojiCategory {
 	return out
 }
 
-// emoji answers the script with the emoji picker. It is the same for everybody with the same language.
+// emoji serves the emoji picker to the page's script. It depends only on the language, so browsers may cache it.
 func (p *Handlers) emoji(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
 	l := p.Language(r)

@@ -9,18 +9,19 @@ import (
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 )
 
-// Bounds of the search for a free slot, in the team's time zone.
+// Bounds of the search for a free slot, in the visitor's time zone.
 const (
 	firstHour   = 9
 	lastHour    = 18 // start of the last slot
 	maxFreeDays = 60
-	minLeadTime = 10 * time.Minute // minimum lead time
+	minLeadTime = 10 * time.Minute // minimum time from now to the slot
 )
 
 var errNoFreeSlot = apierr.Invalid(apierr.NotAllowedValue, "date",
 	"Every hour from 9:00 to 18:00 in the next 60 days has a post. Choose a time yourself.")
 
-// useNextFreeSlot sets the form's time to the next free slot on or after its date, if that is in the future.
+// useNextFreeSlot sets the form's time to the first free slot on or after the form's date, or from today if that date
+// is missing or not in the future.
 func (p *Handlers) useNextFreeSlot(r *http.Request, s *sheet) error {
 	actor, err := p.actor(r)
 	if err != nil {
@@ -39,7 +40,8 @@ func (p *Handlers) useNextFreeSlot(r *http.Request, s *sheet) error {
 	return nil
 }
 
-// free returns the first full hour from a day on and after an instant without posts in the team's calendar.
+// free returns the first hour, from firstHour to lastHour, that is on or after day, later than behind, and has no
+// posts.
 func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) (time.Time, error) {
 	for range maxFreeDays {
 		hours := make([]time.Time, 0, lastHour-firstHour+2)

@@ -13,8 +13,8 @@ import (
 // Limits of the hashtag lists that the editor offers.
 const (
 	offeredLists    = 20
-	offeredHashtags = 200 // hashtags of a list
-	addedAtOnce     = 30  // hashtags added by one click; Instagram's limit per post
+	offeredHashtags = 200 // hashtags per list
+	addedAtOnce     = 30  // maximum number of hashtags that one click adds; Instagram's limit per post
 )
 
 // hashtagList is a list that the editor offers.
@@ -24,7 +24,7 @@ type hashtagList struct {
 	Hashtags []string
 }
 
-// ReadyMadeLists are the hashtag lists that come with the service.
+// ReadyMadeLists provides the hashtag lists that come with the service.
 type ReadyMadeLists interface {
 	ReadyMadeIn(language string) []list.ReadyMade
 }
@@ -35,7 +35,7 @@ type hashtagPanel struct{ Own, Ready []hashtagList }
 // AddedAtOnce returns how many hashtags a click on the list adds.
 func (l hashtagList) AddedAtOnce() int { return min(len(l.Hashtags), addedAtOnce) }
 
-// hashtags answers the script with the hashtag lists.
+// hashtags serves the hashtag lists to the page's script.
 func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
 	own, err := p.hashtagLists(r)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
 	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
 }
 
-// hashtagLists returns the team's latest non-empty lists.
+// hashtagLists returns the team's latest lists, except empty ones.
 func (p *Handlers) hashtagLists(r *http.Request) ([]hashtagList, error) {
 	found, _, err := shell.Run[list.HashtagLists](p.Shell, r, "list_hashtag_lists",
 		operation.Arguments{"scope": "own", "limit": int64(offeredLists)})

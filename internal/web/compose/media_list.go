@@ -8,16 +8,17 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// mediaList identifies a list of media of the form: that of the post, of an account's override, or of a part of the thread.
+// mediaList identifies a list of media items in the form: that of the post, of an account's override, or of a part of
+// the thread. The zero value identifies the list of the post.
 type mediaList struct {
-	Account int64 // 0 for the post and for parts
+	Account int64 // ID of the account; 0 for the post and for parts
 	Part    int   // number of the part as in partField; 0 for the post and for accounts
 }
 
-// partPrefix begins the identifiers of the parts' lists.
+// partPrefix precedes the number of a part in the identifier of its list and in the name of its text field.
 const partPrefix = "part-"
 
-// mediaListOf returns the list that String identifies, or that of the post for other texts.
+// mediaListOf is the inverse of String. It returns the list of the post for other texts.
 func mediaListOf(text string) mediaList {
 	if n, ok := strings.CutPrefix(text, partPrefix); ok {
 		return mediaList{Part: int(number(n))}
@@ -32,7 +33,7 @@ func (l mediaList) String() string {
 	return strconv.FormatInt(l.Account, 10)
 }
 
-// Field returns the name of the fields with the media.
+// Field returns the name of the form fields with the IDs of the items.
 func (l mediaList) Field() string {
 	switch {
 	case l.Part > 0:
@@ -43,7 +44,7 @@ func (l mediaList) Field() string {
 	return "media"
 }
 
-// Section returns the id of the element that contains the list.
+// Section returns the id of the HTML element that contains the list.
 func (l mediaList) Section() string {
 	switch {
 	case l.Part > 0:
@@ -54,7 +55,7 @@ func (l mediaList) Section() string {
 	return "media"
 }
 
-// hasList reports whether the form has a list.
+// hasList reports whether l is a list of the form.
 func (s *sheet) hasList(l mediaList) bool {
 	if l.Part != 0 {
 		return l.Part > 0 && l.Part <= len(s.Parts)
@@ -62,7 +63,7 @@ func (s *sheet) hasList(l mediaList) bool {
 	return l.Account == 0 || slices.Contains(s.Accounts, l.Account)
 }
 
-// list returns the media of a list.
+// list returns the IDs of the items in a list.
 func (s *sheet) list(l mediaList) []int64 {
 	switch {
 	case l.Part > 0 && l.Part <= len(s.Parts):
@@ -75,7 +76,7 @@ func (s *sheet) list(l mediaList) []int64 {
 	return s.Own[l.Account].Media
 }
 
-// setList replaces the media of a list that the form has.
+// setList replaces the items of a list. hasList must be true for the list.
 func (s *sheet) setList(l mediaList, media []int64) {
 	switch {
 	case l.Part > 0:
@@ -90,7 +91,7 @@ func (s *sheet) setList(l mediaList, media []int64) {
 	}
 }
 
-// add appends a library item to the list for which the picker is open, unless the list contains the item already.
+// add appends a library item to the list that the picker adds to, unless the list contains the item already.
 func (s *sheet) add(id int64) {
 	if !s.hasList(s.Picker.Into) {
 		s.Picker.Into = mediaList{}
@@ -101,7 +102,7 @@ func (s *sheet) add(id int64) {
 	}
 }
 
-// arrange applies a button of a media item: up, down or remove, with the list and the position.
+// arrange performs the action of a media item's button: up, down or remove. place is the item's index in the list.
 func (s *sheet) arrange(what, list, place string) {
 	l, at := mediaListOf(list), int(number(place))
 	media := slices.Clone(s.list(l))
@@ -124,14 +125,14 @@ type item struct {
 	network.Media
 
 	List  mediaList
-	Place int
-	Last  bool
-	Alt   string
-	Cover string
-	First bool // first occurrence in the form, which has its fields
+	Place int    // index in the list
+	Last  bool   // whether it is the last item of the list
+	Alt   string // alternative text, as entered or from the library
+	Cover string // time of a video's cover in seconds, as entered
+	First bool   // whether it is the item's first occurrence in the form, where its Alt and Cover are edited
 }
 
-// arrangeMedia arranges the media and omits media that the team does not have.
+// arrangeMedia sets the items of all lists. It omits media that are not in known, the team's library items by ID.
 func (v *view) arrangeMedia(known map[int64]network.Media) {
 	seen := map[int64]bool{}
 	v.Shown, v.Media = v.items(mediaList{}, v.Media, known, seen)

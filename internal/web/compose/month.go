@@ -13,32 +13,32 @@ import (
 
 const (
 	yearMonth  = "2006-01"
-	maxPerDay  = 10 // posts of a day that the month lists
+	maxPerDay  = 10 // maximum number of posts that are listed per day
 	weekDays   = 7
-	monthRange = 120 // months before and after the current one that can be shown
+	monthRange = 120 // number of months before and after the current one that can be shown
 )
 
-// month is a month with the team's posts, from which a date is chosen.
+// month is the month of a date picker, with the times of the team's posts.
 type month struct {
 	Title          string
-	Previous, Next string // as 2026-11; empty at the ends of the range
+	Previous, Next string // such as 2026-11; empty at the ends of the range
 	Weekdays       []string
 	Weeks          [][]monthDay
 }
 
-// monthDay is a day of a month.
+// monthDay is a day of a month's weeks.
 type monthDay struct {
-	Date   string // as 2026-11-29
+	Date   string // such as 2026-11-29
 	Day    int
-	Other  bool // of a month beside
+	Other  bool // whether the day belongs to the previous or next month
 	Past   bool
 	Today  bool
-	Name   string
-	Times  []string // of the team's posts, earliest first
-	Excess bool     // there are more posts
+	Name   string   // date in words
+	Times  []string // times of the team's posts, earliest first
+	Excess bool     // whether the day has more posts than Times
 }
 
-// showMonth answers the script with a month and the team's posts in it. An invalid month means the current one.
+// showMonth serves a month of the date picker to the page's script: the current one if the query has no valid month.
 func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	actor, err := p.actor(r)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
 }
 
-// newMonth returns a month in whole weeks without posts.
+// newMonth returns the month that begins at first as whole weeks, without posts.
 func newMonth(l *locale.Language, first time.Time, today string) month {
 	out := month{Title: l.Format(first, locale.Month)}
 	day, end := l.StartOfWeek(first), first.AddDate(0, 1, 0)

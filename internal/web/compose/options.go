@@ -7,21 +7,21 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// The values of fields with three states.
+// The values of a field that is yes, no or not set.
 const (
 	yes = "yes"
 	no  = "no"
 )
 
-// optionFields are the fields of a network's options in the form.
+// optionFields describes how the form handles the options of one network.
 type optionFields struct {
 	platform string
-	read     func(url.Values, *network.Options)              // sets the network's options
+	read     func(url.Values, *network.Options)              // reads the network's options from a form
 	keep     func(to *network.Options, from network.Options) // copies the network's options
-	errors   func(network.Options) []error                   // what is wrong with the network's options, each with its field
+	errors   func(network.Options) []error                   // returns errors, each with its field
 }
 
-// optionForms are the networks with fields in the form.
+// optionForms lists the networks with option fields in the form.
 var optionForms = []optionFields{
 	{threadsNetwork, readThreads, func(to *network.Options, from network.Options) { to.Threads = from.Threads }, threadsErrors},
 	{networkX, readX, func(to *network.Options, from network.Options) { to.X = from.X }, xErrors},
@@ -38,14 +38,15 @@ var optionForms = []optionFields{
 	{youTube, readYouTube, func(to *network.Options, from network.Options) { to.YouTube = from.YouTube }, youTubeErrors},
 }
 
-// choices are the options in a form. Networks without fields in the form keep the options of the post.
+// choices are the network options in a form. For a network that is not in Networks, the post keeps its options.
 type choices struct {
 	network.Options
 
 	Networks []string // networks with fields in the form
 }
 
-// readChoices returns the choices in a form. Without a choice for a network, the team's default or the operator's mode applies.
+// readChoices reads the choices from a form. If the form has none for a network, its options stay unset, so that the
+// team's or the operator's defaults apply.
 func readChoices(form url.Values) choices {
 	c := choices{Networks: form["options"]}
 	for _, f := range optionForms {
@@ -54,7 +55,7 @@ func readChoices(form url.Values) choices {
 	return c
 }
 
-// choicesOf returns the choices of a post.
+// choicesOf returns the options of a post as choices for all networks.
 func choicesOf(o network.Options) choices {
 	c := choices{Options: o}
 	for _, f := range optionForms {
@@ -63,7 +64,7 @@ func choicesOf(o network.Options) choices {
 	return c
 }
 
-// of returns the post's options after the form's choices.
+// of returns held, the options of the post, with those of the form's networks replaced by the choices.
 func (c choices) of(held network.Options) *network.Options {
 	for _, f := range optionForms {
 		if slices.Contains(c.Networks, f.platform) {
@@ -73,7 +74,7 @@ func (c choices) of(held network.Options) *network.Options {
 	return &held
 }
 
-// errors returns what is wrong with the choices, each with its field.
+// errors returns the errors of the choices, each with its field.
 func (c choices) errors() []error {
 	var out []error
 	for _, f := range optionForms {
@@ -82,7 +83,7 @@ func (c choices) errors() []error {
 	return out
 }
 
-// HasOptions reports whether the team has an account of a network, so that the form has the network's fields.
+// HasOptions reports whether the form offers an account on a network, and therefore has the network's option fields.
 func (v *view) HasOptions(platform string) bool {
 	return slices.ContainsFunc(v.Groups, func(g group) bool { return g.Platform == platform })
 }
@@ -103,8 +104,8 @@ func (v *view) Publishes(platform string) bool {
 	return slices.ContainsFunc(v.Chosen, func(c chosen) bool { return c.Platform == platform })
 }
 
-// optionInputs maps options of the API to the ids of their inputs. The problems of other options are shown at the top of the
-// network's options.
+// optionInputs maps option names in the API to the ids of their inputs. The problems of other options are shown at the
+// top of the network's options.
 var optionInputs = map[string]string{
 	"options.bluesky.link_card.title":       "bluesky-card-title",
 	"options.bluesky.link_card.description": "bluesky-card-description",

@@ -19,7 +19,7 @@ const (
 	maxLanguages = 3
 )
 
-// pick returns the values that are offered, in the order of the offer.
+// pick returns those of the values that are offered, in the order of offered.
 func pick(offered []shell.Choice, values []string) []string {
 	var out []string
 	for _, one := range offered {
@@ -30,7 +30,7 @@ func pick(offered []shell.Choice, values []string) []string {
 	return out
 }
 
-// box is a choice in a group of check boxes.
+// box is a choice in a group of checkboxes or in a list.
 type box struct {
 	shell.Choice
 
@@ -45,7 +45,7 @@ func boxes(offered []shell.Choice, values []string) []box {
 	return out
 }
 
-// readBluesky sets the options for Bluesky in a form.
+// readBluesky reads the Bluesky options from a form into o. It leaves o.Bluesky unset if the form has none.
 func readBluesky(form url.Values, o *network.Options) {
 	b := network.BlueskyOptions{
 		QuoteURL:      strings.TrimSpace(form.Get("bluesky-quote")),
@@ -61,9 +61,9 @@ func readBluesky(form url.Values, o *network.Options) {
 		URL: strings.TrimSpace(form.Get("bluesky-card-url")), Title: strings.TrimSpace(textOf(form, "bluesky-card-title")),
 		Description: strings.TrimSpace(textOf(form, "bluesky-card-description")),
 	}
-	// the box is for a card whose texts are those of the page
+	// The checkbox requests a card. If the card has no texts, those of the linked page are used.
 	if form.Get("bluesky-card") == yes || card != (network.BlueskyOptionsLinkCard{}) {
-		card.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("bluesky-card-thumbnail"), 10, 64) // a delivery checks it
+		card.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("bluesky-card-thumbnail"), 10, 64) // checked on delivery
 		b.LinkCard = &card
 	}
 	if !b.IsZero() {
@@ -71,7 +71,7 @@ func readBluesky(form url.Values, o *network.Options) {
 	}
 }
 
-// blueskyErrors returns what is wrong with the options for Bluesky, each with its field. The network checks the rest.
+// blueskyErrors returns the errors of the Bluesky options, each with its field. The network's rules cover the rest.
 func blueskyErrors(o network.Options) []error {
 	b := o.Bluesky
 	if b == nil {
@@ -95,7 +95,7 @@ func blueskyErrors(o network.Options) []error {
 	return out
 }
 
-// BlueskyChoices returns the choices for Bluesky, empty if there are none.
+// BlueskyChoices returns the form's choices for Bluesky, or the zero value if there are none.
 func (v *view) BlueskyChoices() network.BlueskyOptions {
 	if v.Choices.Bluesky == nil {
 		return network.BlueskyOptions{}
@@ -103,7 +103,7 @@ func (v *view) BlueskyChoices() network.BlueskyOptions {
 	return *v.Choices.Bluesky
 }
 
-// BlueskyCard returns the link card of the choices for Bluesky, empty if there is none.
+// BlueskyCard returns the link card for Bluesky, or the zero value if there is none.
 func (v *view) BlueskyCard() network.BlueskyOptionsLinkCard {
 	if card := v.BlueskyChoices().LinkCard; card != nil {
 		return *card
@@ -111,13 +111,13 @@ func (v *view) BlueskyCard() network.BlueskyOptionsLinkCard {
 	return network.BlueskyOptionsLinkCard{}
 }
 
-// Languages returns the languages of the choices for Bluesky as a text.
+// Languages returns the languages for Bluesky, separated by commas.
 func (v *view) Languages() string { return strings.Join(v.BlueskyChoices().Languages, ", ") }
 
-// BlueskyReplies returns the restrictions of replies on Bluesky.
+// BlueskyReplies returns the checkboxes for who can reply on Bluesky.
 func (v *view) BlueskyReplies() []box {
 	return boxes(preview.BlueskyReplies, v.BlueskyChoices().ReplySettings)
 }
 
-// BlueskyLabels returns the content warnings of Bluesky.
+// BlueskyLabels returns the checkboxes for content warnings on Bluesky.
 func (v *view) BlueskyLabels() []box { return boxes(preview.BlueskyLabels, v.BlueskyChoices().Labels) }

@@ -15,7 +15,7 @@ const (
 	maxFacebookTitle = 255 // characters
 )
 
-// readFacebook sets the options for Facebook in a form.
+// readFacebook reads the Facebook options from a form into o. It leaves o.Facebook unset if the form has none.
 func readFacebook(form url.Values, o *network.Options) {
 	f := network.FacebookOptions{
 		Format: form.Get("facebook-format"), Link: strings.TrimSpace(form.Get("facebook-link")),
@@ -26,7 +26,7 @@ func readFacebook(form url.Values, o *network.Options) {
 	}
 }
 
-// facebookErrors returns what is wrong with the options for Facebook, each with its field.
+// facebookErrors returns the errors of the Facebook options, each with its field.
 func facebookErrors(o network.Options) []error {
 	f := o.Facebook
 	if f == nil {
@@ -46,7 +46,7 @@ func facebookErrors(o network.Options) []error {
 	return out
 }
 
-// FacebookChoices returns the choices for Facebook, empty if there are none.
+// FacebookChoices returns the form's choices for Facebook, or the zero value if there are none.
 func (v *view) FacebookChoices() network.FacebookOptions {
 	if v.Choices.Facebook == nil {
 		return network.FacebookOptions{}

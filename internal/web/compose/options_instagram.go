@@ -29,14 +29,14 @@ var (
 	locationID    = regexp.MustCompile(`^[0-9]{1,40}$`)
 )
 
-// readInstagram sets the options for Instagram in a form.
+// readInstagram reads the Instagram options from a form into o. It leaves o.Instagram unset if the form has none.
 func readInstagram(form url.Values, o *network.Options) {
 	i := network.InstagramOptions{
 		Format: form.Get("instagram-format"), Collaborators: usernames(form.Get("instagram-collaborators")),
 		LocationID: strings.TrimSpace(form.Get("instagram-location")), AudioName: strings.TrimSpace(textOf(form, "instagram-audio")),
 		GraduationStrategy: form.Get("instagram-trial"),
 	}
-	i.CoverMediaID, _ = strconv.ParseInt(form.Get("instagram-cover"), 10, 64) // a delivery checks it
+	i.CoverMediaID, _ = strconv.ParseInt(form.Get("instagram-cover"), 10, 64) // checked on delivery
 	if form.Get("instagram-not-in-feed") == yes {
 		i.ShareToFeed = new(false)
 	}
@@ -48,7 +48,7 @@ func readInstagram(form url.Values, o *network.Options) {
 	}
 }
 
-// usernames returns the usernames in a text, which are separated by spaces or commas.
+// usernames returns the usernames in a text, which are separated by white space or commas, without @ and duplicates.
 func usernames(text string) []string {
 	var out []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
@@ -59,7 +59,8 @@ func usernames(text string) []string {
 	return out
 }
 
-// userTag returns the tag of an account, at the same place as before. A place is a username and two numbers.
+// userTag returns a tag for an account. It keeps the position of the account's existing tag, if places has one. A place
+// is a text "username x y" with x and y from 0 to 1, as returned by TagPlaces.
 func userTag(name string, places []string) network.InstagramUserTag {
 	tag := network.InstagramUserTag{Username: name}
 	for _, place := range places {
@@ -72,17 +73,17 @@ func userTag(name string, places []string) network.InstagramUserTag {
 	return tag
 }
 
-// Formats returns the formats of a post.
+// Formats returns the choices of a post's format on Instagram and Facebook.
 func (*view) Formats() []shell.Choice { return preview.Formats }
 
-// Trials returns the kinds of trial reels.
+// Trials returns the choices of how a trial reel is shown to followers.
 func (*view) Trials() []shell.Choice { return preview.InstagramTrials }
 
 func isFormat(format string) bool {
 	return format == network.FormatPost || shell.IsOffered(preview.Formats, format)
 }
 
-// instagramErrors returns what is wrong with the options for Instagram, each with its field.
+// instagramErrors returns the errors of the Instagram options, each with its field.
 func instagramErrors(o network.Options) []error {
 	i := o.Instagram
 	if i == nil {
@@ -116,7 +117,7 @@ func all[T any](list []T, is func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(one T) bool { return !is(one) })
 }
 
-// InstagramChoices returns the choices for Instagram, empty if there are none.
+// InstagramChoices returns the form's choices for Instagram, or the zero value if there are none.
 func (v *view) InstagramChoices() network.InstagramOptions {
 	if v.Choices.Instagram == nil {
 		return network.InstagramOptions{}
@@ -124,10 +125,10 @@ func (v *view) InstagramChoices() network.InstagramOptions {
 	return *v.Choices.Instagram
 }
 
-// Collaborators returns the usernames of Instagram's collaborators.
+// Collaborators returns the usernames of the collaborators on Instagram, separated by commas.
 func (v *view) Collaborators() string { return strings.Join(v.InstagramChoices().Collaborators, ", ") }
 
-// UserTags returns the usernames of the accounts that are tagged on Instagram.
+// UserTags returns the usernames of the accounts to tag on Instagram, separated by commas.
 func (v *view) UserTags() string {
 	var names []string
 	for _, tag := range v.InstagramChoices().UserTags {
@@ -136,7 +137,7 @@ func (v *view) UserTags() string {
 	return strings.Join(names, ", ")
 }
 
-// TagPlaces returns the places of the accounts that are tagged on Instagram.
+// TagPlaces returns the positions of the Instagram tags that have one, as texts for userTag.
 func (v *view) TagPlaces() []string {
 	var places []string
 	for _, tag := range v.InstagramChoices().UserTags {
@@ -147,7 +148,7 @@ func (v *view) TagPlaces() []string {
 	return places
 }
 
-// NotInFeed reports whether a reel is not shown in the feed.
+// NotInFeed reports whether the form keeps a reel on Instagram out of the feed.
 func (v *view) NotInFeed() bool {
 	share := v.InstagramChoices().ShareToFeed
 	return share != nil && !*share

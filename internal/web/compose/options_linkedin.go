@@ -27,10 +27,10 @@ const (
 	organizationURN     = "urn:li:organization:"
 )
 
-// linkedInVisibilities say who can see a post on LinkedIn. Without one, everybody can.
+// linkedInVisibilities are the choices of who can see a post on LinkedIn. The first one is the default.
 var linkedInVisibilities = []shell.Choice{{Value: "PUBLIC", Name: "Anyone"}, {Value: "CONNECTIONS", Name: "Connections only"}}
 
-// linkedInPollLengths are the lengths of a poll on LinkedIn.
+// linkedInPollLengths are the choices of how long a poll on LinkedIn is open.
 var linkedInPollLengths = []shell.Choice{
 	{Value: "ONE_DAY", Name: "1 day"}, {Value: "THREE_DAYS", Name: "3 days"}, {Value: "SEVEN_DAYS", Name: "7 days"},
 	{Value: "FOURTEEN_DAYS", Name: "14 days"},
@@ -39,7 +39,7 @@ var linkedInPollLengths = []shell.Choice{
 // mentionURN matches the URN of a person or a company.
 var mentionURN = regexp.MustCompile(`^urn:li:(person|organization):[A-Za-z0-9_-]{1,80}$`)
 
-// readLinkedIn sets the options for LinkedIn in a form.
+// readLinkedIn reads the LinkedIn options from a form into o. It leaves o.LinkedIn unset if the form has none.
 func readLinkedIn(form url.Values, o *network.Options) {
 	l := network.LinkedInOptions{
 		Visibility: form.Get("linkedin-visibility"), Poll: readLinkedInPoll(form),
@@ -49,9 +49,9 @@ func readLinkedIn(form url.Values, o *network.Options) {
 		Source: strings.TrimSpace(form.Get("linkedin-article-source")), Title: strings.TrimSpace(textOf(form, "linkedin-article-title")),
 		Description: strings.TrimSpace(textOf(form, "linkedin-article-description")),
 	}
-	// the box is for a card whose texts are those of the page
+	// The checkbox requests a card. If the card has no texts, those of the linked page are used.
 	if form.Get("linkedin-article") == yes || article != (network.LinkedInOptionsArticle{}) {
-		article.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("linkedin-article-thumbnail"), 10, 64) // a delivery checks it
+		article.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("linkedin-article-thumbnail"), 10, 64) // checked later
 		l.Article = &article
 	}
 	if !l.IsZero() {
@@ -59,7 +59,7 @@ func readLinkedIn(form url.Values, o *network.Options) {
 	}
 }
 
-// readLinkedInPoll returns the poll in a form, or nil.
+// readLinkedInPoll returns the LinkedIn poll in a form, or nil if there is none.
 func readLinkedInPoll(form url.Values) *network.LinkedInOptionsPoll {
 	poll := network.LinkedInOptionsPoll{
 		Question: strings.TrimSpace(textOf(form, "linkedin-question")), Options: readChoicesOf(form, "linkedin-poll"),
@@ -74,7 +74,8 @@ func readLinkedInPoll(form url.Values) *network.LinkedInOptionsPoll {
 	return &poll
 }
 
-// readMentions returns the mentions in a text with one "name = URN" in each line. A number is the ID of a company.
+// readMentions returns the mentions in a text with one "name = URN" per line. A number instead of a URN is the ID of a
+// company.
 func readMentions(text string) []network.LinkedInMention {
 	var out []network.LinkedInMention
 	for line := range strings.Lines(text) {
@@ -93,7 +94,7 @@ func readMentions(text string) []network.LinkedInMention {
 	return out
 }
 
-// linkedInErrors returns what is wrong with the options for LinkedIn, each with its field. The network checks the rest.
+// linkedInErrors returns the errors of the LinkedIn options, each with its field. The network's rules cover the rest.
 func linkedInErrors(o network.Options) []error {
 	l := o.LinkedIn
 	if l == nil {
@@ -130,7 +131,7 @@ func linkedInErrors(o network.Options) []error {
 	return out
 }
 
-// LinkedInChoices returns the choices for LinkedIn, empty if there are none.
+// LinkedInChoices returns the form's choices for LinkedIn, or the zero value if there are none.
 func (v *view) LinkedInChoices() network.LinkedInOptions {
 	if v.Choices.LinkedIn == nil {
 		return network.LinkedInOptions{}
@@ -138,10 +139,10 @@ func (v *view) LinkedInChoices() network.LinkedInOptions {
 	return *v.Choices.LinkedIn
 }
 
-// LinkedInVisibilities returns who can see a post on LinkedIn, except for the default.
+// LinkedInVisibilities returns the choices of who can see a post on LinkedIn, except for the default.
 func (*view) LinkedInVisibilities() []shell.Choice { return linkedInVisibilities[1:] }
 
-// LinkedInArticle returns the link card of the choices for LinkedIn, empty if there is none.
+// LinkedInArticle returns the link card for LinkedIn, or the zero value if there is none.
 func (v *view) LinkedInArticle() network.LinkedInOptionsArticle {
 	if article := v.LinkedInChoices().Article; article != nil {
 		return *article
@@ -149,7 +150,7 @@ func (v *view) LinkedInArticle() network.LinkedInOptionsArticle {
 	return network.LinkedInOptionsArticle{}
 }
 
-// LinkedInQuestion returns the question of the poll on LinkedIn.
+// LinkedInQuestion returns the question of the poll on LinkedIn, or "" if there is no poll.
 func (v *view) LinkedInQuestion() string {
 	if poll := v.LinkedInChoices().Poll; poll != nil {
 		return poll.Question
@@ -157,7 +158,7 @@ func (v *view) LinkedInQuestion() string {
 	return ""
 }
 
-// LinkedInPoll returns the texts of the fields for a poll on LinkedIn.
+// LinkedInPoll returns the texts of the poll fields for LinkedIn, "" for those without a text.
 func (v *view) LinkedInPoll() []string {
 	out := make([]string, maxPollChoices)
 	if poll := v.LinkedInChoices().Poll; poll != nil {
@@ -166,7 +167,7 @@ func (v *view) LinkedInPoll() []string {
 	return out
 }
 
-// LinkedInPollLengths returns the lengths of a poll on LinkedIn.
+// LinkedInPollLengths returns the choices of how long a poll on LinkedIn is open, with the current one selected.
 func (v *view) LinkedInPollLengths() []box {
 	length := usualLinkedInPoll
 	if poll := v.LinkedInChoices().Poll; poll != nil && poll.Duration != "" {
@@ -175,7 +176,7 @@ func (v *view) LinkedInPollLengths() []box {
 	return boxes(linkedInPollLengths, []string{length})
 }
 
-// LinkedInMentions returns the mentions as a text for readMentions.
+// LinkedInMentions returns the mentions as a text that readMentions can read.
 func (v *view) LinkedInMentions() string {
 	var lines []string
 	for _, m := range v.LinkedInChoices().Mentions {

@@ -17,7 +17,7 @@ const (
 	maxPinSection = 180  // characters
 )
 
-// readPinterest sets the options for Pinterest in a form.
+// readPinterest reads the Pinterest options from a form into o. It leaves o.Pinterest unset if the form has none.
 func readPinterest(form url.Values, o *network.Options) {
 	p := network.PinterestOptions{
 		Title: strings.TrimSpace(textOf(form, "pinterest-title")), Link: strings.TrimSpace(form.Get("pinterest-link")),
@@ -28,7 +28,7 @@ func readPinterest(form url.Values, o *network.Options) {
 	}
 }
 
-// pinterestErrors returns what is wrong with the options for Pinterest, each with its field.
+// pinterestErrors returns the errors of the Pinterest options, each with its field.
 func pinterestErrors(o network.Options) []error {
 	p := o.Pinterest
 	if p == nil {
@@ -49,7 +49,7 @@ func pinterestErrors(o network.Options) []error {
 	return out
 }
 
-// PinterestChoices returns the choices for Pinterest, empty if there are none.
+// PinterestChoices returns the form's choices for Pinterest, or the zero value if there are none.
 func (v *view) PinterestChoices() network.PinterestOptions {
 	if v.Choices.Pinterest == nil {
 		return network.PinterestOptions{}

@@ -21,7 +21,7 @@ const (
 // threadsPostID matches the ID of a post on Threads.
 var threadsPostID = regexp.MustCompile(`^[0-9]{1,20}$`)
 
-// readThreads sets the options for Threads in a form.
+// readThreads reads the Threads options from a form into o. It leaves o.Threads unset if the form has none.
 func readThreads(form url.Values, o *network.Options) {
 	t := network.ThreadsOptions{
 		ReplyControl: form.Get("threads-reply"), TopicTag: strings.TrimPrefix(strings.TrimSpace(textOf(form, "threads-topic")), "#"),
@@ -39,7 +39,7 @@ func readThreads(form url.Values, o *network.Options) {
 	}
 }
 
-// threadsErrors returns what is wrong with the options for Threads, each with its field. The network checks the rest.
+// threadsErrors returns the errors of the Threads options, each with its field. The network's rules cover the rest.
 func threadsErrors(o network.Options) []error {
 	t := o.Threads
 	if t == nil {
@@ -65,7 +65,7 @@ func threadsErrors(o network.Options) []error {
 	return out
 }
 
-// ThreadsChoices returns the choices for Threads, empty if there are none.
+// ThreadsChoices returns the form's choices for Threads, or the zero value if there are none.
 func (v *view) ThreadsChoices() network.ThreadsOptions {
 	if v.Choices.Threads == nil {
 		return network.ThreadsOptions{}
@@ -73,12 +73,12 @@ func (v *view) ThreadsChoices() network.ThreadsOptions {
 	return *v.Choices.Threads
 }
 
-// ThreadsReplies returns the restrictions of replies on Threads.
+// ThreadsReplies returns the choices of who can reply on Threads, except for the default, everyone.
 func (*view) ThreadsReplies() []shell.Choice {
 	return preview.ThreadsReplies[:len(preview.ThreadsReplies)-1]
 }
 
-// ThreadsPoll returns the texts of the fields for a poll on Threads.
+// ThreadsPoll returns the texts of the poll fields for Threads, "" for those without a text.
 func (v *view) ThreadsPoll() []string {
 	out := make([]string, maxPollChoices)
 	if poll := v.ThreadsChoices().PollAttachment; poll != nil {

@@ -18,7 +18,7 @@ import (
 
 const tikTok = "tiktok"
 
-// readTikTok sets the options for TikTok in a form.
+// readTikTok reads the TikTok options from a form into o. It leaves o.TikTok unset if the form has none.
 func readTikTok(form url.Values, o *network.Options) {
 	is := func(name string) bool { return form.Get(name) == yes }
 	t := network.TikTokOptions{
@@ -34,7 +34,7 @@ func readTikTok(form url.Values, o *network.Options) {
 	}
 }
 
-// tikTokErrors returns what is wrong with the options for TikTok, each with its field.
+// tikTokErrors returns the errors of the TikTok options, each with its field.
 func tikTokErrors(o network.Options) []error {
 	if o.TikTok == nil || o.TikTok.PrivacyLevel == "" || shell.IsOffered(shell.TikTokAudiences, o.TikTok.PrivacyLevel) {
 		return nil
@@ -42,15 +42,15 @@ func tikTokErrors(o network.Options) []error {
 	return []error{apierr.Invalid(apierr.NotAllowedValue, "tiktok-privacy", "Choose who can see the post on TikTok.")}
 }
 
-// creator is a TikTok account with what its settings allow.
+// creator is a TikTok account and what its settings allow.
 type creator struct {
 	appcheck.Creator
 
 	Username string
 }
 
-// limits returns the length of a video and the features that the settings allow. The form offers only the audiences of the
-// account.
+// limits describes the maximum length of a video and the features that the settings turn off. It does not list
+// audiences, because the form disables those that the account does not allow.
 func limits(l *locale.Language, c creator) string {
 	var out []string
 	switch longest := c.LongestVideo; {
@@ -74,7 +74,7 @@ func limits(l *locale.Language, c creator) string {
 	return strings.Join(out, " ")
 }
 
-// limited are the options of a post that the settings of an account can forbid.
+// limited returns the options that the settings of an account can forbid: features and audiences.
 func limited() []string {
 	out := []string{"comment", "duet", "stitch"}
 	for _, a := range shell.TikTokAudiences {
@@ -83,18 +83,18 @@ func limited() []string {
 	return out
 }
 
-// Off returns the options that the account's settings forbid, separated by spaces.
+// Off returns the names of the options that the account's settings forbid, separated by spaces.
 func (c creator) Off() string {
 	return strings.Join(slices.DeleteFunc(limited(), func(option string) bool { return !c.Forbids(option) }), " ")
 }
 
-// Forbids reports whether the settings of a selected account forbid an option.
+// Forbids reports whether the settings of any selected TikTok account forbid an option.
 func (v *view) Forbids(option string) bool {
 	return slices.ContainsFunc(v.Creators, func(c creator) bool { return c.Forbids(option) })
 }
 
-// creatorsOf reads the settings of the selected TikTok accounts concurrently, so that it takes no longer than reading one.
-// Accounts without settings are left out.
+// creatorsOf reads the settings of the selected TikTok accounts concurrently, so that it takes no longer than reading
+// one. It omits accounts for which there is nothing to show.
 func (p *Handlers) creatorsOf(r *http.Request, accounts []account.SocialAccount, selected []int64) []creator {
 	var out []creator
 	var ids []int64
@@ -111,7 +111,7 @@ func (p *Handlers) creatorsOf(r *http.Request, accounts []account.SocialAccount,
 	return slices.DeleteFunc(out, func(c creator) bool { return c.Text == "" && !c.Unread })
 }
 
-// TeamAudience returns the audience of the team's default for TikTok.
+// TeamAudience returns the name of the audience in the team's default TikTok options, or "" if they have none.
 func (v *view) TeamAudience() locale.Key {
 	for _, a := range shell.TikTokAudiences {
 		if v.TeamTikTok != nil && a.Value == v.TeamTikTok.PrivacyLevel {
@@ -121,7 +121,7 @@ func (v *view) TeamAudience() locale.Key {
 	return ""
 }
 
-// TikTokChoices returns the choices for TikTok, empty if there are none.
+// TikTokChoices returns the form's choices for TikTok, or the zero value if there are none.
 func (v *view) TikTokChoices() network.TikTokOptions {
 	if v.Choices.TikTok == nil {
 		return network.TikTokOptions{}
@@ -129,5 +129,5 @@ func (v *view) TikTokChoices() network.TikTokOptions {
 	return *v.Choices.TikTok
 }
 
-// Audiences returns TikTok's audiences.
+// Audiences returns the choices of who can see a post on TikTok.
 func (*view) Audiences() []shell.Choice { return shell.TikTokAudiences }

@@ -21,12 +21,12 @@ const (
 	usualPollMinutes = 1440  // a day
 )
 
-// pollLengths are the offered lengths of a poll, in minutes.
+// pollLengths are the choices of how long a poll on X is open, in minutes.
 var pollLengths = []shell.Choice{
 	{Value: "60", Name: "1 hour"}, {Value: "1440", Name: "1 day"}, {Value: "4320", Name: "3 days"}, {Value: "10080", Name: "7 days"},
 }
 
-// readChoicesOf returns the choices of a poll in a form, without empty ones.
+// readChoicesOf returns the choices of the poll that a form has in a field, except empty ones.
 func readChoicesOf(form url.Values, field string) []string {
 	var out []string
 	for _, choice := range form[field] {
@@ -37,7 +37,7 @@ func readChoicesOf(form url.Values, field string) []string {
 	return out
 }
 
-// readX sets the options for X in a form.
+// readX reads the X options from a form into o. It leaves o.X unset if the form has none.
 func readX(form url.Values, o *network.Options) {
 	x := network.XOptions{
 		ReplySettings: form.Get("x-reply"), QuoteTweetID: strings.TrimSpace(form.Get("x-quote")),
@@ -55,7 +55,7 @@ func readX(form url.Values, o *network.Options) {
 	}
 }
 
-// xErrors returns what is wrong with the options for X, each with its field. The network checks the rest.
+// xErrors returns the errors of the X options, each with its field. The network's rules cover the rest.
 func xErrors(o network.Options) []error {
 	x := o.X
 	if x == nil {
@@ -74,7 +74,7 @@ func xErrors(o network.Options) []error {
 	return out
 }
 
-// pollErrors returns what is wrong with the choices of a poll, which have a maximum length.
+// pollErrors returns the errors of a poll's choices. longest is the maximum length of a choice in characters.
 func pollErrors(field string, choices []string, longest int) []error {
 	if len(choices) < 2 || len(choices) > maxPollChoices {
 		return []error{apierr.Invalid(apierr.NotAllowedValue, field, "A poll needs two to four choices.")}
@@ -87,7 +87,7 @@ func pollErrors(field string, choices []string, longest int) []error {
 	return nil
 }
 
-// XChoices returns the choices for X, empty if there are none.
+// XChoices returns the form's choices for X, or the zero value if there are none.
 func (v *view) XChoices() network.XOptions {
 	if v.Choices.X == nil {
 		return network.XOptions{}
@@ -95,10 +95,10 @@ func (v *view) XChoices() network.XOptions {
 	return *v.Choices.X
 }
 
-// XReplies returns the restrictions of replies on X.
+// XReplies returns the choices of who can reply on X, except for the default, everyone.
 func (*view) XReplies() []shell.Choice { return preview.XReplies }
 
-// XPoll returns the texts of the fields for a poll on X.
+// XPoll returns the texts of the poll fields for X, "" for those without a text.
 func (v *view) XPoll() []string {
 	out := make([]string, maxPollChoices)
 	if poll := v.XChoices().Poll; poll != nil {
@@ -107,7 +107,7 @@ func (v *view) XPoll() []string {
 	return out
 }
 
-// PollLengths returns the offered lengths of a poll on X. A different length of the post is offered too.
+// PollLengths returns the choices of how long a poll on X is open. If the post has another length, it is added.
 func (v *view) PollLengths() []box {
 	minutes := strconv.Itoa(usualPollMinutes)
 	if poll := v.XChoices().Poll; poll != nil {

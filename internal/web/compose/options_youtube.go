@@ -20,17 +20,17 @@ const (
 	maxVideoTitle = 100 // characters
 )
 
-// playlistID matches the ID of a playlist.
+// playlistID matches the ID of a playlist on YouTube.
 var playlistID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// readYouTube sets the options for YouTube in a form.
+// readYouTube reads the YouTube options from a form into o. It leaves o.YouTube unset if the form has none.
 func readYouTube(form url.Values, o *network.Options) {
 	y := network.YouTubeOptions{
 		Title: strings.TrimSpace(textOf(form, "youtube-title")), PrivacyStatus: form.Get("youtube-privacy"),
 		ContainsSyntheticMedia: form.Get("youtube-synthetic") == yes, CategoryID: form.Get("youtube-category"),
 		PlaylistID: strings.TrimSpace(form.Get("youtube-playlist")),
 	}
-	y.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("youtube-thumbnail"), 10, 64) // a delivery checks it
+	y.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("youtube-thumbnail"), 10, 64) // checked on delivery
 	if kids := form.Get("youtube-kids"); kids == yes || kids == no {
 		y.SelfDeclaredMadeForKids = new(kids == yes)
 	}
@@ -39,7 +39,7 @@ func readYouTube(form url.Values, o *network.Options) {
 	}
 }
 
-// youTubeErrors returns what is wrong with the options for YouTube, each with its field.
+// youTubeErrors returns the errors of the YouTube options, each with its field.
 func youTubeErrors(o network.Options) []error {
 	y := o.YouTube
 	if y == nil {
@@ -63,7 +63,7 @@ func youTubeErrors(o network.Options) []error {
 	return out
 }
 
-// YouTubeChoices returns the choices for YouTube, empty if there are none.
+// YouTubeChoices returns the form's choices for YouTube, or the zero value if there are none.
 func (v *view) YouTubeChoices() network.YouTubeOptions {
 	if v.Choices.YouTube == nil {
 		return network.YouTubeOptions{}
@@ -71,13 +71,13 @@ func (v *view) YouTubeChoices() network.YouTubeOptions {
 	return *v.Choices.YouTube
 }
 
-// Kids returns "yes" or "no" if the form states whether the video is made for kids, or "".
+// Kids returns "yes" or "no" if the form states whether the video is made for kids, or else "".
 func (v *view) Kids() string { return kidsOf(v.YouTubeChoices()) }
 
-// DefaultKids returns what Kids does, for a video without a choice.
+// DefaultKids is like Kids, but returns the default, which applies if the form does not state it.
 func (v *view) DefaultKids() string { return kidsOf(v.YouTubeDefaults) }
 
-// DefaultVisibility returns the visibility of a video without a choice.
+// DefaultVisibility returns the name of the visibility that applies if the form has none, or "" if there is no default.
 func (v *view) DefaultVisibility() locale.Key {
 	for _, one := range preview.YouTubeVisibilities {
 		if one.Value == v.YouTubeDefaults.PrivacyStatus {
@@ -97,5 +97,5 @@ func kidsOf(y network.YouTubeOptions) string {
 	return no
 }
 
-// Visibilities returns YouTube's preview.YouTubeVisibilities.
+// Visibilities returns the choices of who can see a video on YouTube.
 func (*view) Visibilities() []shell.Choice { return preview.YouTubeVisibilities }

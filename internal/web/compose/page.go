@@ -17,38 +17,38 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// view is the editor's page.
+// view has the data of the editor's page.
 type view struct {
 	sheet
 
-	Path     string // action of the form
-	Post     *post.Record
-	Zone     *time.Location
+	Path     string         // URL path to which the form is sent
+	Post     *post.Record   // the saved post; nil for a new post
+	Zone     *time.Location // the visitor's time zone
 	Groups   []group
-	Chosen   []chosen // selected accounts
-	Aside    []chosen // unselected accounts, whose overrides the form keeps
-	Shown    []item   // the media of the post
-	Shelf    mediaPicker
+	Chosen   []chosen    // selected accounts
+	Aside    []chosen    // unselected accounts with overrides, which the form keeps
+	Shown    []item      // the media of the post
+	Shelf    mediaPicker // page of the media library
 	Preview  outlook
-	Twice    bool // the time occurs twice because clocks go back
+	Twice    bool // whether the time occurs twice, as First and Later, because clocks go back
 	First    time.Time
 	Later    time.Time
-	Moment   string    // the chosen time or day in words; empty for none
-	Begins   time.Time // of a paused series: its first time, in its zone
-	ByDate   string    // label of monthly recurrence by date
-	ByDay    string
+	Moment   string    // the chosen time or day in words; empty if there is none
+	Begins   time.Time // first time of a paused series, in the series' time zone
+	ByDate   string    // label of monthly recurrence on the same date
+	ByDay    string    // label of monthly recurrence on the same weekday
 	Errors   problems
-	Done     string       // description of the steps that succeeded before the problems
-	Theirs   *post.Record // newer version saved by someone else
-	Paused   string       // why scheduling and publishing are paused; empty if they are not
-	Offers   []unsavedForm
-	Wording  wording
-	Creators []creator
-	// the team's default for TikTok; nil for none
+	Done     string        // what was done, and what failed, before the problems are listed
+	Theirs   *post.Record  // newer version that someone else saved; nil if there is none
+	Paused   string        // why scheduling and publishing are paused; empty if they are not
+	Offers   []unsavedForm // unsaved forms that can be restored
+	Wording  wording       // result of checking the texts against a brand voice
+	Creators []creator     // settings of the selected TikTok accounts
+	// the team's default TikTok options; nil if there are none
 	TeamTikTok *network.TikTokOptions
-	// the options of a video for YouTube without a choice
+	// the options that a YouTube video has if the form sets none
 	YouTubeDefaults network.YouTubeOptions
-	Playlists       bool // videos can be added to playlists
+	Playlists       bool // whether videos can be added to YouTube playlists
 }
 
 // group is a network with its accounts.
@@ -65,7 +65,7 @@ type chosen struct {
 	Items []item
 }
 
-// newPage shows an empty form, prefilled from the query with a day, a text, accounts and media.
+// newPage shows the form of a new post. The query may set the time, the text, the accounts and the media.
 func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if id := p.createdPost(r, q.Get("sent")); id != "" {
@@ -92,7 +92,7 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, s)
 }
 
-// restore shows a form that was sent after the session had ended or the person had switched teams.
+// restore shows the form saved in the session, if any: one sent after sign-out or after a switch of teams.
 func (p *Handlers) restore(w http.ResponseWriter, r *http.Request) bool {
 	form := p.SavedForm(r)
 	if form == nil {
@@ -124,13 +124,13 @@ func (p *Handlers) editPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// show shows a form with its problems, if any.
+// show shows the form of the post in the path, or of a new post, with the problems in why, if any.
 func (p *Handlers) show(w http.ResponseWriter, r *http.Request, s sheet, why ...error) {
 	p.showAt(w, r, s, r.PathValue("id"), "", why...)
 }
 
-// showAt shows the form of the post with the given ID, or of a new post if id is empty. done describes what succeeded before
-// the problems occurred.
+// showAt shows the form of the post with the given ID, or of a new post if id is empty, with the problems in why, if
+// any. done is a text that precedes the problems and describes what was done and what failed.
 func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done string, why ...error) {
 	out, err := p.viewOf(r, s, id)
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 	p.Show(w, r, status, pages["compose"], title, &out)
 }
 
-// errorText returns the text of an error in the form's terms.
+// errorText returns the text that the form shows for an error.
 func errorText(l *locale.Language, err error) string {
 	f := apierr.FromError(err)
 	if f.Code == apierr.PreflightBlocked {
@@ -178,7 +178,7 @@ func errorText(l *locale.Language, err error) string {
 	return shell.Detail(l, err)
 }
 
-// viewOf returns the page's data, without items that the team no longer has.
+// viewOf returns the page for a form. It omits accounts and media that the team no longer has.
 func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	ctx := r.Context()
 	actor, err := p.actor(r)
@@ -228,7 +228,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	return out, err
 }
 
-// begin adds the post that the form changes, the person's unsaved forms of this post, and why publishing is paused.
+// begin sets the saved post, the visitor's unsaved forms of it, and the reason if publishing is paused.
 func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id string) error {
 	var err error
 	if out.Draft == "" {
@@ -252,7 +252,7 @@ func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id str
 	return nil
 }
 
-// libraryItems returns the form's media items that the team has.
+// libraryItems returns the form's media items by ID, except those that the team does not have.
 func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[int64]network.Media, error) {
 	ids := slices.Clone(s.Media)
 	for _, o := range s.Own {
@@ -265,7 +265,7 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[i
 	ids = slices.Compact(ids)
 	out := map[int64]network.Media{}
 	found, err := p.library.ForPost(ctx, p.DB, team, ids)
-	if apierr.Is(err, apierr.NotFound) { // one was deleted: look each up separately
+	if apierr.Is(err, apierr.NotFound) { // some item was deleted, so look up each item separately
 		found = nil
 		for _, id := range ids {
 			one, err := p.library.ForPost(ctx, p.DB, team, []int64{id})
@@ -283,10 +283,10 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[i
 	return out, nil
 }
 
-// withoutYear is how far a time may be away to be shown without its year.
+// withoutYear is the distance from now up to which times are shown without a year.
 const withoutYear = 300 * 24 * time.Hour
 
-// checkTime adds notes about the form's time.
+// checkTime sets the fields that describe the form's time.
 func (v *view) checkTime(l *locale.Language, now time.Time) {
 	format := func(at time.Time, short, long locale.Layout) string {
 		if at.Sub(now).Abs() > withoutYear {
@@ -295,7 +295,7 @@ func (v *view) checkTime(l *locale.Language, now time.Time) {
 		return l.Format(at, short)
 	}
 	if day, err := v.When.day(); err == nil && day != "" {
-		at, _ := time.Parse(dateOnly, day) // checked by day
+		at, _ := time.Parse(dateOnly, day) // valid, because v.When.day has checked it
 		v.Moment = format(at, locale.ShortDate, locale.Date)
 	}
 	at, twice, err := v.When.instant(v.Zone)

@@ -19,29 +19,29 @@ type picker struct {
 	Open   bool
 	Query  string
 	Kind   string // image or video; empty for both
-	Folder string // id, 0 for none; empty for all
+	Folder string // ID of a folder; 0 for items without a folder; empty for all items
 	Cursor string
-	Into   mediaList // the list to add to
+	Into   mediaList // list to which items are added
 	Picked []int64   // selected items
 }
 
-// any reports whether the library is filtered.
+// any reports whether the picker filters the library.
 func (p picker) any() bool { return strings.TrimSpace(p.Query)+p.Kind+p.Folder != "" }
 
-// mediaPicker is the library page that the picker shows.
+// mediaPicker is the page of the media library that the picker shows.
 type mediaPicker struct {
 	Items     []media.MediaItem
 	Elsewhere []int64 // selected items that are not on this page
 	Folders   []folderChoice
 	Filtered  bool
-	Next      string // cursor
+	Next      string // cursor of the next page; empty on the last page
 	Error     string
 }
 
 // folderChoice is an option of the folder filter.
 type folderChoice struct{ Value, Name string }
 
-// arguments returns the filters for list_media. An unknown kind or folder selects all.
+// arguments returns the arguments for list_media. It ignores an unknown kind or folder.
 func (p picker) arguments() operation.Arguments {
 	args := operation.Arguments{"limit": int64(pickerSize)}
 	if q := strings.TrimSpace(p.Query); q != "" {
@@ -59,8 +59,8 @@ func (p picker) arguments() operation.Arguments {
 	return args
 }
 
-// pickerPage returns the library page for the picker. A cursor of another search starts it over, and so does a folder that
-// was deleted.
+// pickerPage returns the library page for the picker. If the cursor belongs to another search or the folder was
+// deleted, it returns the first page, and of all folders in the second case.
 func (p *Handlers) pickerPage(r *http.Request, s *sheet) (mediaPicker, error) {
 	list, got, err := shell.Run[media.MediaList](p.Shell, r, "list_media", s.Picker.arguments())
 	if err != nil && (s.Picker.Cursor != "" && apierr.Is(err, apierr.ValidationFailed) || apierr.Is(err, apierr.FolderNotFound)) {
@@ -96,7 +96,7 @@ func (*view) Kinds() []option {
 	return []option{{"", "All"}, {media.Image, "Images"}, {media.Video, "Videos"}}
 }
 
-// addPicked adds the selected items of the library.
+// addPicked adds the items that are selected in the picker, and closes the picker if there are any.
 func (s *sheet) addPicked() {
 	for _, id := range s.Picker.Picked {
 		s.add(id)

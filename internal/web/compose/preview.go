@@ -26,38 +26,38 @@ import (
 // outlook is the preview and validation of an unsaved post.
 type outlook struct {
 	Cards    []card
-	Blocking int
-	Warnings int
-	Left     *int64         // further posts that the plan allows; nil without a limit
-	Waits    bool           // waits for the client's approval
+	Blocking int            // number of problems with which a network would reject the post
+	Warnings int            // number of other problems
+	Left     *int64         // posts left in the month; nil if the plan has no limit
+	Waits    bool           // whether the client has not approved the post yet, or has rejected it
 	Fate     *post.Forecast // forecast for a scheduled post that needs no approval
-	Stands   bool           // template of a paused series
-	Next     []time.Time
-	Day      []neighbour // other posts on the selected day
-	More     bool        // more posts exist than are shown
-	Error    string      // invalid input
-	Empty    bool        // no account is selected
-	Threads  bool        // a selected account publishes threads
-	TooLong  bool        // a text is too long for a network with threads, so that it can be split
-	Blank    bool        // the post has no content
+	Stands   bool           // whether the post is the template of a paused series
+	Next     []time.Time    // first times of a new or resumed series
+	Day      []neighbour    // other posts on the selected day
+	More     bool           // whether the day has more posts than Day
+	Error    string         // an error in the input; empty if there is none
+	Empty    bool           // whether no account is selected
+	Threads  bool           // whether a selected account's network publishes threads
+	TooLong  bool           // whether a text is too long for a network with threads, so that splitting helps
+	Blank    bool           // whether the post is new and has no content
 }
 
 // neighbour is another post on the selected day.
 type neighbour struct {
 	calendar.Entry
 
-	At time.Time // in the team's time zone
+	At time.Time // in the visitor's time zone
 }
 
 // card is an approximate preview of the post for one account.
 type card struct {
 	post.AccountCheck
 
-	Look  preview.Post
-	Alone bool // its problems affect no other account
+	Look  preview.Post // how the post looks on the network
+	Alone bool         // whether the account's problems do not prevent publishing to the others
 }
 
-// check validates a form and returns its preview. accounts are the accounts of the team.
+// check validates a form and returns its preview. accounts are the team's accounts; held is the saved post, or nil.
 func (p *Handlers) check(
 	ctx context.Context, l *locale.Language, actor *access.Actor, accounts []account.SocialAccount, s sheet, held *post.Record,
 ) (outlook, error) {
@@ -86,7 +86,7 @@ func (p *Handlers) check(
 	if formErr != nil {
 		out.Error = shell.Detail(l, formErr)
 	}
-	if !out.Stands { // posts of the series have their own days
+	if !out.Stands { // each post of a series has its own day
 		if err := p.addDay(ctx, actor, s, held, &out); err != nil {
 			return out, err
 		}
@@ -107,7 +107,7 @@ func (p *Handlers) check(
 	return out, nil
 }
 
-// look adds the preview for each network.
+// look adds to each card how the post looks on the network. names maps account IDs to display names.
 func (o *outlook) look(l *locale.Language, names map[int64]string, p post.Record) {
 	for i := range o.Cards {
 		c := &o.Cards[i]
@@ -118,7 +118,7 @@ func (o *outlook) look(l *locale.Language, names map[int64]string, p post.Record
 	}
 }
 
-// forecast adds the outcome of a validated post for each account.
+// forecast adds the cards, the forecast of a scheduled post, and the numbers of problems.
 func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *post.Record, language string) {
 	if checked.Left != plan.Unlimited {
 		out.Left = new(checked.Left)
@@ -137,7 +137,7 @@ func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *p
 	out.count()
 }
 
-// when returns the form's time, together with an error if the time is not allowed. A post may keep its current time.
+// when returns the form's time, together with an error if it is invalid or not allowed. A post may keep its saved time.
 func (p *Handlers) when(s sheet, zone *time.Location, held *post.Record) (time.Time, error) {
 	if s.When.isDayOnly() {
 		_, err := s.When.day()
@@ -150,7 +150,7 @@ func (p *Handlers) when(s sheet, zone *time.Location, held *post.Record) (time.T
 	return at, err
 }
 
-// checkTimeAllowed returns an error for a time in the past or too far ahead.
+// checkTimeAllowed returns an error if a time is in the past or too far ahead.
 func (p *Handlers) checkTimeAllowed(at time.Time) error {
 	switch now := p.DB.Now(); {
 	case !at.After(now):
@@ -161,12 +161,12 @@ func (p *Handlers) checkTimeAllowed(at time.Time) error {
 	return nil
 }
 
-const maxNeighbours = 10 // maximum number of other posts shown
+const maxNeighbours = 10 // maximum number of other posts that are shown for the selected day
 
 // addDay adds the other posts on the selected day.
 func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, held *post.Record, out *outlook) error {
 	day, err := time.Parse(dateOnly, s.When.Date)
-	if err != nil { // no time, or an error shown elsewhere
+	if err != nil { // no date, or an invalid one, whose error is shown elsewhere
 		return nil //nolint:nilerr // as above
 	}
 	next := day.AddDate(0, 0, 1)
@@ -195,7 +195,7 @@ var errPastTime = apierr.Invalid(apierr.InThePast, "date",
 
 var errTooFarAhead = apierr.Invalid(apierr.OutOfRange, "date", "That is more than ten years away. Check the year.")
 
-// count counts problems and warnings.
+// count sets Blocking and Warnings.
 func (o *outlook) count() {
 	for _, c := range o.Cards {
 		for _, found := range c.Problems {
@@ -210,7 +210,7 @@ func (o *outlook) count() {
 
 const maxSeriesPreview = 5
 
-// seriesPreview returns the first times of the form's series, or nil if the form has no recurrence.
+// seriesPreview returns the first times of the form's series, or nil if the form has no recurrence or no time.
 func seriesPreview(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
 	if s.Repeat.Often == "" || at.IsZero() {
 		return nil, nil
@@ -226,7 +226,7 @@ func seriesPreview(s sheet, at time.Time, zone *time.Location) ([]time.Time, err
 	return times, err
 }
 
-// next returns the first times of a series that is new or resumed.
+// next returns the first times of the series that the form would start or resume.
 func (p *Handlers) next(
 	ctx context.Context, s sheet, held post.Record, at time.Time, zone *time.Location,
 ) ([]time.Time, error) {
@@ -236,7 +236,7 @@ func (p *Handlers) next(
 	return seriesPreview(s, at, zone)
 }
 
-// resumeTimes returns the next times of a paused series if it were resumed with the form's rule.
+// resumeTimes returns the next times that a paused series would have if it were resumed with the form's rule.
 func (p *Handlers) resumeTimes(ctx context.Context, s sheet, held post.Record,
 	zone *time.Location) ([]time.Time, error) {
 	rule, err := ruleFor(s, held)
@@ -255,7 +255,7 @@ func (p *Handlers) resumeTimes(ctx context.Context, s sheet, held post.Record,
 	return out, nil
 }
 
-// preview answers the script with a preview of the form.
+// preview serves a preview of the form to the page's script.
 func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
@@ -279,7 +279,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
 }
 
-// previewOf returns the preview of a form, and the parts of the form that the page does not have yet.
+// previewOf returns the preview of a form, and a view with the parts of the page that the script replaces or adds.
 func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 	actor, err := p.actor(r)
 	if err != nil {
@@ -312,8 +312,8 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 	return out, fresh, err
 }
 
-// addFresh adds the parts of the form that the page does not have yet: the overrides of newly selected accounts, and the
-// question which of two times is meant.
+// addFresh adds the parts of the form that the page may not have yet: the question which of two times is meant, and the
+// overrides of newly selected accounts, which the script lists in the field "fresh".
 func (v *view) addFresh(
 	r *http.Request, l *locale.Language, accounts []account.SocialAccount, known map[int64]network.Media, now time.Time,
 ) {

@@ -16,10 +16,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// problem is something to correct in the form. Field is the id of the element that corrects it, if known.
+// problem is an error to correct in the form. Field is the id of the form element that is wrong; empty if unknown.
 type problem struct{ Text, Field string }
 
-// problems are shown together above the form and each beside its field.
+// problems is a list of problems. The page shows them all above the form, and each one beside its field.
 type problems []problem
 
 // At returns the texts of a field's problems.
@@ -33,21 +33,21 @@ func (p problems) At(field string) []string {
 	return out
 }
 
-// Within reports whether a field of a network's options has a problem.
+// Within reports whether any field of a network's options has a problem.
 func (p problems) Within(platform string) bool {
 	return slices.ContainsFunc(p, func(one problem) bool { return strings.HasPrefix(one.Field, platform+"-") })
 }
 
-// Mark returns the attributes of an input: its descriptions by id, and whether it is invalid. Browsers focus the first
-// invalid input.
+// Mark returns the HTML attributes that link an input to its hints and errors, and that mark and focus it if it is
+// invalid. hints has the ids of the hints. If several inputs are invalid, browsers focus the first one.
 func (p problems) Mark(field string, hints ...string) template.HTMLAttr {
 	return p.attributes(field, ` aria-invalid="true" autofocus`, hints)
 }
 
-// Describe returns the attributes of a group of inputs.
+// Describe returns the HTML attributes that link a group of inputs to its errors.
 func (p problems) Describe(field string) template.HTMLAttr { return p.attributes(field, "", nil) }
 
-// attributes returns the attributes of an element. The IDs in them must exist in the templates.
+// attributes implements Mark and Describe. The ids in the attributes must exist in the templates.
 func (p problems) attributes(field, invalid string, hints []string) template.HTMLAttr {
 	if len(p.At(field)) == 0 {
 		invalid = ""
@@ -60,13 +60,13 @@ func (p problems) attributes(field, invalid string, hints []string) template.HTM
 	return template.HTMLAttr(` aria-describedby="` + strings.Join(hints, " ") + `"` + invalid) //nolint:gosec // only ids
 }
 
-// fields maps argument names of services to ids of the form.
+// fields maps argument names in errors to ids of form elements. Other names are ids already.
 var fields = map[string]string{
 	"scheduled_at": "date", "repeat": "often", "rule": "often", "count": "times", "account_ids": "accounts",
 	"media_ids": "media", "first_comment": "first-comment",
 }
 
-// problemOf returns an error as a problem of the form.
+// problemOf converts an error to a problem of the form.
 func problemOf(l *locale.Language, err error) problem {
 	field, _ := apierr.FromError(err).Context["argument"].(string)
 	if id, ok := fields[field]; ok {
@@ -78,13 +78,13 @@ func problemOf(l *locale.Language, err error) problem {
 	return problem{errorText(l, err), field}
 }
 
-// order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
+// order lists the ids of the form's fields in their order on the page. An entry that ends in "-" is a prefix of ids.
 var order = []string{
 	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "first-comment", "often", "every",
 	"until", "times", "date", "time", "second",
 }
 
-// sort orders problems as their fields are in the form.
+// sort sorts problems by the order of their fields on the page. Problems without a field come first.
 func (p problems) sort() {
 	rank := func(one problem) int {
 		at := slices.IndexFunc(order, func(id string) bool {
@@ -98,8 +98,8 @@ func (p problems) sort() {
 	slices.SortStableFunc(p, func(a, b problem) int { return rank(a) - rank(b) })
 }
 
-// findErrors returns all errors that prevent the form from being saved and, depending on the button, scheduled, published
-// or sent for approval.
+// findErrors returns all errors that prevent the form from being saved and, depending on the pressed button, scheduled,
+// published or sent for approval. what is the button's action, such as "save".
 func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, error) {
 	actor, err := p.actor(r)
 	if err != nil {
@@ -137,11 +137,11 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 	return append(out, p.timeErrors(s, held, actor.OwnZone, what)...), nil
 }
 
-// errOnlySchedule is the error of the other buttons for a recurrence rule, which would be lost.
+// errOnlySchedule is the error for a recurrence rule if the button is not Schedule, because the rule would be lost.
 var errOnlySchedule = apierr.Invalid(apierr.NotAllowedValue, "repeat",
 	"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.")
 
-// timeErrors returns the errors of the form's time and recurrence.
+// timeErrors returns the errors of the form's time and recurrence rule.
 func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, what string) []error {
 	if held.IsTemplate {
 		_, err := ruleFor(s, held)
@@ -151,12 +151,12 @@ func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, wh
 	return present(p.timeError(s, held, what, at, timeErr), p.ruleError(s, held, what, at, zone))
 }
 
-// present returns the errors that are not nil.
+// present returns those errors that are not nil.
 func present(errs ...error) []error {
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// timeError returns the error of the form's time. at and err are the results of parsing the time.
+// timeError returns the error of the form's time, or nil. at and err are the results of parsing the time.
 func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Time, err error) error {
 	required := what == "schedule" || held.Status == post.Scheduled && what == "save"
 	switch {
@@ -173,7 +173,7 @@ func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Tim
 	return nil
 }
 
-// ruleError returns the error of the form's recurrence.
+// ruleError returns the error of the form's recurrence rule, or nil.
 func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Time, zone *time.Location) error {
 	switch {
 	case s.Repeat.Often == "":
@@ -189,7 +189,7 @@ func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Tim
 	return err
 }
 
-// rejections returns why networks would reject a composition.
+// rejections returns the problems with which networks would reject a composition, each as an error.
 func (p *Handlers) rejections(
 	r *http.Request, actor *access.Actor, s sheet, c post.Composition, held post.Record,
 ) ([]error, error) {
@@ -218,7 +218,7 @@ func (p *Handlers) rejections(
 	return out, nil
 }
 
-// fieldOf returns the field that corrects a network's problem with an account.
+// fieldOf returns the id of the form element in which a network's problem with an account can be corrected.
 func fieldOf(found post.PostProblem, t post.Target) string {
 	switch code := found.Code; {
 	case found.FirstComment:

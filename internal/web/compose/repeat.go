@@ -13,30 +13,30 @@ import (
 
 // repeat is the form's recurrence rule.
 type repeat struct {
-	Often string   // daily, weekly, monthly, or empty for none
+	Often string   // daily, weekly or monthly; empty for no recurrence
 	Every string   // interval in days, weeks or months
-	Days  []string // weekdays, as in the rule
-	By    string   // monthly: "date", or "day" as in second Tuesday
-	Ends  string   // never, until or count
-	Until string   // last day
+	Days  []string // codes of weekdays for weekly recurrence, such as MO
+	By    string   // for monthly recurrence: "day" for a weekday such as the second Tuesday; otherwise the date
+	Ends  string   // "until" or "count"; otherwise the series does not end
+	Until string   // last day, such as 2026-11-29
 	Count string   // number of occurrences
 }
 
-// option is a choice of a form.
+// option is an option of a select field.
 type option struct {
 	Value string
 	Name  locale.Key
 }
 
-// unit is a unit of intervals, or none.
+// unit is the unit of a recurrence interval. Its option is empty for no recurrence.
 type unit struct {
 	option
 
-	One         locale.Key // the name after the number one
-	Rule, Rules locale.Key // an interval of one unit, and of several
+	One         locale.Key // name of one unit; the option has the name of several
+	Rule, Rules locale.Key // description of an interval of one unit, and of several
 }
 
-// often returns the options for recurrence.
+// often returns the options of how often a post repeats.
 func often() []unit {
 	return []unit{
 		{option: option{"", "Does not repeat"}},
@@ -52,13 +52,13 @@ type weekday struct {
 	Name locale.Key
 }
 
-// weekdays are the days of a week with their codes in rules.
+// weekdays lists the days of the week, from Monday, with their codes in recurrence rules.
 var weekdays = []weekday{
 	{"MO", "Monday"}, {"TU", "Tuesday"}, {"WE", "Wednesday"}, {"TH", "Thursday"}, {"FR", "Friday"}, {"SA", "Saturday"},
 	{"SU", "Sunday"},
 }
 
-// weekdaysOf returns the weekdays in the order of a language's week.
+// weekdaysOf returns the weekdays, beginning with the first day of the week in the language.
 func weekdaysOf(l *locale.Language) []weekday {
 	first := (int(l.WeekStart()) + 6) % 7
 	return slices.Concat(weekdays[first:], weekdays[:first])
@@ -71,12 +71,12 @@ func shortWeekday(l *locale.Language, code string) string {
 	return l.Format(monday.AddDate(0, 0, i), locale.ShortWeekday)
 }
 
-// codeOf returns the code of a weekday in rules.
+// codeOf returns the code of a weekday in recurrence rules.
 func codeOf(day time.Weekday) string { return weekdays[(int(day)+6)%7].Code }
 
 const maxEvery, maxTimes = 99, 999
 
-// rule returns the rule of a series that begins at a time in its zone, or "" if it does not repeat.
+// rule returns the RRULE of a series that begins at a time, or "" for no recurrence. begin is in the series' time zone.
 func (r repeat) rule(begin time.Time) (string, error) {
 	every := number(r.Every)
 	if r.Every == "" {
@@ -115,8 +115,8 @@ func (r repeat) rule(begin time.Time) (string, error) {
 	return strings.Join(append(parts, end...), ";"), nil
 }
 
-// monthDay returns the monthly part of the rule: the day on which the series begins. Months without that day are
-// skipped.
+// monthDay returns the part of a monthly rule that selects the day of the month on which the series begins: by date, or
+// by weekday if By is "day". A series skips months without that day.
 func (r repeat) monthDay(begin time.Time) string {
 	if r.By != "day" {
 		return fmt.Sprintf("BYMONTHDAY=%d", begin.Day())
@@ -154,7 +154,8 @@ func zoneOf(template post.Record) (*time.Location, error) {
 	return zone, nil
 }
 
-// ruleFor returns the form's rule for an existing series. The rule must repeat, because series are ended on the post's page.
+// ruleFor returns the form's rule for an existing series. It returns an error if the form has no recurrence, because a
+// series is ended on the post's page.
 func ruleFor(s sheet, template post.Record) (string, error) {
 	zone, err := zoneOf(template)
 	if err != nil {
@@ -168,7 +169,7 @@ func ruleFor(s sheet, template post.Record) (string, error) {
 	return rule, err
 }
 
-// repeatOf converts a rule that the form has created to the form's fields.
+// repeatOf converts a rule to the form's fields. It is the inverse of rule, and ignores other parts of rules.
 func repeatOf(rule string) repeat {
 	r := repeat{Every: "1"}
 	for part := range strings.SplitSeq(rule, ";") {
@@ -195,7 +196,7 @@ func repeatOf(rule string) repeat {
 	return r
 }
 
-// monthLabels returns the labels of monthly recurrence for a series that begins at a time: by date and by weekday.
+// monthLabels returns the labels for monthly recurrence of a series that begins at a time: by date and by weekday.
 func monthLabels(l *locale.Language, begin time.Time) (string, string) {
 	date := l.T(onDay[ordinal(begin.Day())], begin.Day())
 	day := weekdays[(int(begin.Weekday())+6)%7].Name
@@ -206,12 +207,12 @@ func monthLabels(l *locale.Language, begin time.Time) (string, string) {
 }
 
 var (
-	// onDay are the labels of a day of the month, by the suffix of its ordinal.
+	// onDay maps the suffixes of ordinal numbers to labels of a day of the month.
 	onDay = map[string]locale.Key{
 		"st": "On the %dst of the month", "nd": "On the %dnd of the month", "rd": "On the %drd of the month",
 		"th": "On the %dth of the month",
 	}
-	// onWeekday are the labels of a weekday of the month, in order.
+	// onWeekday has the labels for the first to the fourth of a weekday in a month.
 	onWeekday = []locale.Key{
 		"On the first %s of the month", "On the second %s of the month", "On the third %s of the month",
 		"On the fourth %s of the month",

@@ -12,7 +12,7 @@ import (
 )
 
 // splitTexts splits the texts of the post and of its parts into parts that are short enough for all selected networks
-// with threads. It changes nothing if it returns an error.
+// that support threads. If it returns an error, it has changed nothing.
 func (p *Handlers) splitTexts(r *http.Request, s *sheet) error {
 	accounts, err := p.accounts(r)
 	if err != nil {
@@ -21,8 +21,8 @@ func (p *Handlers) splitTexts(r *http.Request, s *sheet) error {
 	return s.split(p.threadLimit(accounts, s.Accounts))
 }
 
-// threadLimit returns a function that reports whether a text is short enough for all networks with threads of the selected
-// accounts.
+// threadLimit returns a function that reports whether a text is short enough for every selected account whose network
+// supports threads.
 func (p *Handlers) threadLimit(accounts []account.SocialAccount, selected []int64) func(string) bool {
 	var limits []func(string) bool
 	for _, a := range accounts {
@@ -40,7 +40,7 @@ func (p *Handlers) threadLimit(accounts []account.SocialAccount, selected []int6
 	}
 }
 
-// split replaces each text that does not fit with parts that fit. The first one keeps the media.
+// split replaces each text that does not fit with parts that fit. The first of these parts keeps the media.
 func (s *sheet) split(fits func(string) bool) error {
 	texts := append([]part{{Text: s.Caption, Media: s.Media}}, s.Parts...)
 	var out []part

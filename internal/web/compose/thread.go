@@ -15,19 +15,19 @@ import (
 type part struct {
 	Text  string
 	Media []int64
-	Items []item // the media on the page
+	Items []item // the media as shown on the page
 }
 
-// isBlank reports whether there is nothing to publish.
+// isBlank reports whether the part has neither text nor media.
 func (p part) isBlank() bool { return strings.TrimSpace(p.Text) == "" && len(p.Media) == 0 }
 
-// partField returns the name of the text field of a part, which is numbered from 1.
+// partField returns the name of the text field of a part. Parts are numbered from 1.
 func partField(n int) string { return partPrefix + strconv.Itoa(n) }
 
-// partMediaField returns the name of the fields with the media of a part.
+// partMediaField returns the name of the fields with the media IDs of a part.
 func partMediaField(n int) string { return "partmedia-" + strconv.Itoa(n) }
 
-// readParts returns the parts of a form. The form may omit numbers.
+// readParts returns the parts of the thread in a form. Their numbers may have gaps.
 func readParts(form url.Values) []part {
 	var out []part
 	for n := 1; n < thread.MaxParts; n++ {
@@ -42,7 +42,7 @@ func readParts(form url.Values) []part {
 	return out
 }
 
-// partsOf returns the parts of a saved post.
+// partsOf returns the parts of a saved post's thread as entered in the form.
 func partsOf(p post.Record) []part {
 	var out []part
 	for _, one := range p.Thread {
@@ -51,7 +51,7 @@ func partsOf(p post.Record) []part {
 	return out
 }
 
-// changeParts applies a button of the thread: add, or remove with the index of a part.
+// changeParts performs the action of a button of the thread: "add", or "remove:" and the index of a part.
 func (s *sheet) changeParts(what string) {
 	action, place, _ := strings.Cut(what, ":")
 	at, err := strconv.Atoi(place)
@@ -63,7 +63,7 @@ func (s *sheet) changeParts(what string) {
 	}
 }
 
-// thread returns the parts that are published. It omits blank ones, and the result is not nil.
+// thread returns the parts of the thread that are not blank. The result is never nil.
 func (s *sheet) thread() []post.ThreadPart {
 	out := []post.ThreadPart{}
 	for _, p := range s.Parts {
@@ -81,7 +81,8 @@ func (s *sheet) renumberAll(checked []post.AccountCheck) {
 	}
 }
 
-// renumber changes the numbers of parts in problems to those in the form, which also counts blank parts.
+// renumber changes the numbers of parts in problems to those in the form. A form counts blank parts too, which are not
+// validated.
 func (s *sheet) renumber(found []post.PostProblem) {
 	numbers := []int{0}
 	for i, p := range s.Parts {
@@ -108,7 +109,7 @@ func hasThreads(platform string) bool {
 	return rules.Thread
 }
 
-// canSplit reports whether a shared text is too long for an account whose network publishes threads.
+// canSplit reports whether the post's text or a part is too long for an account whose network publishes threads.
 func canSplit(c post.AccountCheck) bool {
 	return hasThreads(c.Target.Platform) && slices.ContainsFunc(c.Problems, func(found post.PostProblem) bool {
 		return found.Code == "caption_too_long" && !found.FirstComment && (found.Part > 0 || c.Target.Caption == nil)

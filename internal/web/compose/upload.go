@@ -12,8 +12,9 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// receive parses a form with files and adds the files to the library. It returns the form, with the files at the end of the
-// post's media, and the errors of rejected files. It answers the request and reports false if there is no form to show.
+// receive parses a form with files and adds the files to the library. It returns the form, with the files appended to
+// the list that the picker adds to, and the errors of rejected files. If there is no form to show, it writes the error
+// response and returns false.
 func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []error, bool) {
 	body := shell.NewUpload(w, r)
 	r.Body = body
@@ -27,7 +28,7 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 	}
 	f := filesForm{Handlers: p, r: r, actor: actor, forbidden: operation.Call{Actor: actor}.Require(access.Write)}
 	leave, tooMany := p.EnterUploads(r)
-	if tooMany != nil { // only its fields are read
+	if tooMany != nil { // read only the form's fields
 		f.close(tooMany)
 		var ok bool
 		if leave, ok = p.EnterLongForm(r); !ok {
@@ -60,21 +61,21 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 	return s, f.rejections, true
 }
 
-// filesForm adds the files of a form to the library. It skips files that the sender is not permitted to add, and files for another
-// team's library.
+// filesForm adds the files of a form to the selected team's library. It skips the files if the visitor may not write in
+// that team, or if the form belongs to another team.
 type filesForm struct {
 	*Handlers
 
 	r          *http.Request
 	actor      *access.Actor
-	forbidden  error
-	files      int
+	forbidden  error   // why the visitor may not write in the team; nil if they may
+	files      int     // number of files so far
 	added      []int64 // items added to the library
 	rejections []error // errors of rejected files, or one error for all files
-	closed     bool    // all further files are rejected
+	closed     bool    // whether all further files are rejected
 }
 
-// take adds a file to the library. A rejected file is recorded; a returned error ends the form.
+// take adds a file to the library. It records the error of a rejected file. An error that it returns ends the form.
 func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 	if f.forbidden != nil || shell.WrongTeam(f.r, fields) {
 		return shell.SkipFile(part, fields)
@@ -100,7 +101,7 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 			return err
 		}
 		told := apierr.FromError(err).With("argument", "files")
-		told.Detail, told.Format = part.FileName()+": "+f.Detail(f.r, err), "" // in the language already
+		told.Detail, told.Format = part.FileName()+": "+f.Detail(f.r, err), "" // already translated
 		f.rejections = append(f.rejections, told)
 		return nil
 	}
@@ -108,7 +109,7 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 	return nil
 }
 
-// close records why all further files are rejected.
+// close rejects all further files with err.
 func (f *filesForm) close(err error) {
 	f.closed = true
 	f.rejections = append(f.rejections, apierr.FromError(err).With("argument", "files"))

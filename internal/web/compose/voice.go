@@ -13,10 +13,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxWords is how many words to use are listed.
+// maxWords limits the words to use that are listed.
 const maxWords = 20
 
-// noVoice is the form's choice of no voice. Without a choice, the team's default voice applies.
+// noVoice is the value of sheet.Voice if the person chose no voice. The value 0 stands for the team's default voice.
 const noVoice = -1
 
 // wording is the result of checking the texts of a form against a brand voice.
@@ -24,12 +24,12 @@ type wording struct {
 	Voices     []voice.BrandVoiceEntry
 	Chosen     int64 // ID of the selected voice; 0 for none
 	Name       string
-	Avoided    []string // words to avoid that occur in the texts
-	HasAvoided bool     // the voice has words to avoid
+	Avoided    []string // words and phrases to avoid that occur in the texts
+	HasAvoided bool     // whether the voice has words or phrases to avoid
 	Use        []useWord
 }
 
-// useWord is a word or phrase to use.
+// useWord is a word or phrase that the voice prefers. Used reports whether the texts contain it.
 type useWord struct {
 	Text string
 	Used bool
@@ -61,7 +61,7 @@ func (p *Handlers) wordingOf(r *http.Request, s sheet) (wording, error) {
 	return out, nil
 }
 
-// apply checks texts against a voice.
+// apply sets the result of checking texts against a voice.
 func (w *wording) apply(v voice.BrandVoice, texts []string) {
 	w.Chosen, w.Name = v.ID, v.Name
 	avoid := slices.Concat(v.Avoid.Words, v.Avoid.Phrases)
@@ -81,7 +81,7 @@ func (w *wording) apply(v voice.BrandVoice, texts []string) {
 	}
 }
 
-// texts returns the texts that the form publishes: the shared text and the texts of selected accounts.
+// texts returns the post's text and the own texts of the selected accounts. It omits the thread and the first comment.
 func (s *sheet) texts() []string {
 	out := []string{s.Caption}
 	for _, account := range s.Accounts {
@@ -90,7 +90,7 @@ func (s *sheet) texts() []string {
 	return out
 }
 
-// containsWord reports whether a text contains a word or phrase, in any case and between word boundaries.
+// containsWord reports whether a text contains a word or phrase as whole words. It ignores case.
 func containsWord(text, word string) bool {
 	fold := func(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 	text, word = fold(text), fold(word)

@@ -9,11 +9,11 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// when is a time in the team's zone, as in the form.
+// when is a time in the visitor's time zone, as entered in the form.
 type when struct {
 	Date, Time string
-	Second     bool // the later of two equal wall-clock times
-	Told       bool // the person has chosen one of two equal wall-clock times
+	Second     bool // whether the later of two equal wall-clock times is meant
+	Told       bool // whether the person has chosen one of two equal wall-clock times
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 	timeOnly = "15:04"
 )
 
-// whenOf converts a time to the form's fields. The zero time results in empty fields.
+// whenOf converts a time to the form's fields. It returns empty fields for the zero time.
 func whenOf(at time.Time, zone *time.Location) when {
 	if at.IsZero() {
 		return when{}
@@ -31,10 +31,10 @@ func whenOf(at time.Time, zone *time.Location) when {
 	return when{local.Format(dateOnly), local.Format(timeOnly), twice && first.Before(at), twice}
 }
 
-// isDayOnly reports whether a date without a time is entered.
+// isDayOnly reports whether a date is entered without a time of day.
 func (w when) isDayOnly() bool { return w.Date != "" && w.Time == "" }
 
-// day returns the date if no time of day is entered, or an error if it is invalid.
+// day returns the date if no time of day is entered, or "" otherwise. It returns an error if the date is invalid.
 func (w when) day() (string, error) {
 	if !w.isDayOnly() {
 		return "", nil
@@ -48,10 +48,10 @@ func (w when) day() (string, error) {
 // errNoTime is the error for a date that needs a time.
 var errNoTime = apierr.Invalid(apierr.MissingArgument, "time", "Choose the time as well.")
 
-// isEmpty reports whether no time is entered.
+// isEmpty reports whether neither a date nor a time of day is entered.
 func (w when) isEmpty() bool { return w.Date == "" && w.Time == "" }
 
-// instant returns the time, or zero if empty, and reports whether the wall-clock time occurs twice.
+// instant returns the time, or the zero time if none is entered, and whether the wall-clock time occurs twice.
 func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 	switch {
 	case w.isEmpty():
@@ -89,7 +89,7 @@ func (w when) exact(zone *time.Location) (time.Time, error) {
 	return at, err
 }
 
-// other returns the other instant with the same wall-clock time, if there is one.
+// other returns the other instant with the same wall-clock time as at, and whether there is one.
 func other(at time.Time) (time.Time, bool) {
 	begin, end := at.ZoneBounds()
 	_, here := at.Zone()
@@ -110,16 +110,16 @@ func other(at time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// gapError is the error for a wall-clock time that does not exist.
+// gapError returns the error for a wall-clock time that does not exist because clocks go forward.
 func gapError(w when, zone *time.Location) error {
 	wall, err := time.Parse(dateOnly+"T"+timeOnly, w.Date+"T"+w.Time)
-	if err != nil { // a zone with seconds
+	if err != nil { // not in the format of timeOnly, such as a time with seconds
 		return apierr.Invalid(apierr.TimeDoesNotExist, "time",
 			"This time does not exist in the team’s time zone because clocks go forward. Choose another.")
 	}
 	_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
 	old := time.FixedZone("", before)
-	// with the old offset, it is after the gap
+	// Read with the old offset, the wall-clock time is an instant after the change, so its zone begins at the change.
 	gap, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
 	return apierr.Invalidf(apierr.TimeDoesNotExist, "time",
 		"On %s, clocks in %s go from %s to %s, so this time does not exist. Choose another.",

@@ -12,22 +12,22 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// oneView is the page of one account of a post, with its history.
+// oneView is the page of one account of a post, with its delivery attempts.
 type oneView struct {
 	accountView
 
-	Head     string
-	Text     string
+	Head     string // beginning of the post's text
+	Text     string // text as published on the account
 	Media    []network.Media
 	Error    shell.FormError
-	Found    string // entered: yes or no
-	Link     string // entered
-	Decision bool   // a person must decide
+	Found    string // entered answer, "yes" or "no", to whether the post was found on the network
+	Link     string // entered permalink
+	Decision bool   // whether a person must decide on the outcome
 	Pause    pause
-	Client   bool // the visitor is a client of the team
+	Client   bool // whether the visitor is a client of the team
 }
 
-// Every returns the refresh interval of the page in seconds. It returns 0 (never) while a person enters a decision.
+// Every returns the refresh interval of the page in seconds. It returns 0, for never, while a person must decide.
 func (v *oneView) Every() int {
 	if v.Decision {
 		return 0
@@ -47,7 +47,7 @@ func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 	p.ShowTitled(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, &one)
 }
 
-// readAccount reads the account in the path with its delivery attempts.
+// readAccount reads the account in the path into one, with its delivery attempts.
 func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
 	id, err := shell.PathID(r, "account")
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
 	return apierr.Missing()
 }
 
-// maxLines is how many attempts a page shows, latest first.
+// maxLines is the maximum number of attempts on the page, which omits the earliest ones.
 const maxLines = 100
 
 // decide records a person's decision on a delivery with an unknown outcome.

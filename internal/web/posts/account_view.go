@@ -14,26 +14,26 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// accountView is an account of a post with its history.
+// accountView is an account of a post, with its delivery attempts.
 type accountView struct {
 	post.PostAccount
 
 	PostID      string
-	Said        string          // message of the network: untrusted text
-	CommentSaid string          // the network's message about the first comment: untrusted text
-	Own         []network.Media // overrides the post's media
-	HasOwn      bool
-	Next        *next
-	Lines       []line
-	Earlier     int // number of earlier lines
-	Why         string
-	Later       *time.Time // earliest time of a retry
-	LaterIn     string     // the same, if soon
-	Absent      string     // person who marked the post as not published
+	Said        string          // the network's message; untrusted text
+	CommentSaid string          // the network's message about the first comment; untrusted text
+	Own         []network.Media // the account's own media, which replace the post's
+	HasOwn      bool            // whether Own replaces the post's media; Own may be empty
+	Next        *next           // next step of the delivery; nil if there is none
+	Lines       []line          // latest attempts
+	Earlier     int             // number of earlier attempts, which are not in Lines
+	Why         string          // why the account cannot be retried now; empty if it can
+	Later       *time.Time      // earliest time of a retry
+	LaterIn     string          // the wait until Later; empty if it is not soon
+	Absent      string          // who marked the post as not published
 	Metrics     analytics.PostSums
-	Gone        bool   // the connection is lost; Why explains what to do
-	Holder      string // ID of the copy of the post that has taken over the account
-	// MayRetry reports whether the account, or its first comment, can be retried now.
+	Gone        bool   // whether the connection is lost; Why explains what to do
+	Holder      string // ID of the edited copy of the post that has taken over the account; empty if there is none
+	// MayRetry is true if the account, or its first comment, can be retried now.
 	MayRetry bool
 }
 
@@ -42,7 +42,7 @@ func (a *accountView) IsUndecided() bool {
 	return a.State == post.TargetUnconfirmed || a.FirstComment != nil && a.FirstComment.State == post.TargetUnconfirmed
 }
 
-// Outcomes returns the accounts. If the post was published only in part, those that need a person come first.
+// Outcomes returns the accounts. If the post was published only in part, those that need attention come first.
 func (v *view) Outcomes() []accountView {
 	if v.Status != post.PartiallyPublished {
 		return v.Accounts
@@ -52,7 +52,7 @@ func (v *view) Outcomes() []accountView {
 	})
 }
 
-// urgency returns the rank of the account on the page of a post that was published only in part.
+// urgency returns the rank of the account on the page of a partially published post: the lowest comes first.
 func (a *accountView) urgency() int {
 	switch a.State {
 	case post.TargetFailed:
@@ -64,7 +64,7 @@ func (a *accountView) urgency() int {
 	return 2
 }
 
-// stamp returns texts that change when a part of the post's page that does not refresh changes.
+// stamp returns the account's share of view.Stamp.
 func (a *accountView) stamp() []string {
 	var out []string
 	if a.State == post.TargetFailed || a.State == post.TargetUnconfirmed {
@@ -76,7 +76,7 @@ func (a *accountView) stamp() []string {
 	return out
 }
 
-// every returns the refresh interval that this account needs.
+// every returns the refresh interval that this account needs, in seconds, or 0 for none.
 func (a *accountView) every() int {
 	switch {
 	case a.FirstComment != nil && a.FirstComment.State == post.TargetSending:
@@ -133,7 +133,8 @@ func (p *Handlers) accounts(
 	return out
 }
 
-// showDecision shows that a person marked an account as not published, instead of the explanation of its code.
+// showDecision sets who marked the account as not published, if anyone did, in place of the explanation of the error
+// code.
 func (a *accountView) showDecision(lang *locale.Language, last delivery.AttemptLine) {
 	if a.State == post.TargetFailed && a.ErrorCode == "network_error" && last.Call == "decide" {
 		a.Absent, a.Explanation = cmp.Or(last.By, lang.T("The operator")), ""
@@ -189,7 +190,7 @@ func nextStep(lang *locale.Language, coming []delivery.Next, account int64, now 
 	return nil
 }
 
-// maxQuote is how many characters of a network's message are shown.
+// maxQuote is the maximum length of a quoted message or code of a network, in characters.
 const maxQuote = 400
 
 func lineOf(lang *locale.Language, l delivery.AttemptLine, zone *time.Location) line {
@@ -206,7 +207,7 @@ func lineOf(lang *locale.Language, l delivery.AttemptLine, zone *time.Location) 
 	return out
 }
 
-// textOf returns the untrusted text at a pointer.
+// textOf returns the untrusted text to which a pointer refers, shortened, or "".
 func textOf(all []operation.Untrusted, at *operation.Pointer) string {
 	if at == nil {
 		return ""
@@ -219,16 +220,16 @@ func textOf(all []operation.Untrusted, at *operation.Pointer) string {
 	return ""
 }
 
-// Says reports whether the step says more than that the post is being published.
+// Says reports whether the step is worth showing because it says more than that the post is being published.
 func (n *next) Says() bool {
 	return n.Step != delivery.StepSend || n.At != nil || n.In != "" || n.Until != nil
 }
 
 type (
 	next struct {
-		Text  locale.Key // with the verb %s for At or In
+		Text  locale.Key // with the verb %s if At or In is set
 		At    *time.Time
-		In    string // instead of At, if soon
+		In    string // the wait until the step, instead of At if it is soon
 		Until *time.Time
 		Step  delivery.Step
 	}
@@ -239,6 +240,6 @@ type (
 )
 
 const (
-	maxShownAccounts = 10 // maximum number of accounts whose attempts the post's page shows
-	maxShownAttempts = 5  // attempts of each
+	maxShownAccounts = 10 // the page of a post with more accounts shows no attempts
+	maxShownAttempts = 5  // maximum number of attempts that the page shows per account
 )

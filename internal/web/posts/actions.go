@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// finish shows the post with a confirmation in the visitor's language, or with the error.
+// finish redirects to the post's page, which shows said, or shows the page with the error. said is already translated.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, said string) {
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
@@ -31,7 +31,7 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, sai
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
-// run runs an operation on the post in the path.
+// run runs an operation on the post in the path and confirms it with said.
 func (p *Handlers) run(w http.ResponseWriter, r *http.Request, tool string, said locale.Key) {
 	if !p.ReadForm(w, r) {
 		return
@@ -61,7 +61,8 @@ func (p *Handlers) publish(w http.ResponseWriter, r *http.Request) {
 	p.run(w, r, "publish_post", "Publishing has started.")
 }
 
-// JustScheduled is the session key of a post that was scheduled on the previous page. Its page says what to do next.
+// JustScheduled is the session key for the ID of a post that was just scheduled. The post's page then says what to do
+// next.
 const JustScheduled = "just scheduled"
 
 // schedule schedules a draft for its planned time.
@@ -81,10 +82,11 @@ func (p *Handlers) schedule(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, "")
 }
 
-// notRetried is the session key of a post of which no account was retried on the previous page. Its page says why.
+// notRetried is the session key for the ID of a post if a retry skipped all its accounts. The post's page then says
+// why.
 const notRetried = "not retried"
 
-// retry retries selected failed accounts.
+// retry retries the selected failed accounts of the post.
 func (p *Handlers) retry(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -125,7 +127,8 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 	return p.Language(r).N(again, "Retrying %d account.", "Retrying %d accounts."), nil
 }
 
-// parsePostForm parses a form about a post of the visitor's team and returns the post's ID.
+// parsePostForm reads a form for the post in the path and returns the post's ID. If the form is invalid or the selected
+// team has no such post, it writes the error response and returns false.
 func (p *Handlers) parsePostForm(w http.ResponseWriter, r *http.Request) (string, bool) {
 	if !p.ReadForm(w, r) {
 		return "", false
@@ -153,7 +156,8 @@ func (p *Handlers) revokeLinks(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, p.T(r, "The links were revoked and no longer show the post."))
 }
 
-// maxDecision is the maximum size of a decision's form in bytes: the longest comment with each byte escaped as three.
+// maxDecision is the maximum size of a decision's form in bytes. A character of the comment can have 4 bytes, each as
+// %XX.
 const maxDecision = 3*4*approval.MaxComment + shell.MaxForm
 
 // decideAsClient records the decision of a signed-in client on a post.
@@ -196,7 +200,7 @@ func (p *Handlers) commentAsClient(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, p.T(r, "The team has been notified of your comment."))
 }
 
-// require returns an error if the action is paused or the team is closed. It is for actions without an API operation.
+// require returns an error if the visitor may not use a capability now. It is for actions that are not API operations.
 func (p *Handlers) require(r *http.Request, what string, needs access.Capability) error {
 	call, err := p.Call(r, what)
 	if err != nil {
@@ -205,7 +209,7 @@ func (p *Handlers) require(r *http.Request, what string, needs access.Capability
 	return call.Require(needs)
 }
 
-// reschedule changes the time of a scheduled post and shows the post.
+// reschedule changes the time of the post to that in the form, and shows the post.
 func (p *Handlers) reschedule(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

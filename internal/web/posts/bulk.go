@@ -34,14 +34,14 @@ type bulkResult struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// bulkKey is the session key of the results for the next page of the list.
+// bulkKey is the session key for the results that the list shows next.
 const bulkKey = "bulk results"
 
-// bulkAction changes one post and describes the change in the visitor's language.
+// bulkAction performs an action on one post and returns its description in the visitor's language.
 type bulkAction func(*http.Request, post.Record) (string, error)
 
-// bulk applies an action to all selected posts, with the same checks as on a post's page. It shows the list with the result
-// for each post.
+// bulk applies an action to each selected post, with the same checks as on the post's page. It then shows the list with
+// the result for each post.
 func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -80,7 +80,8 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, to)
 }
 
-// doAll applies an action to each of a team's posts. It reports missing posts, and stops at an internal error.
+// doAll applies an action to each post and returns the results. After an internal error, it does not try the other
+// posts.
 func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkResult {
 	team, failed := shell.VisitorOf(r.Context()).Team.ID, false
 	out := make([]bulkResult, len(ids))
@@ -117,10 +118,11 @@ func (p *Handlers) nameOf(r *http.Request, one post.Record) string {
 	return one.Excerpt
 }
 
-// maxBulk is the number of posts that an action can change at once.
+// maxBulk is the maximum number of posts that an action can change at once.
 const maxBulk = 200
 
-// selectedIDs returns the selected posts, or all posts of the list's filters if the form says so.
+// selectedIDs returns the IDs of the selected posts or, if the form selects everything, of all posts that match the
+// list's filters. It returns at most maxBulk IDs.
 func (p *Handlers) selectedIDs(r *http.Request, form url.Values) ([]string, error) {
 	if form.Get("everything") != "" && form.Get("sure") == "" {
 		return p.allIDs(r, form)
@@ -131,7 +133,7 @@ func (p *Handlers) selectedIDs(r *http.Request, form url.Values) ([]string, erro
 	return ids[:min(len(ids), maxBulk)], nil
 }
 
-// allIDs returns all posts that the filters of the page select.
+// allIDs returns the IDs of the posts that match the list's filters, at most maxBulk.
 func (p *Handlers) allIDs(r *http.Request, form url.Values) ([]string, error) {
 	back, err := url.ParseQuery(form.Get("back"))
 	if err != nil {
@@ -160,13 +162,13 @@ func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 		return p.publishOne, nil
 	case "duplicate":
 		return p.duplicateOne, nil
-	case "approval": // of no post
+	case "approval": // bulk handles it unless no post is selected
 		return nil, nil //nolint:nilnil // the error is that no post is selected
 	}
 	return nil, apierr.Invalid(apierr.NotAllowedValue, "action", "Choose what to do with the selected posts.")
 }
 
-// maxMove is how many days posts can be moved at once.
+// maxMove is the maximum number of days by which posts can be moved.
 const maxMove = 3650
 
 // rescheduling returns the action that moves posts by a number of days, or to a day, a time of day or both.
@@ -201,9 +203,9 @@ func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 	}), nil
 }
 
-// moving returns the action that moves posts to the date that becomes returns for their current date. Dates are midnight
-// UTC, and the zero time means no date. The time of day becomes toClock, unless that is empty. A time that clocks skip on
-// the new day is an error.
+// moving returns the action that moves posts. becomes maps the current date of a post to the new one. Dates are
+// midnight UTC, and the zero time means no date. The time of day becomes toClock, or stays if toClock is empty. The
+// action fails if clocks skip that time on the new day.
 func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time.Time) time.Time) bulkAction {
 	return func(r *http.Request, before post.Record) (string, error) {
 		if before.IsTemplate {
@@ -228,7 +230,7 @@ func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time
 		if at := before.ScheduledAt.In(zone); !before.ScheduledAt.IsZero() {
 			date, clock = at.Format(time.DateOnly), at.Format(time.TimeOnly)
 		}
-		from, _ := time.Parse(time.DateOnly, date) // zero without a day
+		from, _ := time.Parse(time.DateOnly, date) // the zero time if the post has no date
 		day := becomes(from)
 		if day.IsZero() {
 			return "", apierr.BadState("no_time", "It has no date, so it cannot be moved.")
@@ -249,7 +251,7 @@ func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time
 	}
 }
 
-// unscheduleOne makes a scheduled post a draft. A post of a series is skipped, so that the series continues.
+// unscheduleOne makes a scheduled post a draft. If it belongs to a series, the series continues. A template is paused.
 func (p *Handlers) unscheduleOne(r *http.Request, one post.Record) (string, error) {
 	if one.Status != post.Scheduled {
 		return "", apierr.BadState(string(one.Status), "It is not scheduled.")
@@ -268,7 +270,7 @@ func (p *Handlers) unscheduleOne(r *http.Request, one post.Record) (string, erro
 	return p.T(r, "Unscheduled. It is now a draft."), err
 }
 
-// withKey returns the request with a separate idempotency key for one of several operations of a form.
+// withKey returns a copy of the request with its own idempotency key, for one of several operations of a form.
 func withKey(r *http.Request, key string) *http.Request {
 	next := r.Clone(r.Context())
 	next.PostForm = url.Values{"once": {r.PostForm.Get("once") + "-" + key}}
@@ -287,12 +289,12 @@ func (p *Handlers) deleteOne(r *http.Request, one post.Record) (string, error) {
 	return p.T(r, deletedText), p.drafts.DeletePost(r.Context(), call.PersonID, call.TeamID, one.ID)
 }
 
-// isDeletable reports whether a post can be deleted: it is a draft, or scheduled and in no series.
+// isDeletable reports whether a post can be deleted: it is a draft, or scheduled and not part of a series.
 func isDeletable(p post.Record) bool {
 	return !p.IsTemplate && (p.Status == post.Draft || p.Status == post.Scheduled && p.OccursAt.IsZero())
 }
 
-// popResults returns the results for the posts selected on the previous page.
+// popResults returns the results of the last bulk action, once.
 func (p *Handlers) popResults(r *http.Request) []bulkResult {
 	var out []bulkResult
 	if kept := p.Pop(r.Context(), bulkKey); len(kept) > 0 && json.Unmarshal(kept, &out) != nil {

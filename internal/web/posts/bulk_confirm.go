@@ -11,16 +11,16 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// confirmation asks before posts are deleted or published.
+// confirmation is the page that asks a person to confirm that posts are deleted or published.
 type confirmation struct {
-	Action string // delete or publish
+	Action string // "delete" or "publish"
 	Posts  []confirmedPost
-	Others int // selected posts that the action does not apply to
-	Back   string
-	To     string
+	Others int    // number of selected posts to which the action does not apply
+	Back   string // query of the list
+	To     string // path of the list
 }
 
-// confirmedPost is a post that the action changes after the confirmation.
+// confirmedPost is a post to which the action applies.
 type confirmedPost struct {
 	postlist.Details
 
@@ -28,7 +28,8 @@ type confirmedPost struct {
 	Status   post.Status
 }
 
-// confirmable are the actions that ask first: the posts that they apply to, and the page's title and message for none.
+// confirmable has the actions that need a confirmation. applies reports whether the action applies to a post, title is
+// the title of the page, and none is the message if the action applies to no post.
 var confirmable = map[string]struct {
 	applies     func(post.Record) bool
 	title, none locale.Key
@@ -38,7 +39,7 @@ var confirmable = map[string]struct {
 	"publish": {isPublishable, "Publish posts", "None of the selected posts can be published now."},
 }
 
-// confirmBulk shows the posts that an action changes, and asks for confirmation.
+// confirmBulk shows the posts to which an action applies, and asks for confirmation.
 func (p *Handlers) confirmBulk(w http.ResponseWriter, r *http.Request, action string, ids []string, to string) {
 	v := confirmation{Action: action, Back: r.PostForm.Get("back"), To: to}
 	rules, team := confirmable[action], shell.VisitorOf(r.Context()).Team.ID
@@ -68,7 +69,7 @@ func (p *Handlers) confirmBulk(w http.ResponseWriter, r *http.Request, action st
 	p.Show(w, r, http.StatusOK, pages["bulkconfirm"], rules.title, v)
 }
 
-// isPublishable reports whether a post can be published now: it is a draft or scheduled, and no client has to approve it.
+// isPublishable reports whether a post can be published now: it is a draft or scheduled, and does not lack an approval.
 func isPublishable(p post.Record) bool {
 	return !p.IsTemplate && (p.Status == post.Draft || p.Status == post.Scheduled) &&
 		p.Approval != post.Waiting && p.Approval != post.Rejected

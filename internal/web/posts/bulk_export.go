@@ -14,7 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// export sends the selected posts as CSV, one post per line. The form is the query, because an export changes nothing.
+// export sends the selected posts as a CSV file with one row per post. Its form is sent by GET, because an export
+// changes nothing.
 func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 	form := r.URL.Query()
 	call, err := p.Call(r, "list_posts")
@@ -51,7 +52,7 @@ func errNoneSelected() error {
 	return apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
 }
 
-// exportRows returns the rows of posts. It omits posts that no longer exist.
+// exportRows returns one row per post. It omits posts that no longer exist.
 func (p *Handlers) exportRows(r *http.Request, ids []string) ([][]string, error) {
 	v := shell.VisitorOf(r.Context())
 	sums, err := p.analytics.SumByPost(r.Context(), v.Team.ID, ids)
@@ -99,7 +100,7 @@ func exportRow(one post.Record, sums analytics.PostSums, zone *time.Location) []
 	return row
 }
 
-// backTo returns the page of the list that a form came from.
+// backTo returns the path of the list from which a form was sent, with its filters.
 func backTo(form url.Values) string {
 	query, err := url.ParseQuery(form.Get("back"))
 	if err != nil || len(query) == 0 {

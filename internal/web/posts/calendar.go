@@ -20,7 +20,7 @@ const (
 	dayView   = "day"
 )
 
-// lastYear is the last year of the calendar.
+// lastYear is the last year that the calendar shows.
 const lastYear = 9990
 
 // calendarView is the calendar's page.
@@ -28,30 +28,30 @@ type calendarView struct {
 	calendarQuery
 
 	Title        string
-	Before, Next string // days in the previous and next period
+	Before, Next string // days in the previous and next period; empty for the weeks from today
 	Zone         string
-	ZoneCode     string // abbreviation of the zone on the first day
-	Choices      []choice
+	ZoneCode     string   // abbreviation of the time zone on the first day
+	Choices      []choice // accounts to filter by
 	Networks     []string // platforms of the team's accounts
 	States       []calendar.State
 	Days         []calendarDay
-	Week         []calendarDay // of the day view: the days of its week, without posts
-	Rows         []hourRow     // of the week and day view
-	Drafts       []event       // without a date
+	Week         []calendarDay // days of the week that contains the day; only in the day view
+	Rows         []hourRow     // hours; only in the week and day views
+	Drafts       []event       // drafts without a date
 	MoreDrafts   bool
 	Error        string
-	Moved        *moved // the last move
-	Empty        bool
-	Upcoming     bool // shows occurrences that are not created yet
-	Writer       bool
+	Moved        *moved // the move that was just made; nil if there is none
+	Empty        bool   // whether the period has no posts
+	Upcoming     bool   // whether the period has occurrences of series that are not created yet
+	Writer       bool   // whether the visitor may write posts
 }
 
-// calendarQuery selects a part of the calendar.
+// calendarQuery selects the view, the period and the filters of the calendar. Its fields are those of the URL's query.
 type calendarQuery struct {
 	View                    string
-	Day                     string // a day within the period; empty for now
+	Day                     string // a day within the period; empty for today
 	Account, Network, State string
-	Night                   string // not empty to show all hours of the night
+	Night                   string // not empty if the hours of the night are not folded
 }
 
 // viewName is a view with its label.
@@ -60,7 +60,7 @@ type viewName struct {
 	Label locale.Key
 }
 
-// Views returns the views with their labels.
+// Views returns the views of the calendar with their labels.
 func (calendarQuery) Views() []viewName {
 	return []viewName{{monthView, "Month"}, {weekView, "Week"}, {dayView, "Day"}}
 }
@@ -73,7 +73,7 @@ func calendarStateName(s calendar.State) locale.Key {
 	return stateNames[post.Status(s)]
 }
 
-// queryOf parses a query. An unknown view means the month view.
+// queryOf parses the query of a URL. An unknown view becomes the month view.
 func queryOf(q url.Values) calendarQuery {
 	c := calendarQuery{q.Get("view"), q.Get("day"), q.Get("account"), q.Get("network"), q.Get("state"), q.Get("night")}
 	if c.View != weekView && c.View != dayView {
@@ -82,7 +82,7 @@ func queryOf(q url.Values) calendarQuery {
 	return c
 }
 
-// Here returns the query itself.
+// Here returns the encoded query, without a question mark.
 func (c calendarQuery) Here() string {
 	q := url.Values{"view": {c.View}}
 	for name, value := range map[string]string{
@@ -101,13 +101,13 @@ func (c calendarQuery) Link(view, day string) string {
 	return "/calendar?" + c.Here()
 }
 
-// On returns the path of the same period with another network, or all.
+// On returns the path of the same period filtered by another network, or unfiltered by network if it is "".
 func (c calendarQuery) On(network string) string {
 	c.Network = network
 	return "/calendar?" + c.Here()
 }
 
-// Nights returns the path of the same period with or without all hours of the night.
+// Nights returns the path of the same period with the hours of the night unfolded (all) or folded.
 func (c calendarQuery) Nights(all bool) string {
 	c.Night = ""
 	if all {
@@ -121,10 +121,10 @@ func (c calendarQuery) All() string {
 	return "/calendar?" + calendarQuery{View: c.View, Day: c.Day}.Here()
 }
 
-// IsFiltered reports whether the calendar shows only some posts.
+// IsFiltered reports whether the query has a filter.
 func (c calendarQuery) IsFiltered() bool { return c.Account+c.Network+c.State != "" }
 
-// New returns the path of the editor for a day.
+// New returns the path of the editor for a new post on a day.
 func (c calendarQuery) New(day time.Time) string {
 	q := url.Values{"date": {day.Format(time.DateOnly)}}
 	if c.Account != "" {
@@ -133,7 +133,7 @@ func (c calendarQuery) New(day time.Time) string {
 	return "/posts/new?" + q.Encode()
 }
 
-// filter returns the selected posts, or an error for a value that cannot be selected.
+// filter returns the filter for the selected posts, or an error for a value that cannot be selected.
 func (c calendarQuery) filter() (calendar.Filter, error) {
 	account, err := accountOf(c.Account)
 	f := calendar.Filter{Account: account, Network: c.Network, State: calendar.State(c.State)}
@@ -147,7 +147,7 @@ func (p *Handlers) calendar(w http.ResponseWriter, r *http.Request) {
 	p.showCalendar(w, r, queryOf(r.URL.Query()), http.StatusOK, "")
 }
 
-// showCalendar answers with the calendar and an error, if any.
+// showCalendar writes the calendar page with the given status and, unless it is empty, an error text.
 func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calendarQuery, status int, formErr string) {
 	v := shell.VisitorOf(r.Context())
 	zone := v.Zone
@@ -182,7 +182,8 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 	p.ShowTitled(w, r, status, pages["calendar"], p.T(r, "Calendar: %s", view.Title), view)
 }
 
-// dayOf returns the day of a query as midnight UTC. It returns today and an error if the day is invalid.
+// dayOf returns the day of a query as midnight UTC, or today if it is empty. If it is invalid, dayOf returns today and
+// an error.
 func dayOf(text string, today time.Time) (time.Time, error) {
 	if text == "" {
 		return today, nil
@@ -195,7 +196,7 @@ func dayOf(text string, today time.Time) (time.Time, error) {
 	return day, nil
 }
 
-// addFilters adds the accounts and networks that can be selected.
+// addFilters sets the accounts and networks to filter by.
 func (p *Handlers) addFilters(r *http.Request, view *calendarView) error {
 	var err error
 	if view.Choices, err = p.choices(r, view.Account); err != nil {
@@ -213,7 +214,7 @@ func (p *Handlers) addFilters(r *http.Request, view *calendarView) error {
 	return nil
 }
 
-// rangeTitle returns the days of a range, each with what the other does not say, such as "Nov 29 – Dec 5, 2026".
+// rangeTitle formats a range of days without repeating what both have in common, such as "Nov 29 – Dec 5, 2026".
 func rangeTitle(l *locale.Language, from, last time.Time) string {
 	switch {
 	case from.Year() != last.Year():
@@ -224,7 +225,7 @@ func rangeTitle(l *locale.Language, from, last time.Time) string {
 	return l.Days(from, last)
 }
 
-// name sets the title and the links to the previous and next period.
+// name sets the title and the days for the links to the previous and next period.
 func (v *calendarView) name(l *locale.Language, shown period) {
 	from, n := shown.dates()
 	last := from.AddDate(0, 0, n-1)
@@ -242,7 +243,7 @@ func (v *calendarView) name(l *locale.Language, shown period) {
 		first, this := firstOf(shown.day), firstOf(shown.today)
 		v.Title = l.Format(first, locale.Month)
 		before, next = first.AddDate(0, -1, 0), first.AddDate(0, 1, 0)
-		switch { // the weeks from today are between the current and the next month
+		switch { // the view of the weeks from today comes between the current and the next month
 		case first.Equal(this):
 			next = time.Time{}
 		case before.Equal(this):
@@ -255,7 +256,7 @@ func (v *calendarView) name(l *locale.Language, shown period) {
 // firstOf returns the first day of a date's month.
 func firstOf(date time.Time) time.Time { return date.AddDate(0, 0, 1-date.Day()) }
 
-// dateOrToday returns a date as in a query, or "" for the zero time.
+// dateOrToday formats a date for a query. The zero time becomes "", which stands for today.
 func dateOrToday(date time.Time) string {
 	if date.IsZero() {
 		return ""

@@ -17,19 +17,20 @@ type event struct {
 	calendar.Entry
 	postlist.Details
 
-	Local     time.Time // At in the team's zone
-	Clock     string    // time of day; empty without a time
-	Look      string    // class that sets the color
-	Icon      string
-	State     string // in words
-	Draggable bool
-	Asks      bool // moving it ends the client's approval, so a person must confirm
+	Local     time.Time // At in the visitor's time zone
+	Clock     string    // time of day; empty if the post has only a date
+	Look      string    // CSS class that sets the color
+	Icon      string    // name of the icon
+	State     string    // state in words
+	Draggable bool      // whether the visitor may move it
+	Asks      bool      // whether moving it ends the client's approval, so that the visitor must confirm
 }
 
-// Version identifies the version of the post that is shown.
+// Version identifies the version of the post: the time of its last change, in microseconds.
 func (e event) Version() int64 { return e.Changed.UnixMicro() }
 
-// DragTime returns the time of day for the script that moves posts, or "" if the script can read it from the text.
+// DragTime returns the time of day as HH:MM for the script that moves posts. It returns "" if the post cannot be moved
+// or Clock is the same.
 func (e event) DragTime() string {
 	if at := e.Local.Format("15:04"); e.Draggable && at != e.Clock {
 		return at
@@ -37,14 +38,13 @@ func (e event) DragTime() string {
 	return ""
 }
 
-// Logos returns the first accounts, and Others the number of the others.
+// Logos returns the first three accounts, whose logos are shown.
 func (e event) Logos() []post.PostEntryAccount { return e.Accounts[:min(len(e.Accounts), 3)] }
 
 // Others returns the number of accounts whose logos are not shown.
 func (e event) Others() int { return max(0, len(e.Accounts)-3) }
 
-// OthersNarrow returns the number of accounts whose logos are not shown in a narrow day. It has room for two logos, or for
-// one and a number.
+// OthersNarrow is like Others for a narrow layout, in which a day has room for two logos, or for one logo and a number.
 func (e event) OthersNarrow() int {
 	if len(e.Accounts) < 3 {
 		return 0
@@ -52,7 +52,7 @@ func (e event) OthersNarrow() int {
 	return len(e.Accounts) - 1
 }
 
-// Dot returns the class of the event's dot in the narrow overview, or "" for a post that will be published as planned.
+// Dot returns the CSS class of the event's dot in a narrow layout, or "" for a post that needs no special color.
 func (e event) Dot() string {
 	switch e.Look {
 	case "draft", "coming":
@@ -67,8 +67,9 @@ func (e event) Dot() string {
 	return ""
 }
 
-// eventMaker reads the details of posts and returns a function that creates events. Times include the time zone on days
-// when clocks change.
+// eventMaker reads the details of the entries' posts. It returns a function that creates the events of some of the
+// entries. Its argument changes reports whether clocks change on the day: times then include the abbreviation of the
+// time zone.
 func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *time.Location) (
 	func(entries []calendar.Entry, changes bool) []event, error) {
 	v := shell.VisitorOf(r.Context())
@@ -96,7 +97,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 	}, err
 }
 
-// describe returns the style of an event and its state in words.
+// describe returns the CSS class and the icon of an event, and its state in words.
 func (e event) describe(l *locale.Language) (string, string, string) {
 	if e.IsOccurrence {
 		return "coming", "repeat-line", l.T("Upcoming · series")

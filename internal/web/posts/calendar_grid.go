@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// How many posts the calendar shows per day, by view, and how many drafts beside it.
+// Maximum numbers of posts that each view shows per day, and of drafts that are listed beside the calendar.
 const (
 	perDayInMonth  = 3
 	perDayInWeek   = 12
@@ -20,28 +20,28 @@ const (
 	maxShownDrafts = 10
 )
 
-// Hours without posts outside of these hours are folded.
+// Hours without posts before morning, or from night on, are folded.
 const (
 	morning = 7
 	night   = 22
 )
 
-// rollingWeeks is the number of weeks in the month view without a selected day, starting with the current week.
+// rollingWeeks is the number of weeks in the month view if no day is selected, starting with the current week.
 const rollingWeeks = 5
 
 const daysPerWeek = 7
 
-// period is the period that the calendar shows. Dates are midnights in UTC.
+// period is the period that the calendar shows. The dates day and today are midnight UTC.
 type period struct {
 	view       string
 	day, today time.Time
-	now        time.Time // in the zone
+	now        time.Time // in zone
 	zone       *time.Location
-	rolling    bool
+	rolling    bool // whether the month view shows the weeks from today
 	language   *locale.Language
 }
 
-// dates returns the first date and the number of dates.
+// dates returns the first date of the period and the number of its dates.
 func (p period) dates() (time.Time, int) {
 	switch {
 	case p.view == dayView:
@@ -57,7 +57,8 @@ func (p period) dates() (time.Time, int) {
 	return from, int(p.language.StartOfWeek(last).AddDate(0, 0, daysPerWeek).Sub(from) / (24 * time.Hour))
 }
 
-// bounds returns the midnights in the zone that separate the calendar's days.
+// bounds returns the first date of the period, and the instants that separate its days in the time zone: one more than
+// there are days.
 func (p period) bounds() (time.Time, []time.Time) {
 	from, n := p.dates()
 	out := make([]time.Time, n+1)
@@ -68,7 +69,7 @@ func (p period) bounds() (time.Time, []time.Time) {
 	return from, out
 }
 
-// most returns how many posts a day shows.
+// most returns the maximum number of posts that a day shows.
 func (p period) most() int {
 	switch p.view {
 	case dayView:
@@ -80,44 +81,44 @@ func (p period) most() int {
 }
 
 type (
-	// calendarDay is a date in the team's time zone.
+	// calendarDay is a date in the visitor's time zone.
 	calendarDay struct {
 		Date    time.Time // midnight UTC of the date
-		Beside  bool      // belongs to the previous or next month
+		Beside  bool      // whether the date belongs to the previous or next month
 		Today   bool
 		Past    bool
-		Changes locale.Key // note if clocks change on this day
-		AnyTime []event    // planned for the date without a time
-		Events  []event    // with a time, the earliest first
-		More    bool       // more posts exist than are shown
-		Hours   []dayHour  // of the week and day view: one per row
+		Changes locale.Key // note that clocks change on this day; empty if they do not
+		AnyTime []event    // posts planned for the date without a time
+		Events  []event    // posts with a time, earliest first
+		More    bool       // whether the day has more posts than are shown
+		Hours   []dayHour  // one per row; only in the week and day views
 	}
 	// dayHour is an hour of a day. Its start is zero if clocks skip the hour.
 	dayHour struct {
 		Start  time.Time
 		Past   bool
 		Now    int  // current quarter of the hour, from 1; 0 if the hour is not the current one
-		Night  bool // folded
-		Quiet  bool // without posts on all days, so it is shown low
-		Spills bool // its posts reach into the next hour, which has none
+		Night  bool // whether the row stands for folded hours
+		Quiet  bool // whether no day has posts in this hour, so that its row is low
+		Spills bool // whether its only post is in the second half and may extend into the next hour, which has none
 		Events []event
 	}
-	// hourRow is a row of the week and day view.
+	// hourRow is a row of the week and day views.
 	hourRow struct {
 		Label string
-		Night bool
-		Until string // where folded hours end, such as 07:00; empty for a single hour
+		Night bool   // whether the hour can be folded or, after foldNights, whether the row stands for folded hours
+		Until string // end of folded hours, such as 07:00; empty for a single hour
 		Short string // the folded hours, such as 00–07 or 12–7 AM
 
 		hour   int
-		second bool // the hour that occurs again because clocks go back
+		second bool // whether it is the repetition of an hour because clocks go back
 	}
 )
 
-// Count returns the number of posts shown.
+// Count returns the number of posts of the day.
 func (d calendarDay) Count() int { return len(d.AnyTime) + len(d.Events) }
 
-// Dots returns the first posts of a day, for the narrow overview.
+// Dots returns the first three posts of the day, which a narrow layout shows as dots.
 func (d calendarDay) Dots() []event {
 	all := slices.Concat(d.AnyTime, d.Events)
 	return all[:min(len(all), 3)]
@@ -126,7 +127,7 @@ func (d calendarDay) Dots() []event {
 // Half reports whether the first post is in the second half of the hour.
 func (h dayHour) Half() bool { return len(h.Events) > 0 && h.Events[0].Local.Minute() >= 30 }
 
-// fillCalendar reads the posts of the period.
+// fillCalendar reads the posts of the period and adds them to the view.
 func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter calendar.Filter, shown period) error {
 	ctx, team := r.Context(), shell.VisitorOf(r.Context()).Team.ID
 	read, err := p.read(ctx, team, filter, shown)
@@ -169,13 +170,13 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	return nil
 }
 
-// scheduled is the posts of a period.
+// scheduled has the posts of a period.
 type scheduled struct {
-	spans   []calendar.Span  // of each day
-	planned []calendar.Entry // for a date without a time
+	spans   []calendar.Span  // posts with a time, by day
+	planned []calendar.Entry // posts planned for a date without a time
 }
 
-// entries returns all posts.
+// entries returns all posts of the period.
 func (s scheduled) entries() []calendar.Entry {
 	out := slices.Clone(s.planned)
 	for _, span := range s.spans {
@@ -184,7 +185,7 @@ func (s scheduled) entries() []calendar.Entry {
 	return out
 }
 
-// read reads the posts of a period.
+// read returns the posts of a period.
 func (p *Handlers) read(ctx context.Context, team int64, filter calendar.Filter, shown period) (scheduled, error) {
 	from, bounds := shown.bounds()
 	spans, err := calendar.Spans(ctx, p.DB, team, filter, bounds, shown.most())
@@ -223,14 +224,14 @@ func (p *Handlers) week(r *http.Request, team int64, filter calendar.Filter, sho
 	return shown.days(read, events), nil
 }
 
-// newDay returns a day without posts.
+// newDay returns a day of the period, without posts. span is the time of the day.
 func (p period) newDay(date time.Time, span calendar.Span) calendarDay {
 	return calendarDay{Date: date, More: span.More, Past: date.Before(p.today), Today: date.Equal(p.today),
 		Beside:  p.view == monthView && !p.rolling && date.Month() != p.day.Month(),
 		Changes: clockChange(span.To.Sub(span.From))}
 }
 
-// limit returns the day with only the first posts.
+// limit returns the day with at most the given number of posts.
 func (d calendarDay) limit(most int) calendarDay {
 	d.More = d.More || d.Count() > most
 	d.AnyTime = d.AnyTime[:min(len(d.AnyTime), most)]
@@ -249,7 +250,7 @@ func slotsOn(planned []calendar.Entry, date time.Time) []calendar.Entry {
 	return out
 }
 
-// clockChange describes a day's change of clocks by its length.
+// clockChange returns the note for a day of the given length, or "" if clocks do not change on it.
 func clockChange(long time.Duration) locale.Key {
 	switch {
 	case long < 24*time.Hour:
@@ -260,7 +261,7 @@ func clockChange(long time.Duration) locale.Key {
 	return ""
 }
 
-// timeOfDay returns the time of day, with the zone's abbreviation on days when it may occur twice.
+// timeOfDay formats a time of day. It adds the time zone's abbreviation if clocks change on the day.
 func timeOfDay(l *locale.Language, at time.Time, changes bool) string {
 	if changes {
 		return l.Format(at, locale.Clock) + at.Format(" MST")

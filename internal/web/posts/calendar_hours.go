@@ -8,8 +8,9 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// addHours distributes the posts of days over hours and returns the rows. A row is an hour of the clock. If clocks go back,
-// the repeated hour has two rows. If they go forward, the skipped hour has a row only if another day has the hour.
+// addHours distributes the posts of days over hours and returns the rows. bounds separate the days. A row is an hour of
+// the clock. If clocks go back, the repeated hour has two rows. If they go forward, the skipped hour has a row only if
+// another day has the hour.
 func (p period) addHours(l *locale.Language, days []calendarDay, bounds []time.Time) []hourRow {
 	starts := make([]map[hourRow]time.Time, len(days))
 	for i := range days {
@@ -38,7 +39,7 @@ func (p period) addHours(l *locale.Language, days []calendarDay, bounds []time.T
 	return rows
 }
 
-// shortHours returns hours without minutes, and with AM or PM once if both have the same.
+// shortHours formats a range of hours without minutes, and with a shared AM or PM only once.
 func shortHours(from, until string) string {
 	from, until = strings.Replace(from, ":00", "", 1), strings.Replace(until, ":00", "", 1)
 	if _, half, ok := strings.Cut(until, " "); ok {
@@ -47,7 +48,7 @@ func shortHours(from, until string) string {
 	return from + "–" + until
 }
 
-// foldNights combines each run of quiet hours at night into one row.
+// foldNights combines each run of two or more hours at night without posts into one row.
 func foldNights(l *locale.Language, days []calendarDay, rows []hourRow) []hourRow {
 	out, hours := []hourRow{}, make([][]dayHour, len(days))
 	for from := 0; from < len(rows); {
@@ -92,8 +93,8 @@ func markQuiet(days []calendarDay, rows []hourRow) {
 	}
 }
 
-// label returns the time at which the hour of a row starts, with the zone's abbreviation if a day has the hour twice,
-// or "" if no day has it.
+// label returns the time at which the row's hour starts, with the time zone's abbreviation if a day has the hour twice.
+// It returns "" if no day has the hour.
 func (h hourRow) label(l *locale.Language, starts []map[hourRow]time.Time) string {
 	out := ""
 	for _, day := range starts {
@@ -109,7 +110,8 @@ func (h hourRow) label(l *locale.Language, starts []map[hourRow]time.Time) strin
 	return out
 }
 
-// hourStarts returns the starts of a day's hours by row without label. The day is a multiple of a quarter of an hour.
+// hourStarts returns when each hour of a day starts. The keys are rows with only hour and second. Zone offsets must be
+// multiples of 15 minutes.
 func hourStarts(from, to time.Time, zone *time.Location) map[hourRow]time.Time {
 	const quarter = 15 * time.Minute
 	out, seen := map[hourRow]time.Time{}, map[[2]int]bool{}
@@ -124,7 +126,7 @@ func hourStarts(from, to time.Time, zone *time.Location) map[hourRow]time.Time {
 	return out
 }
 
-// addHour adds the hour of a row to a day.
+// addHour appends the hour of a row to a day.
 func (p period) addHour(day *calendarDay, starts map[hourRow]time.Time, row hourRow) {
 	start, ok := starts[hourRow{hour: row.hour, second: row.second}]
 	if !ok {

@@ -16,19 +16,19 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// moved describes a move for the message in the calendar, and the data that undoes it.
+// moved has the message that the calendar shows after a move, and the data to undo the move.
 type moved struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 	Seen int64  `json:"seen"`
-	// The time or planned date before the move; both empty if there was none.
+	// At and Date are the time or planned date before the move. Both are empty if there was none.
 	At   string `json:"at"`
 	Date string `json:"date"`
-	// Unsent is set if the post waits for approval, and its client has not seen the new version.
+	// Unsent is set if the move created a version that waits for approval and was not sent to the client.
 	Unsent bool `json:"unsent"`
 }
 
-// movedKey is the session key of the last move, for the next calendar page.
+// movedKey is the session key for the last move, which the calendar shows next.
 const movedKey = "moved"
 
 func (p *Handlers) popMoved(r *http.Request) *moved {
@@ -40,7 +40,7 @@ func (p *Handlers) popMoved(r *http.Request) *moved {
 	return out
 }
 
-// move changes the time or planned date of a post and shows the calendar again.
+// move changes the time or planned date of the post in the path, and shows the calendar again.
 func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -66,7 +66,7 @@ func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/calendar?"+q.Here())
 }
 
-// doMove moves the post in the path to the time or date of the form.
+// doMove moves the post in the path to the time or date in the form.
 func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	zone := shell.VisitorOf(r.Context()).Zone
 	at, day, err := destination(r.PostForm, zone)
@@ -104,7 +104,8 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	return out, nil
 }
 
-// seenIn returns the version of a post that the page showed, which is the time of the post's last change.
+// seenIn returns the version of a post that the page showed: the time of the post's last change. The field has it in
+// microseconds.
 func seenIn(r *http.Request, field string) (time.Time, error) {
 	seen, err := strconv.ParseInt(r.PostForm.Get(field), 10, 64)
 	if err != nil {
@@ -113,8 +114,8 @@ func seenIn(r *http.Request, field string) (time.Time, error) {
 	return time.UnixMicro(seen), nil
 }
 
-// destination returns the time in a form, given as an instant or in the team's time zone, or a date without a time. If the
-// form has neither, the post gets no planned time.
+// destination returns the time in a form, given as an instant or in the visitor's time zone, or the date if it has no
+// time of day. If the form has neither, it returns no time and no date, which makes the post unplanned.
 func destination(form url.Values, zone *time.Location) (time.Time, string, error) {
 	text, day, clock := form.Get("at"), form.Get("date"), form.Get("time")
 	switch {
@@ -143,7 +144,7 @@ func destination(form url.Values, zone *time.Location) (time.Time, string, error
 		"The date or time is invalid. Enter them as 2026-03-29 and 10:15.").Wrap(err)
 }
 
-// movedText describes a move.
+// movedText returns the message about a move.
 func movedText(l *locale.Language, before, after post.Record, zone *time.Location) string {
 	name := l.T("The post")
 	if words := cut(40, strings.Join(strings.Fields(after.Excerpt), " ")); words != "" {
@@ -156,7 +157,7 @@ func movedText(l *locale.Language, before, after post.Record, zone *time.Locatio
 	return out + approvalAgain(l, before, after)
 }
 
-// movedTo returns the time or date of a moved post, or "" if it has none.
+// movedTo formats the time or date of a moved post. It returns "" if the post has none.
 func movedTo(l *locale.Language, after post.Record, zone *time.Location) string {
 	if !after.ScheduledAt.IsZero() {
 		return movedTime(l, after.ScheduledAt.In(zone))
@@ -167,7 +168,7 @@ func movedTo(l *locale.Language, after post.Record, zone *time.Location) string 
 	return ""
 }
 
-// approvalAgain explains that a move ended a post's approval or the client's link to it, if it did.
+// approvalAgain returns a note if a move ended the post's approval or invalidated the client's link, or "".
 func approvalAgain(l *locale.Language, before, after post.Record) string {
 	switch {
 	case after.Approval != post.Waiting || after.Round == before.Round:
@@ -178,7 +179,7 @@ func approvalAgain(l *locale.Language, before, after post.Record) string {
 	return " " + l.T("The client’s link no longer shows it.")
 }
 
-// movedTime returns a time, with the zone's abbreviation on days when clocks change.
+// movedTime formats a date and time, with the time zone's abbreviation on days when clocks change.
 func movedTime(l *locale.Language, at time.Time) string {
 	from, to := teamtime.Day(at, at.Location())
 	return l.Format(at, locale.Date) + ", " + timeOfDay(l, at, clockChange(to.Sub(from)) != "")

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// quickView is a post's summary in the calendar.
+// quickView is the summary of a post that the calendar shows on demand.
 type quickView struct {
 	event
 	analytics.PostSums
@@ -20,25 +20,25 @@ type quickView struct {
 	Team       int64
 	Caption    string
 	Back       string // query of the calendar
-	Date, Time string // as in a form
-	Planned    string // the date in words, if there is no time
+	Date, Time string // values of the form's fields
+	Planned    string // the date in words if the post has no time; otherwise empty
 	Movable    bool
-	Approved   bool // a move ends the client's approval
+	Approved   bool // whether a move ends the client's approval
 	Editable   bool
 	Copyable   bool
 	Deletable  bool
 	Publishes  bool
 	Published  []post.Target // accounts on which the post can be viewed
-	ClientLink string        // if the post waits for approval
+	ClientLink string        // approval link; set only if the post waits for approval
 }
 
-// HasMenu reports whether there are further actions.
+// HasMenu reports whether the summary has a menu with further actions.
 func (q quickView) HasMenu() bool { return q.Copyable || q.ClientLink != "" || len(q.Published) > 1 }
 
-// maxQuickText is the number of characters of the text in a post's summary.
+// maxQuickText is the maximum length of the text in a post's summary, in characters.
 const maxQuickText = 280
 
-// quick answers with a post's summary, for the calendar's script.
+// quick serves a post's summary to the calendar's script.
 func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 	held, err := p.postOf(r)
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 	p.ShowPart(w, r, pages["quick"], "live", view)
 }
 
-// quickViewOf returns a post's summary without its entry in the calendar and its metrics.
+// quickViewOf returns a post's summary, except for the calendar event and the metrics.
 func (p *Handlers) quickViewOf(r *http.Request, held post.Record) (quickView, error) {
 	v := shell.VisitorOf(r.Context())
 	view := quickView{Team: held.TeamID,
@@ -94,14 +94,14 @@ func (p *Handlers) quickViewOf(r *http.Request, held post.Record) (quickView, er
 	return view, nil
 }
 
-// viewable returns the accounts on which a post can be viewed.
+// viewable returns the targets on which the post is published and has a link.
 func viewable(targets []post.Target) []post.Target {
 	return slices.DeleteFunc(slices.Clone(targets), func(t post.Target) bool {
 		return t.State != post.TargetPublished || webAddress(t.Permalink) == ""
 	})
 }
 
-// addTimes adds the planned day and the time of a post.
+// addTimes sets the fields with the planned day or the time of the post.
 func (p *Handlers) addTimes(r *http.Request, view *quickView, held post.Record) {
 	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()
 	if day, err := time.Parse(time.DateOnly, held.PlannedDay); err == nil {

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// duplicate creates a draft that copies the post.
+// duplicate creates a draft that copies the post, and shows the draft.
 func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -30,7 +30,7 @@ func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/posts/"+made.ID)
 }
 
-// places returns accounts as part of a sentence.
+// places lists accounts as part of a sentence.
 func places(targets []post.Target) string {
 	out := make([]string, len(targets))
 	for i, t := range targets {
@@ -39,7 +39,8 @@ func places(targets []post.Target) string {
 	return strings.Join(out, ", ")
 }
 
-// copyOf returns the duplicate and the accounts left out because they are disconnected.
+// copyOf duplicates the post in the path. It returns the copy and the accounts that it lacks because they are
+// disconnected.
 func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	id, err := idIn(r)
 	if err != nil {
@@ -51,12 +52,12 @@ func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	}
 	once := r.PostForm.Get("once")
 	if once != "" {
-		once += "." + id // the list has one for all posts
+		once += "." + id // the list of posts has the same value in all its forms
 	}
 	return p.posts.Duplicate(r.Context(), call.Actor, once, id)
 }
 
-// editAgain opens a draft for the accounts that failed in the composer.
+// editAgain creates an edited copy for the accounts on which the post failed, and opens the copy in the editor.
 func (p *Handlers) editAgain(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -82,7 +83,7 @@ func (p *Handlers) replacement(r *http.Request) (post.Record, error) {
 	return p.posts.Replace(r.Context(), call.Actor, id)
 }
 
-// archive archives or restores a failed post.
+// archive archives a failed post, or restores it.
 func (p *Handlers) archive(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

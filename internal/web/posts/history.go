@@ -15,13 +15,13 @@ type moment struct {
 	At          time.Time
 	Icon, Style string
 	Text        locale.Key
-	Name, Said  string // Name is the client's, the person's or the account's, Said the explanation of a failure
+	Name, Said  string // Name is that of the client, person or account, and Said is an explanation; both may be empty
 }
 
-// sameChange is how long after an entry of the history a change of the post belongs to it.
+// sameChange is the time after an entry of the history within which a change of the post belongs to that entry.
 const sameChange = 5 * time.Second
 
-// historyIn returns the history of the post, newest first.
+// historyIn returns the history of the post with times in a zone, newest first.
 func (v *view) historyIn(zone *time.Location) []moment {
 	out := []moment{{At: v.Stored.CreatedAt, Icon: "draft-line", Text: "Created"}}
 	for _, s := range slices.Backward(v.Schedulings) {
@@ -50,13 +50,13 @@ func (v *view) historyIn(zone *time.Location) []moment {
 	for i := range out {
 		out[i].At = out[i].At.In(zone)
 	}
-	slices.Reverse(out) // of moments at the same time, such as a post that was created with a time, the last comes first
+	slices.Reverse(out) // so that, of entries with the same time, the one that was appended last comes first
 	slices.SortStableFunc(out, func(a, b moment) int { return b.At.Compare(a.At) })
 	return out
 }
 
-// sendings returns the entries of the history for when the post was sent to the client, and for the change that the client
-// has not seen, if there is one.
+// sendings returns the history entries for when the post was sent to the client, and for the last change if the client
+// has not seen it.
 func (v *view) sendings() []moment {
 	var out []moment
 	for i, s := range v.Sendings {
@@ -75,7 +75,7 @@ func (v *view) sendings() []moment {
 	return out
 }
 
-// outcomes returns the entries of the history for the results of the accounts.
+// outcomes returns the history entries for the results of the accounts and of their first comments.
 func (v *view) outcomes() []moment {
 	var out []moment
 	for i, a := range v.Accounts {
@@ -96,7 +96,7 @@ func (v *view) outcomes() []moment {
 	return out
 }
 
-// commentMoments returns the entry of the history for the result of an account's first comment, if there is one.
+// commentMoments returns the history entry for the result of an account's first comment, if there is one.
 func commentMoments(a accountView, t post.Target, name string) []moment {
 	switch state := post.TargetState(t.Comment.State); {
 	case state == post.TargetPublished:
@@ -108,7 +108,7 @@ func commentMoments(a accountView, t post.Target, name string) []moment {
 	return nil
 }
 
-// schedulingMoment returns the entry of the history for when a post was scheduled or unscheduled.
+// schedulingMoment returns the history entry for when a post was scheduled or unscheduled.
 func schedulingMoment(s postlist.Scheduling) moment {
 	out := moment{At: s.At, Icon: "calendar-line", Text: "Scheduled", Name: s.Person}
 	switch {

@@ -20,14 +20,14 @@ type jobView struct {
 	job.Job
 
 	ID       string
-	What     string
-	To       string // page of the job's subject; empty if there is none
-	ToText   string
-	Every    int
+	What     string // title of the page
+	To       string // path of the page of the job's subject; empty if there is none
+	ToText   string // label of the link to it
+	Every    int    // seconds until the page refreshes; 0 for never
 	Notes    []string
 	Accounts []jobAccount
 	Files    []jobFile
-	Charged  *int64
+	Charged  *int64 // credits charged for a download; nil for other jobs
 }
 
 type (
@@ -35,16 +35,16 @@ type (
 		delivery.PostResultAccount
 
 		Platform, Username string
-		Said               string // message of the network: untrusted text
+		Said               string // the network's message; untrusted text
 	}
 	jobFile struct {
-		Media int64 // 0 if it was not saved
+		Media int64 // ID of the media item; 0 if the file was not saved
 		Name  string
-		Why   string
+		Why   string // why it was not saved
 	}
 )
 
-// jobWords are the titles of jobs and the labels of the links to their subjects.
+// jobWords has the titles of jobs and the labels of the links to their subjects, by type.
 var jobWords = map[job.Type][2]locale.Key{
 	job.SocialPost:    {"Publishing a post", "Open the post"},
 	job.ProfileReport: {"Creating a profile report", "Open the report"},
@@ -103,7 +103,7 @@ func (p *Handlers) readJob(r *http.Request) (jobView, error) {
 	return v, err
 }
 
-// addResults adds a job's results unless the page of its subject shows them.
+// addResults adds the results of jobs of those types whose results this page shows.
 func (p *Handlers) addResults(r *http.Request, v *jobView, team int64, said []operation.Untrusted) error {
 	switch made := v.Result.(type) {
 	case delivery.PostResult:

@@ -25,34 +25,34 @@ import (
 )
 
 const (
-	listed            = 30  // posts per page
-	maxNamedAccounts  = 5   // accounts named per post
-	maxOverdueDrafts  = 3   // overdue drafts shown first
-	maxAccountFilters = 200 // accounts offered as filters
-	maxSearch         = 200 // characters of a search
-	accountsPage      = 50
+	listed            = 30  // number of posts per page
+	maxNamedAccounts  = 5   // maximum number of accounts named per post
+	maxOverdueDrafts  = 3   // maximum number of overdue drafts shown above the list
+	maxAccountFilters = 200 // approximate maximum number of accounts offered as filters
+	maxSearch         = 200 // maximum length of a search text in characters
+	accountsPage      = 50  // number of accounts read at once
 )
 
-// filters are the selected tab and filters of the list, as in its URL. Both days are inclusive.
+// filters has the selected tab and the filters of the list, as in its URL. The days From and To are inclusive.
 type filters struct {
 	Status, Account, From, To, Query string
-	Sort                             string // of published posts; "" for newest first
+	Sort                             string // order of published posts; "" for newest first
 	Error                            shell.FormError
 }
 
-// filtersOf returns the filters in a query.
+// filtersOf returns the filters in the query of a URL.
 func filtersOf(q url.Values) filters {
 	return filters{Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
 		Query: strings.TrimSpace(q.Get("q")), Sort: q.Get("sort")}
 }
 
-// Unfiltered returns the path of the tab without filters.
+// Unfiltered returns the path of the same tab without filters.
 func (f filters) Unfiltered() string { return filters{Status: f.Status}.path() }
 
-// any reports whether the list is filtered within its tab.
+// any reports whether a filter in addition to the tab is set.
 func (f filters) any() bool { return f.Account+f.From+f.To+f.Query != "" }
 
-// query returns the filters as a query.
+// query returns the filters as the query of a URL.
 func (f filters) query() url.Values {
 	out := url.Values{}
 	for name, value := range map[string]string{"status": f.Status, "account": f.Account, "from": f.From, "to": f.To,
@@ -64,7 +64,7 @@ func (f filters) query() url.Values {
 	return out
 }
 
-// path returns the path of the first page.
+// path returns the path of the first page of the filtered list.
 func (f filters) path() string {
 	if text := f.query().Encode(); text != "" {
 		return "/posts?" + text
@@ -72,7 +72,7 @@ func (f filters) path() string {
 	return "/posts"
 }
 
-// filter converts the filters for the list.
+// filter converts the filters for package postlist, or returns an error for an invalid one. zone is that of the days.
 func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 	out := postlist.Filter{Text: f.Query}
 	var ok bool
@@ -102,13 +102,13 @@ func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 	return out, nil
 }
 
-// startOf returns the start of a date in a time zone. The date is midnight UTC.
+// startOf returns the first instant of a date in a time zone. The date is midnight UTC.
 func startOf(date time.Time, zone *time.Location) time.Time {
 	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
 }
 
-// parseDay parses the date of a field and returns midnight of that day in UTC, or the zero time for an empty field. The
-// string is the detail of the error.
+// parseDay parses the date in a field. It returns midnight UTC of that day, or the zero time for an empty text. detail
+// is the detail of the error for an invalid date.
 func parseDay(field, detail, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -120,7 +120,7 @@ func parseDay(field, detail, text string) (time.Time, error) {
 	return day, nil
 }
 
-// accountOf returns the account of a filter, 0 for all.
+// accountOf parses the account ID of a filter. It returns 0, for all accounts, if the text is empty.
 func accountOf(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -132,28 +132,28 @@ func accountOf(text string) (int64, error) {
 	return id, nil
 }
 
-// listView is a page of the list.
+// listView is a page of the list of posts.
 type listView struct {
 	filters
 
 	Tabs  []tabLink
 	Posts []listedPost
-	// overdue drafts, on the first page, for people who can reschedule them
+	// overdue drafts; only on the first page of all posts, unfiltered, and for people who can reschedule them
 	Passed      []calendar.Entry
-	Choices     []choice
-	First, Next string
-	Any         bool   // the list is filtered within its tab
-	Everything  string // label of the choice to select the posts of all pages
-	Empty       locale.Key
-	Results     []bulkResult // of the action on the previous page
-	Back        string       // this page, as a query
-	Order       locale.Key
+	Choices     []choice     // accounts to filter by
+	First, Next string       // paths of the first and next page; empty if this page is the first or last
+	Any         bool         // whether a filter in addition to the tab is set
+	Everything  string       // label of the option to select the posts of all pages
+	Empty       locale.Key   // text for a tab without posts
+	Results     []bulkResult // results of the last bulk action
+	Back        string       // query of this page
+	Order       locale.Key   // description of the order
 	Zone        string
 	Now         time.Time
 }
 
 type (
-	// tabLink is a tab with its count, such as "128" or "999+".
+	// tabLink is a tab with its number of posts, such as "128" or "999+".
 	tabLink struct {
 		Name, Path, Count string
 		Label             locale.Key
@@ -163,22 +163,22 @@ type (
 		postlist.Entry
 		analytics.PostSums
 
-		When   locale.Key // label of the time
-		At     time.Time  // zero if there is none
-		Day    time.Time  // of a draft that has a day without a time
-		Others int        // further accounts
-		// name of the group that begins with the post; empty for none
+		When   locale.Key // label of the time; may be empty
+		At     time.Time  // time to show; zero if there is none
+		Day    time.Time  // planned day of a draft without a time, as midnight UTC
+		Others int        // number of accounts that are not named
+		// heading of the group that begins with the post; empty if none begins
 		Heading locale.Key
-		Edits   bool // the visitor may change it
-		Deletes bool // the visitor may delete it
+		Edits   bool // whether it can be changed
+		Deletes bool // whether it can be deleted
 
-		Link       approval.PostLink // for the client; only in the tab of posts that wait for approval
-		Unanswered int               // comments to answer; only in that tab
-		Failures   Failures          // accounts that it was not published to
+		Link       approval.PostLink // the client's link; set only in the tab of posts that wait for approval
+		Unanswered int               // number of comments to answer; set only in that tab
+		Failures   Failures          // accounts on which it failed or its outcome is unknown
 
-		Unschedules bool // the visitor may make it a draft
-		Retries     bool // it failed on an account, and the visitor may publish
-		Publishes   bool // the visitor may publish it now
+		Unschedules bool // whether it can be made a draft
+		Retries     bool // whether it failed on an account and the visitor may publish
+		Publishes   bool // whether the visitor may publish it now
 	}
 	choice struct{ Value, Text, Platform string }
 )
@@ -219,7 +219,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, status, pages["list"], "Posts", view)
 }
 
-// fill reads the page at a cursor.
+// fill reads the posts of the page at a cursor; "" is the first page.
 func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 	zone := shell.VisitorOf(r.Context()).Zone
 	f, err := view.filter(zone)
@@ -261,7 +261,7 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 	return nil
 }
 
-// rows returns the rows of a page, with the figures that the networks report.
+// rows returns the posts as rows of the list, with their metrics and failures.
 func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, error) {
 	v := shell.VisitorOf(r.Context())
 	ids := make([]string, len(found))
@@ -283,7 +283,7 @@ func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, 
 	return out, p.addFailures(r, out)
 }
 
-// addLinks sets the links that clients have to posts.
+// addLinks sets the clients' links to the posts, and the numbers of comments to answer.
 func (p *Handlers) addLinks(r *http.Request, rows []listedPost) error {
 	v := shell.VisitorOf(r.Context())
 	ids := make([]string, len(rows))
@@ -301,10 +301,10 @@ func (p *Handlers) addLinks(r *http.Request, rows []listedPost) error {
 	return p.addComments(r, rows)
 }
 
-// maxComments is the number of comments to answer that are read for the list.
+// maxComments is the limit for reading the comments to answer.
 const maxComments = 200
 
-// addComments counts the comments to answer.
+// addComments sets the numbers of comments to answer.
 func (p *Handlers) addComments(r *http.Request, rows []listedPost) error {
 	found, err := p.approvals.ListUnanswered(r.Context(), shell.VisitorOf(r.Context()).Team.ID, maxComments)
 	for _, one := range found {
@@ -315,18 +315,19 @@ func (p *Handlers) addComments(r *http.Request, rows []listedPost) error {
 	return err
 }
 
-// withActions returns the post with the actions that it allows a writer, who may also be a publisher.
+// withActions returns the post with the actions that are possible for a writer, who may also be a publisher.
 func (l listedPost) withActions(publisher bool) listedPost {
 	draft, scheduled := !l.Template && l.Status == post.Draft, !l.Template && l.Status == post.Scheduled
 	l.Edits = draft || scheduled && publisher
-	l.Unschedules = scheduled && l.SeriesID == 0 // others pause their series
+	l.Unschedules = scheduled && l.SeriesID == 0 // unscheduling a post of a series would pause the series
 	l.Deletes = l.Unschedules || draft
 	l.Publishes = publisher && (draft || scheduled) && l.Approval != post.Waiting && l.Approval != post.Rejected
 	l.Retries = publisher && (l.Status == post.Failed || l.Status == post.PartiallyPublished)
 	return l
 }
 
-// BulkActions returns which actions for selected posts apply to the post, as the names that their buttons need.
+// BulkActions returns the groups of bulk actions that apply to the post, separated by spaces. The page's script enables
+// the buttons by them.
 func (l listedPost) BulkActions() string {
 	var out []string
 	if !l.Template {
@@ -347,7 +348,7 @@ func (l listedPost) BulkActions() string {
 	return strings.Join(out, " ")
 }
 
-// choices returns the accounts of the filter, and the selected one.
+// choices returns the accounts to filter by. It adds the chosen one if it is not among them.
 func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, chosen == ""

@@ -14,15 +14,15 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// Failures are the accounts that a post was not published to.
+// Failures lists the accounts on which a post failed or its outcome is unknown.
 type Failures []postlist.Failure
 
-// Message explains the failure of an account.
+// Message explains the failure on the first account. f must not be empty.
 func (f Failures) Message() string {
 	return thread.Explanation(f[0].ErrorCode, job.AccountMessage(f[0].ErrorCode, f[0].Permalink), f[0].Parts)
 }
 
-// Others returns how many more accounts failed.
+// Others returns the number of accounts after the first.
 func (f Failures) Others() int { return len(f) - 1 }
 
 // Copy returns the ID of an edited copy that has taken over an account, or "".
@@ -35,8 +35,7 @@ func (f Failures) Copy() string {
 	return ""
 }
 
-// Accounts returns the accounts that can be retried, in the order in which they are retried, as a list separated by
-// commas.
+// Accounts returns the IDs of the accounts that can be retried, separated by commas.
 func (f Failures) Accounts() string {
 	var ids []string
 	for _, one := range f {
@@ -47,19 +46,20 @@ func (f Failures) Accounts() string {
 	return strings.Join(ids, ",")
 }
 
-// Has reports whether the post failed on an account.
+// Has reports whether the list contains an account.
 func (f Failures) Has(account int64) bool {
 	return slices.ContainsFunc(f, func(one postlist.Failure) bool { return one.Account == account })
 }
 
-// IsTemporary reports whether a retry can help on every failed account.
+// IsTemporary reports whether there are accounts that can be retried and all of them can succeed without a change of
+// the post.
 func (f Failures) IsTemporary() bool {
 	return f.Accounts() != "" && !slices.ContainsFunc(f, func(one postlist.Failure) bool {
 		return one.State == post.TargetFailed && one.Copy == "" && !delivery.IsTemporary(one.ErrorCode)
 	})
 }
 
-// addFailures sets why posts failed.
+// addFailures sets the failures of the rows.
 func (p *Handlers) addFailures(r *http.Request, rows []listedPost) error {
 	var ids []string
 	for _, row := range rows {

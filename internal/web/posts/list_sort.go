@@ -13,15 +13,15 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxSorted is the number of newest published posts that are sorted by a metric.
+// maxSorted is the maximum number of posts that are sorted by a metric: the newest ones.
 const maxSorted = 1000
 
-// sorting is an order of published posts.
+// sorting is an order in which published posts can be listed.
 type sorting struct {
-	Name  string
+	Name  string // value in the URL
 	Label locale.Key
-	order locale.Key
-	by    func(analytics.PostSums) *int64 // nil for the order by time
+	order locale.Key                      // description; empty for that of the filter
+	by    func(analytics.PostSums) *int64 // metric to sort by; nil for the order by time
 }
 
 // sortings are the orders of published posts. The first is the default.
@@ -31,7 +31,7 @@ var sortings = []sorting{
 	{"engagement", "Most engagement", "Most engagement first.", func(s analytics.PostSums) *int64 { return s.Engagement }},
 }
 
-// Sortings returns the orders to choose from, or none if the tab has only one.
+// Sortings returns the orders to choose from, or nil if the tab has only one.
 func (v listView) Sortings() []sorting {
 	if tab, ok := postlist.ParseTab(v.Status); !ok || tab != postlist.Published {
 		return nil
@@ -52,7 +52,8 @@ func (v listView) sorting() (sorting, error) {
 	return sortings[0], nil
 }
 
-// listSorted returns a page of posts sorted by a metric, and the cursor of the next page. Cursors are positions.
+// listSorted returns a page of posts sorted by a metric, and the cursor of the next page, or "". A cursor is an index
+// in the sorted list.
 func (p *Handlers) listSorted(r *http.Request, f postlist.Filter, by sorting, cursor string) ([]postlist.Entry, string, error) {
 	from, team := 0, shell.VisitorOf(r.Context()).Team.ID
 	if cursor != "" {

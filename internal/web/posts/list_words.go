@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// tabNames are the labels of the tabs and the texts for empty tabs.
+// tabNames has the labels of the tabs, and the texts for empty tabs.
 var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.All:           {"All", "There are no posts yet."},
 	postlist.Drafts:        {"Drafts", "There are no drafts."},
@@ -22,12 +22,13 @@ var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.Archived:      {"Archived", "Nothing is archived."},
 }
 
-// groupNames are the headings in the list of all posts.
+// groupNames has the headings of the groups in the list of all posts.
 var groupNames = map[postlist.Tab]locale.Key{
 	postlist.Scheduled: "Scheduled", postlist.Series: "Series", postlist.Past: "Published and failed", postlist.Drafts: "Drafts",
 }
 
-// addTabs adds the tabs with their counts. An empty archive has no tab, unless it is selected.
+// addTabs adds the tabs with their numbers of posts. It omits the tab of archived posts if it is empty and not
+// selected.
 func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 	counts, err := postlist.Counts(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
@@ -54,7 +55,7 @@ func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 	return nil
 }
 
-// everything returns the label of the choice to select the posts of all pages.
+// everything returns the label of the option to select the posts of all pages.
 func (v listView) everything(l *locale.Language) string {
 	for _, t := range v.Tabs {
 		if n, err := strconv.Atoi(t.Count); t.Current && !v.Any && err == nil && n <= maxBulk {
@@ -64,7 +65,7 @@ func (v listView) everything(l *locale.Language) string {
 	return l.T("Select all, up to %d", maxBulk)
 }
 
-// orderOf describes the order of the list.
+// orderOf describes the order of a list that is not sorted by a metric.
 func orderOf(f postlist.Filter) locale.Key {
 	switch byTime, earliest := f.ByTime(); {
 	case f.IsGrouped():
@@ -77,7 +78,7 @@ func orderOf(f postlist.Filter) locale.Key {
 	return "Newest first."
 }
 
-// listedOf returns a row of the list.
+// listedOf returns a post as a row of the list, with the time to show and its label.
 func listedOf(e postlist.Entry, zone *time.Location) listedPost {
 	out := listedPost{Entry: e, Others: max(0, len(e.Accounts)-maxNamedAccounts)}
 	out.Accounts = e.Accounts[:len(e.Accounts)-out.Others]
@@ -100,7 +101,7 @@ func listedOf(e postlist.Entry, zone *time.Location) listedPost {
 		out.When, out.At = "Started", e.Submitted
 	case e.PlannedDay != "":
 		out.When = "Planned for"
-		out.Day, _ = time.Parse(time.DateOnly, e.PlannedDay) // stored in this form
+		out.Day, _ = time.Parse(time.DateOnly, e.PlannedDay) // stored in this format
 	}
 	if !out.At.IsZero() {
 		out.At = out.At.In(zone)

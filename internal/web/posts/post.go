@@ -25,74 +25,75 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// view is a post's page.
+// view has the data of a post's page.
 type view struct {
 	post.Post
 
 	Head          string // beginning of the text
 	Stored        post.Record
-	Shown         []network.Media
-	Deleted       []deleted // deleted files
+	Shown         []network.Media // the post's media
+	Deleted       []deleted       // deleted files of the post
 	Accounts      []accountView
-	States        []post.Status // as in lists
-	Done          int           // accounts with a result
-	Sent          int           // accounts that published it
+	States        []post.Status // states to show, as in lists
+	Done          int           // number of accounts with an outcome
+	Sent          int           // number of accounts that published the post
 	Every         int           // seconds until the page refreshes; 0 for never
-	Stamp         string
+	Stamp         string        // changes when the part of the page that does not refresh is out of date
 	Notes         []string
 	Problems      []problem
-	Blocked       bool
+	Blocked       bool           // whether a network would reject the post
 	Fate          *post.Forecast // forecast for a scheduled post that needs no approval
 	Rounds        []round
-	Unsent        bool                   // waits for approval, but no link to this version was created
-	Revoked       bool                   // waits for approval, but the links to this version were revoked
-	Linked        bool                   // a link to this version exists; it may have expired
-	Thread        []approval.ThreadEntry // comments, the oldest first
+	Unsent        bool                   // whether it waits for approval, but no link to this version was created
+	Revoked       bool                   // whether it waits for approval, but the links to this version were revoked
+	Linked        bool                   // whether a link to this version was created; it may have expired
+	Thread        []approval.ThreadEntry // comments, oldest first
 	NotScheduled  string                 // why approval did not schedule the post
-	Remark        string                 // rejected comment of a client
-	Rule          string
-	Running       bool // the series is running
-	Upcoming      []occurrence
-	Standing      []resumeTime // next times if a paused series were resumed
-	Taken         string       // drafts that resuming would reschedule
-	Unlinked      bool         // an account's connection was lost
-	Wished        *time.Time   // a draft's planned time, if it is in the future
-	Retryable     []accountView
+	Remark        string                 // comment that the client entered, after an error
+	Rule          string                 // recurrence rule in words
+	Running       bool                   // whether it is the template of a running series
+	Upcoming      []occurrence           // next occurrences of the series
+	Standing      []resumeTime           // next times of a paused series if it were resumed
+	Taken         string                 // note about the drafts that resuming would reschedule
+	Unlinked      bool                   // whether an account's connection was lost
+	Wished        *time.Time             // planned time for which a draft can be scheduled; nil if there is none
+	Retryable     []accountView          // failed accounts that can be retried
 	Error         string
-	Link          string // approval link to the version that waits for a decision
-	Zone          string
+	Link          string // link for the client, if the post waits for approval or was rejected; may be empty
+	Zone          string // name of the visitor's time zone
 	zone          *time.Location
 	lang          *locale.Language
-	JustScheduled bool // on the previous page
-	NotRetried    bool // no account was retried on the previous page
-	MayPublish    bool // its state allows publishing
-	MayAsk        bool
-	Client        bool   // the visitor is a client of the team
-	Doubtful      bool   // a delivery's outcome is unknown
-	Decides       bool   // the client must decide on the post
-	Undoes        bool   // the client requested changes and can still approve the post
-	Said          string // rejected input of the client
-	Editable      bool
-	History       []moment // the latest first
+	JustScheduled bool     // whether the visitor has just scheduled it
+	NotRetried    bool     // whether the visitor's last retry skipped all accounts
+	MayPublish    bool     // whether its state allows publishing
+	MayAsk        bool     // whether its state allows asking the client for approval
+	Client        bool     // whether the visitor is a client of the team
+	Doubtful      bool     // whether the outcome on an account is unknown
+	Decides       bool     // whether the visitor is a client who must decide on the post
+	Undoes        bool     // whether the visitor is a client, requested changes, and can still approve the post
+	Said          string   // comment on a decision that the client entered, after an error
+	Editable      bool     // whether it is a draft or scheduled, and not a template
+	History       []moment // latest first
 	Schedulings   []postlist.Scheduling
-	Sendings      []postlist.Sending  // to the client, and changes; empty for a post without approval
+	Sendings      []postlist.Sending  // when it was sent to the client or changed; empty for a post without approval
 	Family        []postlist.Relative // edited copies for failed accounts, or the original
-	EditsAgain    bool                // an edited copy can be created for failed accounts
-	MayArchive    bool
-	Changeable    bool             // can be edited; includes the template of a paused series
-	Names         map[int64]string // display names of the accounts
+	EditsAgain    bool                // whether an edited copy can be created for failed accounts
+	MayArchive    bool                // whether its state allows archiving
+	Changeable    bool                // like Editable, but also true for the template of a paused series
+	Names         map[int64]string    // display names by account ID
 	Pause         pause
-	Totals        analytics.PostSums // metrics of all accounts
+	Totals        analytics.PostSums // sums of the metrics of all accounts
 	Measured      []accountView      // accounts with metrics
-	Usual         analytics.PostSums // what the measured accounts' other posts usually have
-	Publishes     bool               // the visitor may publish
-	Writes        bool               // the visitor may change posts
-	TooEarly      bool               // its metrics cannot be compared yet
-	Now           time.Time          // for dates without the year
-	Once          string             // identifies a submission of the forms at the accounts
+	Usual         analytics.PostSums // sums of the usual metrics of other posts on the measured accounts
+	Publishes     bool               // whether the visitor may publish
+	Writes        bool               // whether the visitor may change posts
+	TooEarly      bool               // whether the post is too new for comparing its metrics
+	Now           time.Time          // current time, for omitting the year in dates
+	Once          string             // value of the field "once" in the forms of the accounts
 }
 
-// pause explains why changes or publishing are paused. It is empty if they are not paused or not allowed for the role.
+// pause explains why changes or publishing are paused. A text is empty if the action is not paused, or if the visitor's
+// role does not allow it anyway.
 type pause struct{ Changes, Publishing string }
 
 func (p *Handlers) pauseOf(r *http.Request, call operation.Call) pause {
@@ -105,7 +106,7 @@ func (p *Handlers) pauseOf(r *http.Request, call operation.Call) pause {
 	return pause{why(access.Write), why(access.Publish)}
 }
 
-// Any returns a reason, preferably the reason for changes.
+// Any returns the reason for changes or else that for publishing, or "".
 func (p pause) Any() string { return cmp.Or(p.Changes, p.Publishing) }
 
 type (
@@ -113,12 +114,12 @@ type (
 		post.PostProblem
 
 		Account string
-		Alone   bool // blocks a scheduled post for this account only
+		Alone   bool // whether it prevents publishing to this account only
 	}
 	round struct {
 		approval.Round
 
-		OpenedAt, Decided time.Time // in the team's time zone
+		OpenedAt, Decided time.Time // in the visitor's time zone
 	}
 	deleted struct {
 		Name, Type, By string
@@ -128,14 +129,14 @@ type (
 	occurrence struct {
 		calendar.Entry
 
-		At time.Time // in the team's time zone
+		At time.Time // in the visitor's time zone
 	}
 )
 
-// idForm matches ids of posts.
+// idForm matches texts that can be the ID of a post.
 var idForm = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
-// idIn returns the post ID in the path, or not_found.
+// idIn returns the post ID in the path, or a not_found error.
 func idIn(r *http.Request) (string, error) {
 	if id := r.PathValue("id"); idForm.MatchString(id) {
 		return id, nil
@@ -143,7 +144,7 @@ func idIn(r *http.Request) (string, error) {
 	return "", apierr.Missing()
 }
 
-// postOf returns the post in the path.
+// postOf returns the post in the path if it belongs to the selected team.
 func (p *Handlers) postOf(r *http.Request) (post.Record, error) {
 	id, err := idIn(r)
 	if err != nil {
@@ -156,7 +157,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "")
 }
 
-// show answers with a post's page and an error, if any.
+// show writes the page of the post in the path with the given status and, unless it is empty, an error text.
 func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	v, err := p.fullView(r)
 	if err == nil {
@@ -173,7 +174,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, form
 	p.ShowTitled(w, r, status, pages["post"], p.T(r, "Post: %s", cut(50, v.Head)), &v)
 }
 
-// home returns a function that finds the team of the post in the path.
+// home returns a function for SwitchToTeamOf that finds the team of the post in the path.
 func (p *Handlers) home(r *http.Request) func(context.Context, []int64) (int64, error) {
 	return func(ctx context.Context, teams []int64) (int64, error) {
 		id, err := idIn(r)
@@ -184,7 +185,7 @@ func (p *Handlers) home(r *http.Request) func(context.Context, []int64) (int64, 
 	}
 }
 
-// live answers with the part of the page that refreshes.
+// live serves the part of the page that refreshes.
 func (p *Handlers) live(w http.ResponseWriter, r *http.Request) {
 	v, err := p.fullView(r)
 	if err != nil {
@@ -194,7 +195,7 @@ func (p *Handlers) live(w http.ResponseWriter, r *http.Request) {
 	p.ShowPart(w, r, pages["post"], "live", &v)
 }
 
-// liveView returns the part of the page that refreshes.
+// liveView returns the data for the part of the page that refreshes.
 func (p *Handlers) liveView(r *http.Request) (view, error) {
 	id, err := idIn(r)
 	if err != nil {
@@ -248,7 +249,8 @@ func (p *Handlers) addForecast(v *view, language string) {
 	}
 }
 
-// heldByOthers returns the IDs of related posts that have taken over accounts, by account.
+// heldByOthers returns the accounts that edited copies of the post have taken over. The map values are the IDs of the
+// copies.
 func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[int64]string, error) {
 	if stored.Status == post.Draft || stored.Status == post.Scheduled || stored.Status == post.Published {
 		return nil, nil //nolint:nilnil // nothing of it failed
@@ -256,13 +258,13 @@ func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[in
 	return p.posts.HeldByOthers(ctx, p.DB, stored)
 }
 
-// count counts the accounts' states and sets the refresh interval.
+// count counts the accounts by state, and sets States, Stamp, Retryable and the refresh interval.
 func (v *view) count(now time.Time) {
 	stamp := []string{string(v.Status), string(v.Approval)}
-	if v.Fate != nil { // said outside of the part that refreshes
+	if v.Fate != nil { // shown outside of the part that refreshes
 		stamp = append(stamp, fmt.Sprint(v.Fate.Rejected, len(v.Fate.Connected), len(v.Fate.Disconnected)))
 	}
-	if v.Editable { // its text and accounts may change, too
+	if v.Editable { // its content may change
 		stamp = append(stamp, strconv.FormatInt(v.Stored.UpdatedAt.UnixMicro(), 10))
 	}
 	for i := range v.Accounts {
@@ -305,10 +307,11 @@ const (
 	rarely  = 30
 )
 
-// refreshAhead is how long before its scheduled time a post's page starts to refresh.
+// refreshAhead is the time before a post's scheduled time from which its page refreshes.
 const refreshAhead = 10 * time.Minute
 
-// schedulings returns when a post was scheduled and unscheduled. A template has none: it is paused and resumed instead.
+// schedulings returns when a post was scheduled and unscheduled. It returns none for a template, whose series is paused
+// and resumed instead.
 func (p *Handlers) schedulings(ctx context.Context, r post.Record) ([]postlist.Scheduling, error) {
 	if r.IsTemplate {
 		return nil, nil
@@ -316,7 +319,7 @@ func (p *Handlers) schedulings(ctx context.Context, r post.Record) ([]postlist.S
 	return postlist.Schedulings(ctx, p.DB, r.TeamID, r.ID)
 }
 
-// fullView returns the whole page.
+// fullView returns the data for the whole page, except for metrics.
 func (p *Handlers) fullView(r *http.Request) (view, error) {
 	v, err := p.liveView(r)
 	if err != nil {
@@ -373,7 +376,7 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.wish(now, zone)
 }
 
-// allowAgain sets the actions for a failed post.
+// allowAgain sets the actions that are possible after a failure.
 func (v *view) allowAgain() {
 	stored := v.Stored
 	failed := (stored.Status == post.Failed || stored.Status == post.PartiallyPublished) && stored.ArchivedAt.IsZero()
@@ -384,7 +387,7 @@ func (v *view) allowAgain() {
 	})
 }
 
-// wish sets a draft's planned time, if in the future.
+// wish sets Wished if the post is a draft that can be published and its planned time is in the future.
 func (v *view) wish(now time.Time, zone *time.Location) {
 	if stored := v.Stored; stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
 		at := stored.ScheduledAt.In(zone)

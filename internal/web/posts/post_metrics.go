@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/analytics"
 )
 
-// addMetrics adds the collected metrics of the accounts that published the post, and what their other posts usually have.
+// addMetrics adds the post's metrics by account and in total, and what other posts on the same accounts usually have.
 func (p *Handlers) addMetrics(ctx context.Context, v *view) error {
 	if v.Sent == 0 {
 		return nil
@@ -39,10 +39,11 @@ func (p *Handlers) addMetrics(ctx context.Context, v *view) error {
 	return nil
 }
 
-// comparableAfter is the age from which a post's metrics are compared with those of others.
+// comparableAfter is the age from which a post's metrics are compared with those of other posts.
 const comparableAfter = 24 * time.Hour
 
-// EngagementRate returns the engagement as a share of the views, on accounts that report both. It returns "" without any.
+// EngagementRate returns the engagement as a percentage of the views, on the accounts that report both. It returns ""
+// if no account does.
 func (v *view) EngagementRate() string {
 	metrics := make([]analytics.PostSums, len(v.Measured))
 	for i, a := range v.Measured {
@@ -55,7 +56,8 @@ func (v *view) EngagementRate() string {
 	return v.lang.Percent(rate)
 }
 
-// usualOf returns the sums of what is usual on the accounts. A metric is nil unless it is known for each account that has it.
+// usualOf returns the sums of the usual metrics of the accounts. A metric is nil unless the usual value is known for
+// every account on which the post has the metric.
 func usualOf(measured []accountView, usual map[int64]analytics.PostSums) analytics.PostSums {
 	sum := func(metric func(analytics.PostSums) *int64) *int64 {
 		var out *int64
@@ -84,14 +86,14 @@ func usualOf(measured []accountView, usual map[int64]analytics.PostSums) analyti
 	}
 }
 
-// comparison compares a metric of the post with what is usual.
+// comparison compares a metric of the post with its usual value.
 type comparison struct {
-	Usual  string // in words
+	Usual  string // the usual value in words
 	Change string // such as "+79%"; empty if it cannot be computed
-	Higher bool
+	Higher bool   // whether the post's metric is above the usual value
 }
 
-// The comparison of a metric with what is usual, or nil if that is not known.
+// The following methods compare a metric with its usual value. They return nil if either is unknown.
 func (v *view) AgainstViews() *comparison    { return v.against(v.Totals.Views, v.Usual.Views) }
 func (v *view) AgainstLikes() *comparison    { return v.against(v.Totals.Likes, v.Usual.Likes) }
 func (v *view) AgainstComments() *comparison { return v.against(v.Totals.Comments, v.Usual.Comments) }
@@ -113,7 +115,7 @@ func (v *view) against(has, usual *int64) *comparison {
 	return out
 }
 
-// HasTechnical reports whether there are attempts or a publishing job to show.
+// HasTechnical reports whether the page has technical details to show: delivery attempts or a publishing job.
 func (v *view) HasTechnical() bool {
 	return v.Stored.JobID != "" ||
 		slices.ContainsFunc(v.Accounts, func(a accountView) bool { return len(a.Lines) > 0 || a.Earlier > 0 })

@@ -15,7 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// addDeleted adds the post's deleted files. It adds a note if a file was removed from the post.
+// addDeleted adds the post's deleted files, and a note if the last change of the post was that a file was removed from
+// it.
 func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location) error {
 	var gone []network.Media
 	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, overrides(v.Stored.Targets)...)...) {
@@ -43,7 +44,7 @@ func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location)
 	return err
 }
 
-// overrides returns the media that accounts override.
+// overrides returns the accounts' own media, one slice per target.
 func overrides(targets []post.Target) [][]network.Media {
 	out := make([][]network.Media, len(targets))
 	for i, t := range targets {
@@ -52,7 +53,7 @@ func overrides(targets []post.Target) [][]network.Media {
 	return out
 }
 
-// addApproval adds the approval history.
+// addApproval adds the approval rounds, the link, and the comments.
 func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location) error {
 	rounds, err := p.approvals.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
 	if err == nil && len(rounds) > 0 {
@@ -81,7 +82,7 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 	}
 	threads, err := p.approvals.Threads(ctx, v.Stored.TeamID, []string{v.Stored.ID})
 	for _, said := range threads[v.Stored.ID] {
-		if said.Decision == "" { // decisions are in the versions
+		if said.Decision == "" { // comments on decisions are shown in Rounds
 			said.At = said.At.In(zone)
 			v.Thread = append(v.Thread, said)
 		}
@@ -89,7 +90,7 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 	return err
 }
 
-// sentAt returns when a version was first sent to the client. It returns zero if that is unknown.
+// sentAt returns when a version was first sent to the client, or the zero time if that is unknown.
 func (v *view) sentAt(version int64) time.Time {
 	var at time.Time
 	for _, s := range v.Sendings {
@@ -111,7 +112,7 @@ func (p *Handlers) addUpcoming(ctx context.Context, v *view, zone *time.Location
 	return err
 }
 
-// validate adds the networks' validation errors.
+// validate adds the problems that validate_post reports.
 func (p *Handlers) validate(r *http.Request, v *view) error {
 	found, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": v.ID})
 	if err != nil {

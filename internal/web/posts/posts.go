@@ -1,5 +1,5 @@
-// Package posts serves the list of posts, the calendar, each post with the history of its accounts, actions on posts,
-// and background jobs.
+// Package posts serves the list of posts, the calendar, the pages of posts with their delivery attempts, actions on
+// posts, and the pages of background jobs.
 package posts
 
 import (
@@ -30,7 +30,7 @@ var pages = shell.Parse(files, template.FuncMap{"cut": cut, "link": webAddress,
 		return approval.MaxComment
 	}}, inLanguage)
 
-// inLanguage returns the template functions that depend on the language.
+// inLanguage returns the template functions that depend on the visitor's language.
 func inLanguage(l *locale.Language) template.FuncMap {
 	layout := func(layout locale.Layout) func(time.Time) string {
 		return func(at time.Time) string { return l.Format(at, layout) }
@@ -67,7 +67,7 @@ func New(
 	return &Handlers{f, p, approvals, d, jobs, library, drafts, figures}
 }
 
-// Routes returns the routes of the pages. Roles are checked again by the operations.
+// Routes returns the routes of the pages. The operations check the visitor's role again.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /posts", For: shell.Members, Do: p.list},

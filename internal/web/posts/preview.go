@@ -10,10 +10,10 @@ import (
 	"pressroom.example/pressroom/internal/web/preview"
 )
 
-// Planned reports whether the post is not published yet. The page of such a post begins with the content.
+// Planned reports whether the post is a draft or scheduled. The page of such a post begins with the content.
 func (v *view) Planned() bool { return v.Status == post.Draft || v.Status == post.Scheduled }
 
-// Title returns the beginning of the post's text.
+// Title returns the title of the post: usually the beginning of its text.
 func (v *view) Title() string {
 	switch {
 	case v.Stored.IsTemplate:
@@ -27,7 +27,7 @@ func (v *view) Title() string {
 // Local returns the scheduled time in the visitor's time zone.
 func (v *view) Local() time.Time { return v.Stored.ScheduledAt.In(v.zone) }
 
-// IsBoxed reports whether the page begins with what the visitor can do about a failure.
+// IsBoxed reports whether the page begins with a box of what the visitor can do about a failure.
 func (v *view) IsBoxed() bool {
 	return v.EditsAgain && v.Writes || len(v.Retryable) > 0 && v.Publishes
 }
@@ -49,14 +49,15 @@ func (v *view) HasCounts() bool {
 		func(count *int64) bool { return count != nil && *count > 0 })
 }
 
-// IsTemporary reports whether retrying can help without a change of the post.
+// IsTemporary reports whether accounts can be retried and all of them can succeed without a change of the post.
 func (v *view) IsTemporary() bool {
 	return len(v.Retryable) > 0 && !slices.ContainsFunc(v.Retryable, func(a accountView) bool {
 		return !delivery.IsTemporary(a.ErrorCode)
 	})
 }
 
-// ShowsAccounts reports whether the accounts have more to say than the preview, which names them.
+// ShowsAccounts reports whether the page lists the accounts. The page of a planned post does only if there is more to
+// say about an account than the preview shows.
 func (v *view) ShowsAccounts() bool {
 	return !v.Planned() || slices.ContainsFunc(v.Accounts, func(a accountView) bool {
 		return a.Next != nil || a.State != post.TargetPending || a.Why != ""
@@ -66,21 +67,21 @@ func (v *view) ShowsAccounts() bool {
 // Deletable reports whether the post can be deleted.
 func (v *view) Deletable() bool { return isDeletable(v.Stored) }
 
-// IsUnplanned reports whether the title and the state say all about a draft.
+// IsUnplanned reports whether a draft has no time and no pending approval, so that its state needs no explanation.
 func (v *view) IsUnplanned() bool {
 	return v.Status == post.Draft && !v.Stored.IsTemplate && v.ScheduledAt == nil &&
 		v.Approval != post.Waiting && v.Approval != post.Rejected
 }
 
-// AsksClient reports whether the next step is to give the client the link.
+// AsksClient reports whether the next step is to give the client the approval link.
 func (v *view) AsksClient() bool { return v.Link != "" && v.Approval == post.Waiting }
 
-// CutText reports whether a preview of the post does not show the whole text.
+// CutText reports whether any preview of the post cuts the text.
 func (v *view) CutText() bool {
 	return slices.ContainsFunc(v.Looks(), func(look preview.Post) bool { return look.Rest != "" })
 }
 
-// Looks returns the preview for each account. Without accounts, it returns the shared content.
+// Looks returns the preview for each account or, if the post has no accounts, a single preview of its own content.
 func (v *view) Looks() []preview.Post {
 	var out []preview.Post
 	for i, a := range v.Accounts {
@@ -95,7 +96,7 @@ func (v *view) Looks() []preview.Post {
 	}
 	for i := range out {
 		out[i].Lang, out[i].When = v.lang, preview.Date(v.lang, v.Stored, v.zone)
-		out[i].Play = v.Client // it is all that clients see of the media
+		out[i].Play = v.Client // clients see the media only in the preview
 	}
 	return out
 }

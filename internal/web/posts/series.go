@@ -12,14 +12,15 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// resumeTime is a time at which a paused series would continue.
+// resumeTime is a time at which a paused series would publish a post if it were resumed.
 type resumeTime struct {
 	post.NextOccurrence
 
-	At time.Time // in the team's time zone
+	At time.Time // in the visitor's time zone
 }
 
-// maxReschedulable bounds the search for drafts that a series reschedules. Pausing usually creates one.
+// maxReschedulable limits the occurrences in which addResume and resume look for drafts that a resumed series
+// reschedules. Pausing a series usually leaves one.
 const maxReschedulable = 50
 
 // addResume adds the effects of resuming a paused series.
@@ -35,7 +36,7 @@ func (p *Handlers) addResume(r *http.Request, v *view, zone *time.Location) erro
 	return nil
 }
 
-// cancel unschedules a post. A template or an occurrence pauses its series.
+// cancel unschedules a post. Unscheduling a template or a post of a series pauses the series.
 func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -54,7 +55,7 @@ func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, said)
 }
 
-// wasScheduled describes the former time of an unscheduled post.
+// wasScheduled returns a note with the former time of an unscheduled post, or "" if it was not scheduled.
 func (p *Handlers) wasScheduled(r *http.Request, held post.Record) string {
 	if held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
 		return ""
@@ -63,7 +64,7 @@ func (p *Handlers) wasScheduled(r *http.Request, held post.Record) string {
 	return " " + p.T(r, "It was scheduled for %s.", p.Language(r).Format(at, locale.DateTime))
 }
 
-// skip cancels one post of a series, which continues.
+// skip makes one scheduled post of a series a draft. The series continues.
 func (p *Handlers) skip(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -81,7 +82,7 @@ func (p *Handlers) skip(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, said)
 }
 
-// resume resumes a series and describes the drafts that it rescheduled.
+// resume resumes a series. Its confirmation names the drafts that the series reschedules.
 func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 	said := p.T(r, "The series was resumed.")
 	p.series(w, r, &said, func(person int64, stored post.Record) error {
@@ -100,7 +101,7 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// endPage shows what ending a series affects.
+// endPage asks for confirmation before ending a series, and shows what that affects.
 func (p *Handlers) endPage(w http.ResponseWriter, r *http.Request) {
 	v, err := p.fullView(r)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// countdownFrom is the time before an event from which the wait is shown instead of the time.
+// countdownFrom is the time before an event from which pages show the wait instead of the time of the event.
 const countdownFrom = 2 * time.Minute
 
-// near returns the waiting time until a time in the near future, such as "in 20 seconds", or "".
+// near returns the wait until a time, such as "in 20 seconds", or "" if the time is not near.
 func near(l *locale.Language, now, at time.Time) string {
 	switch wait := at.Sub(now); {
 	case wait >= countdownFrom:
@@ -28,10 +28,10 @@ func near(l *locale.Language, now, at time.Time) string {
 	}
 }
 
-// cut returns the first characters of a text.
+// cut shortens a text to at most limit characters.
 func cut(limit int, text string) string { return excerpt.Truncate(text, limit) }
 
-// webAddress returns a network's URL if it uses http or https, or "".
+// webAddress returns the text if it is an absolute http or https URL, or "".
 func webAddress(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -40,7 +40,7 @@ func webAddress(text string) string {
 	return text
 }
 
-// attemptWords describe delivery attempts by delivery.AttemptLine's call, and their results.
+// Descriptions of delivery attempts by the fields Call and Result of delivery.AttemptLine.
 var (
 	callWords = map[string]locale.Key{
 		"prepare": "Prepared on the network", "commit": "Sent to the network",
@@ -68,10 +68,10 @@ func wordFor(l *locale.Language, words map[string]locale.Key, key string) string
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// step is the text of a next step: now, at a time, and soon, in which the verb is the waiting time.
+// step has the texts for a next step that happens now, at a time (%s), or after a short wait (%s).
 type step struct{ now, at, soon locale.Key }
 
-// stepWords describe the next step.
+// stepWords has the texts for the next step of a delivery.
 var stepWords = map[delivery.Step]step{
 	delivery.StepSend: {
 		"Sending to the network now.", "Will be sent to the network at %s.", "Will be sent to the network %s.",
@@ -103,7 +103,7 @@ var stepWords = map[delivery.Step]step{
 	},
 }
 
-// skipWords explain why an account cannot be retried, by post.Skip's reasons.
+// skipWords explains why an account cannot be retried, by the reasons that post.Service.RetryState returns.
 var skipWords = map[string]locale.Key{
 	"no_retries_left":     "No retries left. Duplicate the post to start over.",
 	"retried_moments_ago": "It was retried moments ago.",
@@ -111,20 +111,20 @@ var skipWords = map[string]locale.Key{
 	"account_gone":        "The connection to the account is lost. Reconnect the account, then retry.",
 }
 
-// heldWords explain why no account is retried before its client has approved the post.
+// heldWords explains why no account can be retried while the client's approval is missing.
 var heldWords = map[post.Approval]locale.Key{
 	post.Waiting:  "Waiting for approval: it can be retried once the client has approved the post.",
 	post.Rejected: "The client requested changes, so it cannot be retried. Duplicate the post to start over.",
 }
 
-// days are the names of weekdays in rules.
+// days has the names of the weekdays by their codes in recurrence rules.
 var days = map[string]locale.Key{
 	"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday",
 	"SU": "Sunday",
 }
 
 var (
-	// units are the texts of intervals: of one unit, and of several.
+	// units has the texts for recurrence every unit of time, and every several units.
 	units = map[string][2]locale.Key{
 		"DAILY": {"Every day", "Every %s days"}, "WEEKLY": {"Every week", "Every %s weeks"},
 		"MONTHLY": {"Every month", "Every %s months"},
@@ -135,7 +135,7 @@ var (
 	}
 )
 
-// ruleWords returns a series' rule (RFC 5545) in words: Every 2 weeks on Monday and Friday, 10 times.
+// ruleWords returns a recurrence rule (RFC 5545) in words, such as "Every 2 weeks on Monday and Friday, 10 times".
 func ruleWords(l *locale.Language, rule string) string {
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(rule, ";") {
@@ -169,7 +169,7 @@ func ruleWords(l *locale.Language, rule string) string {
 	return out
 }
 
-// dayWords returns a weekday of a week or month in words: MO, 2TU, -1FR.
+// dayWords returns a weekday of a recurrence rule in words, such as MO, 2TU or -1FR.
 func dayWords(l *locale.Language, text string) string {
 	if len(text) < 2 {
 		return text
@@ -181,7 +181,7 @@ func dayWords(l *locale.Language, text string) string {
 	return l.T("the %s %s|weekday of a month", l.T(ordinals[which]), day)
 }
 
-// monthDayWords returns a day of the month in words, counted from its end if negative.
+// monthDayWords returns a day of the month in words. A negative day counts from the end of the month.
 func monthDayWords(l *locale.Language, text string) string {
 	n, err := strconv.Atoi(text)
 	switch {
@@ -195,7 +195,7 @@ func monthDayWords(l *locale.Language, text string) string {
 	return ordinalDay(l, n)
 }
 
-// ordinalDay returns a day of the month as an ordinal number.
+// ordinalDay returns a day of the month as an ordinal number, such as 2nd.
 func ordinalDay(l *locale.Language, n int) string {
 	switch {
 	case n%10 == 1 && n != 11:
@@ -216,12 +216,12 @@ func and(l *locale.Language, list string, word func(*locale.Language, string) st
 	return l.And(items)
 }
 
-// stateNames are the labels of post states.
+// stateNames has the labels of the states of posts.
 var stateNames = map[post.Status]locale.Key{
 	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published",
 	post.PartiallyPublished: "Partially published", post.Failed: "Failed",
 	post.Status(post.TargetUnconfirmed): "Unconfirmed",
 }
 
-// disabledByPause returns the attributes of a button that is disabled because its team is paused.
+// disabledByPause returns the HTML attributes of a button whose action is paused. The element "paused" explains why.
 func disabledByPause() template.HTMLAttr { return `disabled aria-describedby="paused"` }

@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// Call returns a call of the visitor in the selected team, for actions without an API operation. It makes the same checks as
-// operations.
+// Call returns an operation.Call by the visitor in the selected team, for an action that is not an API operation. It
+// checks the membership and the gates, but no limits, idempotency key or price. what names the action.
 func (s *Shell) Call(r *http.Request, what string) (operation.Call, error) {
 	v := VisitorOf(r.Context())
 	if v == nil {
@@ -30,7 +30,8 @@ func (s *Shell) Call(r *http.Request, what string) (operation.Call, error) {
 	return operation.Call{Actor: actor, Operation: what, RequestID: uuid.NewString(), Now: s.DB.Now()}, err
 }
 
-// Result returns the answer of an operation. The answer to a repeated submission is stored as JSON.
+// Result returns the result of an operation. If the submission was a repeat, the stored result is JSON, which Result
+// decodes.
 func Result[T any](o pipeline.Outcome) (T, error) {
 	if data, ok := o.Data.(T); ok {
 		return data, nil
@@ -46,7 +47,7 @@ func Result[T any](o pipeline.Outcome) (T, error) {
 	return out, nil
 }
 
-// Run is like Do and decodes the answer.
+// Run is like Do, but also returns the result of the operation as a T.
 func Run[T any](s *Shell, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
 	outcome, err := s.Do(r, tool, args)
 	if err != nil {
@@ -57,18 +58,20 @@ func Run[T any](s *Shell, r *http.Request, tool string, args operation.Arguments
 	return data, outcome, err
 }
 
-// FormError is what a form shows about a rejected submission: a sentence and, if known, the field.
+// FormError is an error to show in a form. Text is in the visitor's language. Field is the argument that is wrong, or
+// "".
 type FormError struct{ Text, Field string }
 
-// SetRetryAfter sets the Retry-After header field (RFC 9110, section 10.2.3) if waiting helps against an error.
+// SetRetryAfter sets the Retry-After header field (RFC 9110, section 10.2.3) if err states how long to wait before a
+// retry.
 func SetRetryAfter(w http.ResponseWriter, err error) {
 	if wait := apierr.FromError(err).RetryAfter; wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 	}
 }
 
-// FormErrorOf returns the form error for err, with the page's names of the fields. It answers the request and
-// reports false if the form cannot correct the error.
+// FormErrorOf returns the form error for err. names maps argument names to the labels of the form's fields. If the
+// person cannot correct the error in the form, it writes the error response and returns false.
 func (s *Shell) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 	names map[string]string) (FormError, bool) {
 	told := apierr.FromError(err)
@@ -79,18 +82,19 @@ func (s *Shell) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 	}
 	SetRetryAfter(w, err)
 	text := s.Detail(r, err)
-	if told.Code == apierr.NotFound && told.Detail == apierr.Missing().Detail { // its text is about API keys
+	if told.Code == apierr.NotFound && told.Detail == apierr.Missing().Detail { // not specific to forms
 		text = s.T(r, "Something that you selected no longer exists. Reload the page and select again.")
 	}
 	if name := names[field]; name != "" {
 		text = strings.ReplaceAll(text, "The argument "+field, "The field “"+name+"”")
-		text = strings.ReplaceAll(text, "„"+field+"“", "„"+Text(s.Language(r), name)+"“") // as German texts name arguments
+		text = strings.ReplaceAll(text, "„"+field+"“", "„"+Text(s.Language(r), name)+"“") // German texts quote arguments
 	}
 	return FormError{text, field}, true
 }
 
-// SwitchToTeamOf selects another team of the person if that team has the requested item, and redirects to the item. home
-// returns which of the given teams has the item. If none has it, the error is unchanged.
+// SwitchToTeamOf handles an error for a requested item. If a GET failed with not_found, but another of the visitor's
+// open teams has the item, it selects that team and redirects to the item. Otherwise it shows an error page. home
+// returns which of the given teams has the item, or an error if none has it.
 func (s *Shell) SwitchToTeamOf(
 	w http.ResponseWriter, r *http.Request, err error, home func(context.Context, []int64) (int64, error),
 ) {
@@ -117,7 +121,7 @@ func (s *Shell) SwitchToTeamOf(
 	s.SwitchTeam(w, r, TeamOrFirst(v.Account, team), r.URL.RequestURI())
 }
 
-// PathID returns the id of an item in the path.
+// PathID returns the positive integer ID that the path has under a name, or a not_found error.
 func PathID(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {

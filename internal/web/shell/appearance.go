@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// The color schemes that a person can choose for a browser. Without a choice, pages follow the system.
+// The color schemes that a person can choose for a browser. Without a choice, pages use the system's scheme.
 const (
 	light = "light"
 	dark  = "dark"
@@ -20,10 +20,10 @@ const (
 	appearanceLife   = 400 * 24 * time.Hour // the longest that browsers accept (RFC 6265bis, section 5.5)
 )
 
-// appearances are the choices of a color scheme.
+// appearances are the options for the color scheme.
 var appearances = []Choice{{"", locale.Key("System")}, {light, locale.Key("Light")}, {dark, locale.Key("Dark")}}
 
-// appearance returns the color scheme that was chosen in the browser of a request, or "" to follow the system.
+// appearance returns the color scheme that was chosen in the browser of a request, or "" for the system's scheme.
 func appearance(r *http.Request) string {
 	if c, err := r.Cookie(appearanceCookie); err == nil && (c.Value == light || c.Value == dark) {
 		return c.Value
@@ -31,7 +31,7 @@ func appearance(r *http.Request) string {
 	return ""
 }
 
-// SetAppearance keeps the color scheme of the form in the browser. With scripts, the page stays open.
+// SetAppearance stores the color scheme in the form as a cookie, and redirects to the page in the field "next".
 func (s *Shell) SetAppearance(w http.ResponseWriter, r *http.Request) {
 	if !s.ReadForm(w, r) {
 		return
@@ -52,5 +52,5 @@ func (s *Shell) SetAppearance(w http.ResponseWriter, r *http.Request) {
 	Redirect(w, r, LocalPath(r.PostForm.Get("next")))
 }
 
-// Appearances returns the choices of a color scheme.
+// Appearances returns the options for the color scheme.
 func (page) Appearances() []Choice { return appearances }

@@ -16,19 +16,19 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// stylesheet is the asset that joins the files of the folder styles.
+// stylesheet is the name of the asset that consists of all files in the folder styles.
 const stylesheet = "app.css"
 
 // asset is a stylesheet, script, font or image.
 type asset struct {
-	name string // in URLs, including a hash of the content
-	kind string
+	name string // name in URLs, including a hash of the content
+	kind string // media type
 	data []byte
-	// compressed returns the data as gzip; nil if that saves nothing
+	// compressed returns the data compressed with gzip; nil if compression saves nothing
 	compressed func() []byte
 }
 
-// assets has the assets by file name.
+// assets maps file names to assets.
 var assets = func() map[string]asset {
 	out := map[string]asset{}
 	for _, name := range names("assets") {
@@ -46,7 +46,7 @@ var assets = func() map[string]asset {
 	return out
 }()
 
-// textScript returns the name of the asset that translates the texts of scripts.
+// textScript returns the name of the asset that has the texts of scripts in a language.
 func textScript(l *locale.Language) string {
 	if l.IsEnglish() {
 		return "text.js"
@@ -54,7 +54,7 @@ func textScript(l *locale.Language) string {
 	return "text-" + l.Tag + ".js"
 }
 
-// names returns the paths of a folder's files in order.
+// names returns the paths of a folder's files, sorted by name.
 func names(folder string) []string {
 	entries, err := files.ReadDir(folder)
 	if err != nil {
@@ -90,7 +90,8 @@ func newAsset(file string, data []byte) asset {
 
 var styleURL = regexp.MustCompile(`url\("([^"]+)"\)`)
 
-// joinStyles joins all styles. It replaces names of other assets with names that include their hashes.
+// joinStyles concatenates all files in the folder styles. It replaces the file names of other assets with their names
+// in URLs.
 func joinStyles(others map[string]asset) []byte {
 	var out bytes.Buffer
 	for _, name := range names("styles") {
@@ -106,7 +107,7 @@ func joinStyles(others map[string]asset) []byte {
 	return out.Bytes()
 }
 
-// served has the assets by their name in URLs.
+// served maps names in URLs to assets.
 var served = func() map[string]asset {
 	out := map[string]asset{}
 	for _, a := range assets {
@@ -115,7 +116,7 @@ var served = func() map[string]asset {
 	return out
 }()
 
-// assetPath returns the path of an asset.
+// assetPath returns the URL path of the asset with a file name.
 func assetPath(name string) (string, error) {
 	a, ok := assets[name]
 	if !ok {
@@ -126,7 +127,7 @@ func assetPath(name string) (string, error) {
 
 var (
 	symbolID = regexp.MustCompile(`<symbol id="([^"]+)"`)
-	// symbols are the names of the icons.
+	// symbols is the set of the icons' names.
 	symbols = func() map[string]bool {
 		out := map[string]bool{}
 		for _, found := range symbolID.FindAllSubmatch(assets["icons.svg"].data, -1) {
@@ -136,7 +137,7 @@ var (
 	}()
 )
 
-// Icon returns an icon, which assistive technology ignores.
+// Icon returns the HTML of an icon, which assistive technology ignores.
 func Icon(name string) (template.HTML, error) {
 	if !symbols[name] {
 		return "", fmt.Errorf("unknown icon %s", name)
@@ -146,7 +147,7 @@ func Icon(name string) (template.HTML, error) {
 		`"/></svg>`), nil
 }
 
-// Asset serves the stylesheet, script, font or image {name}.
+// Asset serves the asset that the path value "name" names.
 func (s *Shell) Asset(w http.ResponseWriter, r *http.Request) {
 	file, ok := served[r.PathValue("name")]
 	if !ok {

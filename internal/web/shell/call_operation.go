@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// Do runs an operation for the visitor in the selected team, with the checks, limits and prices of the API. The form
-// field "once" makes repeated submissions idempotent.
+// Do runs an operation for the visitor in the selected team, with the checks, limits and prices of the API. Its
+// idempotency key is the form field "once", so that a repeated submission has no further effect.
 func (s *Shell) Do(r *http.Request, tool string, args operation.Arguments) (pipeline.Outcome, error) {
 	op := s.Registry.Tool(tool)
 	if op == nil {
@@ -42,7 +42,8 @@ const (
 	onceLifetime = 12 * time.Hour // shorter than the retention of idempotency keys
 )
 
-// idempotencyKey returns the Idempotency-Key of a form submission.
+// idempotencyKey returns the idempotency key of a form submission, or no key if the operation rejects keys. It returns
+// errStale if the field "once" is missing, invalid or older than onceLifetime.
 func (s *Shell) idempotencyKey(r *http.Request, op *operation.Operation) (pipeline.Key, error) {
 	if op.Key == operation.KeyRejected {
 		return pipeline.Key{}, nil

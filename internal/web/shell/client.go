@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// proxies are the networks of trusted proxies.
+// proxies lists the IP networks of trusted proxies.
 type proxies []netip.Prefix
 
-// readProxies parses networks such as 10.1.0.0/16 and single addresses.
+// readProxies parses IP networks such as 10.1.0.0/16, and single IP addresses.
 func readProxies(texts []string) (proxies, error) {
 	var out proxies
 	for _, text := range texts {
@@ -34,8 +34,8 @@ func (p proxies) contain(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
-// client identifies a client by its IP address: the peer's address or, behind trusted proxies, the last untrusted entry of
-// X-Forwarded-For. An IPv6 client is identified by its /64 network, because it controls the whole network.
+// client returns the IP address of a client: the peer's address or, behind trusted proxies, the last untrusted entry of
+// X-Forwarded-For. For IPv6 it returns the /64 network, because a client usually controls the whole network.
 func (p proxies) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -57,12 +57,12 @@ func (p proxies) client(r *http.Request) string {
 	if addr.Is4() {
 		return addr.String()
 	}
-	network, _ := addr.Prefix(64) // every IPv6 address has one
+	network, _ := addr.Prefix(64) // an IPv6 address without a zone always has this prefix
 	return network.String()
 }
 
-// untrusted records the last peer that forwarded a request without being a trusted proxy. All clients behind such a
-// proxy count as one client and share its limit on sign-in attempts.
+// untrusted records the last peer that forwarded a request but is not a trusted proxy. All clients behind such a proxy
+// count as one client and share one limit on sign-in attempts.
 type untrusted struct {
 	mu     sync.Mutex
 	peer   string
@@ -85,8 +85,8 @@ func (u *untrusted) note(peer string, now time.Time) bool {
 	return true
 }
 
-// UntrustedProxy returns the address of the last untrusted peer that sent X-Forwarded-For or Forwarded within the
-// last hour, or "".
+// UntrustedProxy returns the address of the last untrusted peer that sent X-Forwarded-For or Forwarded, or "" if there
+// was none in the last hour.
 func (s *Shell) UntrustedProxy() string {
 	s.untrusted.mu.Lock()
 	defer s.untrusted.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Shell) UntrustedProxy() string {
 	return s.untrusted.peer
 }
 
-// NoteForwarded warns the operator about requests forwarded by an untrusted proxy.
+// NoteForwarded logs a warning, at most once an hour, if an untrusted peer forwarded the request.
 func (s *Shell) NoteForwarded(r *http.Request) {
 	if len(r.Header["X-Forwarded-For"]) == 0 && len(r.Header["Forwarded"]) == 0 {
 		return
@@ -118,8 +118,8 @@ func (s *Shell) NoteForwarded(r *http.Request) {
 		addr.Unmap().String())
 }
 
-// parseForwarded returns the address in an entry of X-Forwarded-For. Some proxies include the client's port:
-// 192.0.2.1:4711, [2001:db8::1]:4711.
+// parseForwarded returns the address in an entry of X-Forwarded-For. Some proxies include the client's port, such as
+// 192.0.2.1:4711 or [2001:db8::1]:4711.
 func parseForwarded(text string) (netip.Addr, error) {
 	if withPort, err := netip.ParseAddrPort(text); err == nil {
 		return withPort.Addr(), nil

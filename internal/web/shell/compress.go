@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// leastCompressed is the size in bytes from which compression saves a packet.
+// leastCompressed is the minimum size of data to compress, in bytes. Smaller data fit in one packet anyway.
 const leastCompressed = 1400
 
 // acceptsGzip reports whether a client accepts gzip (RFC 9110, section 12.5.3).
@@ -25,10 +25,10 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// writers are reused, because each holds large tables.
+// writers is a pool of gzip writers, because each allocates large tables.
 var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// compress returns data as gzip.
+// compress returns data compressed with gzip.
 func compress(data []byte) []byte {
 	var out bytes.Buffer
 	z := writers.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool has only these
@@ -44,7 +44,7 @@ func compress(data []byte) []byte {
 	return out.Bytes()
 }
 
-// WriteHTML answers with a page or a part of a page. It compresses large data if the client accepts it.
+// WriteHTML writes a page or a part of a page as the response. It compresses large data if the client accepts gzip.
 func WriteHTML(w http.ResponseWriter, r *http.Request, status int, data []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Add("Vary", "Accept-Language")
@@ -57,7 +57,7 @@ func WriteHTML(w http.ResponseWriter, r *http.Request, status int, data []byte) 
 	writeBody(w, r, status, data, func() []byte { return compress(data) })
 }
 
-// writeBody answers with data, or with its compressed form if there is one and the client accepts it.
+// writeBody writes data as the response, or the result of compressed if it is not nil and the client accepts gzip.
 func writeBody(w http.ResponseWriter, r *http.Request, status int, data []byte, compressed func() []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if compressed != nil && acceptsGzip(r) {

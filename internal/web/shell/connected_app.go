@@ -11,7 +11,7 @@ import (
 // AppKind is the kind of an OAuth client.
 type AppKind locale.Key
 
-// The kinds. OtherApp is of clients that are not known.
+// The kinds of OAuth clients. OtherApp is the kind of unknown clients.
 const (
 	CommandLine AppKind = "Command line"
 	Assistant   AppKind = "Assistant"
@@ -19,25 +19,25 @@ const (
 	OtherApp    AppKind = "App"
 )
 
-// ConnectedApp is how a page shows an OAuth client.
+// ConnectedApp describes an OAuth client for a page.
 type ConnectedApp struct {
-	Name string // the client's own name; of a command line, the computer's name
+	Name string // name that the client chose or, for the command line, the computer's name
 	Kind AppKind
 	Logo string // name of an icon; empty if the page shows initials
 }
 
-// IsCommandLine reports whether the client is pressroom login on the person's computer.
+// IsCommandLine reports whether the client is the command "pressroom login" on the person's computer.
 func (a ConnectedApp) IsCommandLine() bool { return a.Kind == CommandLine }
 
-// commandLineName is how pressroom login begins its name.
+// commandLineName is the prefix of the client name that the command "pressroom login" chooses.
 const commandLineName = "pressroom command line"
 
-// knownApps are vendors of OAuth clients.
+// knownApps lists the known vendors of OAuth clients.
 var knownApps = []struct {
 	logo  string
 	kind  AppKind
-	names []string // how their names begin, in lower case
-	hosts []string // hosts and URL schemes of their redirect URIs
+	names []string // prefixes of their clients' names, in lower case
+	hosts []string // hosts and URL schemes of their clients' redirect URIs
 }{
 	{"app-claude", Assistant, []string{"claude"}, []string{"claude.ai", "claude.com", "claude"}},
 	{"app-openai", Assistant, []string{"chatgpt", "codex"}, []string{"chatgpt.com", "openai.com"}},
@@ -50,9 +50,9 @@ var knownApps = []struct {
 	{"app-n8n", Automation, []string{"n8n"}, []string{"n8n.io", "n8n.cloud"}},
 }
 
-// AppOf returns how to show an OAuth client with a name that it chose, and the host or scheme of its redirect URI. It
-// returns a vendor's logo only if the redirect URI is the vendor's or on the person's computer, because everybody can
-// register a client with the vendor's name.
+// AppOf describes an OAuth client by the name that it chose and the host or scheme of its redirect URI. A name is
+// enough for a vendor's logo only if the redirect URI is on the person's own computer, because anyone can register a
+// client with the vendor's name.
 func AppOf(name, host string) ConnectedApp {
 	if at, _, err := net.SplitHostPort(host); err == nil {
 		host = at

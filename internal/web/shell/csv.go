@@ -11,7 +11,7 @@ import (
 // Sheet writes a CSV file (RFC 4180) as the response.
 type Sheet struct{ csv *csv.Writer }
 
-// NewSheet returns a Sheet with a file name and columns.
+// NewSheet begins a CSV file with a file name and a header row of columns.
 func NewSheet(w http.ResponseWriter, name string, columns ...string) Sheet {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
@@ -21,7 +21,7 @@ func NewSheet(w http.ResponseWriter, name string, columns ...string) Sheet {
 	return s
 }
 
-// Row writes one row. Text that spreadsheets would treat as a formula is prefixed with an apostrophe.
+// Row writes one row. It prefixes text that spreadsheets would treat as a formula with an apostrophe.
 func (s Sheet) Row(cells ...string) {
 	for i, c := range cells {
 		if strings.IndexAny(c, "=+-@\t\r\n") == 0 && !isNumber(c) {
@@ -39,7 +39,7 @@ func isNumber(text string) bool {
 // Flush sends the buffered rows.
 func (s Sheet) Flush() { s.csv.Flush() }
 
-// Err returns the first error of writing, if any.
+// Err returns the first write error, if any.
 func (s Sheet) Err() error {
 	return s.csv.Error() //nolint:wrapcheck // it is the connection's error
 }

@@ -10,26 +10,26 @@ import (
 // Requirement states who must use two factors.
 type Requirement string
 
-// The requirements. Team owners may require more.
+// The requirements that an operator can set. A team can require a second factor in addition.
 const (
 	Nobody        Requirement = "nobody"
-	OnlyOperators Requirement = "operators" // for the operator's pages
+	OnlyOperators Requirement = "operators" // operators, for the operator's pages
 	Everyone      Requirement = "everyone"
 )
 
-// FactorPath is the page on which people set up a required second factor.
+// FactorPath is the path of the page on which people set up or use a required second factor.
 const FactorPath = "/account/second-factor"
 
-// nextAfterFactorKey is the session key of the page to open once a second factor is set up.
+// nextAfterFactorKey is the session key for the path of the page to open after a second factor was set up or used.
 const nextAfterFactorKey = "after factor"
 
-// NeedsFactor reports whether the operator or one of the visitor's teams requires a session with two factors. One
-// team is enough, because some pages reach items of all teams.
+// NeedsFactor reports whether the operator or any of the visitor's teams requires a session with two factors. One team
+// suffices, because some pages show items of all teams.
 func (s *Shell) NeedsFactor(v *Visitor) bool {
 	return s.SecondFactor == Everyone || s.SecondFactor == OnlyOperators && v.Operator || len(v.RequiredBy()) > 0
 }
 
-// RequiredBy returns the visitor's teams that require a second factor.
+// RequiredBy returns the visitor's open teams that require a second factor.
 func (v *Visitor) RequiredBy() []team.OwnTeam {
 	var out []team.OwnTeam
 	for _, t := range v.Teams {
@@ -46,8 +46,8 @@ func (s *Shell) LacksFactor(ctx context.Context) bool {
 	return v != nil && s.NeedsFactor(v) && !s.HasTwoFactors(ctx)
 }
 
-// lacksFactor reports whether a route is closed until the session has a second factor. The operator's rule for
-// operators covers only the operator pages.
+// lacksFactor reports whether a route is closed until the session has a second factor. The requirement OnlyOperators
+// closes only the operator's pages.
 func (s *Shell) lacksFactor(ctx context.Context, route Route) bool {
 	if route.OneFactor || !s.LacksFactor(ctx) {
 		return false
@@ -56,8 +56,8 @@ func (s *Shell) lacksFactor(ctx context.Context, route Route) bool {
 	return s.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.For == Operators
 }
 
-// redirectToFactor redirects to the page on which the second factor is set up or used. Afterwards, that page redirects
-// back. A form is saved if its page can restore it.
+// redirectToFactor redirects to the page on which the second factor is set up or used, and which later redirects back.
+// It saves a submitted form if a page can restore the form. Requests of scripts get an error instead.
 func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route Route) {
 	if fromScript(r) {
 		s.ShowMessage(w, r, http.StatusForbidden, "Two-factor authentication required",
@@ -69,7 +69,7 @@ func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 		next = s.refererPath(r)
 		form := peekForm(r)
 		if SendsFiles(r) {
-			form, _ = withoutFiles(r, maxSavedForm) // nothing is saved of an invalid form
+			form, _ = withoutFiles(r, maxSavedForm) // an invalid form is not saved
 		}
 		if back := route.back(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
 			s.SaveForm(r.Context(), back, form)
@@ -80,8 +80,8 @@ func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 	Redirect(w, r, FactorPath)
 }
 
-// RequireUsedFactor returns a handler that asks visitors with a second factor to use it first. A password is not enough
-// to add or remove factors, leave a team that requires one, or delete the account.
+// RequireUsedFactor wraps a handler for which a password is not enough: adding or removing factors, leaving a team that
+// requires one, or deleting the account. It redirects visitors who have a required second factor, but have not used it.
 func (s *Shell) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.LacksFactor(r.Context()) {
@@ -99,8 +99,8 @@ func (s *Shell) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// NextAfterFactor returns the page to open after a second factor was set up or used, once. The default is the account
-// page.
+// NextAfterFactor returns, once, the path of the page to open after a second factor was set up or used. The default is
+// the account page.
 func (s *Shell) NextAfterFactor(ctx context.Context) string {
 	if next := s.Pop(ctx, nextAfterFactorKey); next != nil {
 		return LocalPath(string(next))

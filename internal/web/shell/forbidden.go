@@ -11,13 +11,13 @@ import (
 
 var forbiddenPage = ownPage("templates/forbidden.html")
 
-// audiencePermissions are what the audiences may do.
+// audiencePermissions describes what each audience may do.
 var audiencePermissions = map[Audience]locale.Key{
 	Writers: "create and change drafts", Publishers: "schedule and publish posts", Spenders: "spend credits",
 	Managers: "manage the team", Owners: "manage owner-only settings", Clients: "decide on posts for the client",
 }
 
-// roleSentences say which role somebody has in a team.
+// roleSentences has the sentences about the visitor's role in a team (%s).
 var roleSentences = map[access.Role]locale.Key{
 	access.Owner:  "You are the owner in <strong><bdi>%s</bdi></strong>.",
 	access.Admin:  "You are an admin in <strong><bdi>%s</bdi></strong>.",
@@ -26,23 +26,23 @@ var roleSentences = map[access.Role]locale.Key{
 	access.Client: "You are a client in <strong><bdi>%s</bdi></strong>.",
 }
 
-// roleNouns are the roles in the plural. There is one owner.
+// roleNouns has the names of the roles in the plural, except for the owner, of whom a team has one.
 var roleNouns = map[access.Role]locale.Key{
 	access.Owner: "the owner", access.Admin: "admins", access.Editor: "editors", access.Viewer: "viewers",
 	access.Client: "clients",
 }
 
-// maxManagers is how many owners and admins the page for missing permissions names.
+// maxManagers is the maximum number of people that the page about a missing permission names.
 const maxManagers = 4
 
-// forbiddenView is the page for a missing permission.
+// forbiddenView is the page about a missing permission.
 type forbiddenView struct {
-	Role       locale.Key // a sentence with the name of the team; empty without a role
-	Permission string     // a sentence about what is missing; empty if the role alone decides
-	Managers   []string
+	Role       locale.Key // a sentence about the visitor's role, with %s for the team; empty for an unknown role
+	Permission string     // a sentence about the missing permission; may be empty
+	Managers   []string   // names of people who can grant the permission
 }
 
-// Names returns the names of the managers as a list.
+// Names returns the names of the managers as HTML.
 func (v forbiddenView) Names() template.HTML {
 	out := make([]string, len(v.Managers))
 	for i, name := range v.Managers {
@@ -51,8 +51,8 @@ func (v forbiddenView) Names() template.HTML {
 	return template.HTML(strings.Join(out, ", ")) //nolint:gosec // escaped
 }
 
-// Forbid answers that the person's role does not allow the request, which is for an audience. The page names the
-// missing permission and who can grant it.
+// Forbid writes the error page for a visitor who does not belong to the audience of a route. The page names the missing
+// permission and the people who can grant it.
 func (s *Shell) Forbid(w http.ResponseWriter, r *http.Request, audience Audience) {
 	v := VisitorOf(r.Context())
 	managers, err := s.Teams.Managers(r.Context(), v.Team.ID, maxManagers)
@@ -66,7 +66,7 @@ func (s *Shell) Forbid(w http.ResponseWriter, r *http.Request, audience Audience
 	s.show(w, r, http.StatusForbidden, forbiddenPage, page{Title: s.T(r, "Not allowed"), Body: view})
 }
 
-// permissionText says which permission an audience has and who belongs to it.
+// permissionText describes the permission that an audience has and which roles have it, or returns "".
 func permissionText(l *locale.Language, a Audience) string {
 	permission, ok := audiencePermissions[a]
 	having := rolesOf(a)
@@ -85,7 +85,7 @@ func permissionText(l *locale.Language, a Audience) string {
 	return l.T("This needs permission to %s, which %s have.", permission, l.And(names))
 }
 
-// rolesOf returns the roles of an audience.
+// rolesOf returns the roles that belong to an audience.
 func rolesOf(a Audience) []access.Role {
 	var out []access.Role
 	for _, role := range access.Roles() {

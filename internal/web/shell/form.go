@@ -11,13 +11,14 @@ import (
 // MaxForm is the maximum size of an ordinary form in bytes.
 const MaxForm = 16 << 10
 
-// ReadForm parses a form of at most MaxForm bytes and reports whether it is valid. Otherwise it answers the request.
+// ReadForm parses a form of at most MaxForm bytes and reports whether that succeeded. Otherwise it writes the error
+// response.
 func (s *Shell) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 	return s.ReadLongForm(w, r, MaxForm)
 }
 
-// ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text.
-// Forms with files are rejected.
+// ReadLongForm is like ReadForm, but with a limit in bytes. Read the fields from r.PostForm, which contains only valid
+// text. ReadLongForm rejects forms with files.
 func (s *Shell) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil || SendsFiles(r) {
@@ -28,12 +29,14 @@ func (s *Shell) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64
 	return true
 }
 
-// RequireSignIn sends visitors who are not signed in to the sign-in page and back.
+// RequireSignIn wraps a handler for signed-in visitors. It redirects others to the sign-in page, which later redirects
+// back.
 func (s *Shell) RequireSignIn(next http.HandlerFunc) http.HandlerFunc {
 	return s.requireSignIn(Route{}.back, next)
 }
 
-// requireSignIn is like RequireSignIn and saves a submitted form if a page can restore it.
+// requireSignIn is like RequireSignIn, but keeps a submitted form if back returns the path of a page that can restore
+// it.
 func (s *Shell) requireSignIn(back func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -50,8 +53,8 @@ func (s *Shell) requireSignIn(back func(*http.Request) string, next http.Handler
 	}
 }
 
-// refererPath returns the page from which a form was submitted. It returns the home page if that path has no GET route, as
-// for a rejected form that is shown at the path of its action.
+// refererPath returns the path of the page from which a form was submitted, or that of the home page if that path is
+// unknown or has no GET route. A form that is shown again after an error, for example, has the path of its action.
 func (s *Shell) refererPath(r *http.Request) string {
 	from, err := url.Parse(r.Referer())
 	own, broken := url.Parse(s.PublicURL)
@@ -69,8 +72,8 @@ const savedFormKey = "form"
 // maxSavedForm is the maximum size in bytes of a form saved in a session.
 const maxSavedForm = 512 << 10
 
-// SaveForm saves a form submitted to a path without a session until SavedForm returns it. It selects the team of the
-// form.
+// SaveForm saves a form in the session until SavedForm returns it on the page with the given path. It also selects the
+// team of the form.
 func (s *Shell) SaveForm(ctx context.Context, path string, form url.Values) {
 	s.Put(ctx, savedFormKey, []byte(path+"\n"+form.Encode()))
 	if team, err := strconv.ParseInt(form.Get(TeamField), 10, 64); err == nil {
@@ -78,7 +81,8 @@ func (s *Shell) SaveForm(ctx context.Context, path string, form url.Values) {
 	}
 }
 
-// SavedForm returns the form that SaveForm saved for the requested page, once, or nil. The page lists missing input.
+// SavedForm returns, once, the form that was saved for the requested page, or nil. It sets a message about missing
+// input.
 func (s *Shell) SavedForm(r *http.Request) url.Values {
 	kept := s.Pop(r.Context(), savedFormKey)
 	path, text, found := strings.Cut(string(kept), "\n")
@@ -108,7 +112,8 @@ func Redirect(w http.ResponseWriter, r *http.Request, path string) {
 // MaxNext is the maximum length of a local path.
 const MaxNext = 4000
 
-// LocalPath returns next if it is a path of this site, otherwise the home page.
+// LocalPath returns next, without a fragment, if it is a path of this site other than sign-in and sign-out, or "/"
+// otherwise.
 func LocalPath(next string) string {
 	u, err := url.Parse(next)
 	switch {
@@ -120,7 +125,7 @@ func LocalPath(next string) string {
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
 }
 
-// isLocal reports whether browsers treat a text as a local path. They read \ as / and drop control characters.
+// isLocal reports whether browsers treat a text as a local path. Browsers read \ as / and drop control characters.
 func isLocal(path string) bool {
 	foreign := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
 	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, foreign)

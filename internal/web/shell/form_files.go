@@ -13,22 +13,23 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// SendsFiles reports whether a request is a form that may contain files.
+// SendsFiles reports whether a request is a form that may contain files, which is a multipart form.
 func SendsFiles(r *http.Request) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return kind == "multipart/form-data"
 }
 
-// formText is shown for a form that cannot be read.
+// formText is the error text for a form that cannot be read.
 const formText = "The form could not be read. Reload the page and try again."
 
 var errForm = apierr.Invalid(apierr.Malformed, "", formText)
 
-// partCost is the number of bytes that each part of a form counts against the limit, in addition to its name and text.
+// partCost is the number of bytes that each part of a form counts toward the limit, in addition to its names and text.
 const partCost = 64
 
-// ReadParts reads a form with files and returns its fields. Their texts, and the names of all parts, may have at most limit
-// bytes. It calls file for each file, with the fields before it. After an error, it returns the fields read so far.
+// ReadParts reads a form with files and returns its fields. It calls file for each file, with the fields that precede
+// the file. The texts of the fields and the names of all parts may have about limit bytes in total. If an error occurs,
+// also in file, ReadParts returns it and the fields read so far.
 func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Values) error) (url.Values, error) {
 	fields := url.Values{}
 	reader, err := r.MultipartReader()
@@ -52,7 +53,7 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 			if err := file(part, fields); err != nil {
 				return fields, err
 			}
-		case part.Header.Get("Content-Type") == "": // an empty file field has one
+		case part.Header.Get("Content-Type") == "": // unlike an empty file field, which is ignored
 			text, err := io.ReadAll(io.LimitReader(part, limit+1))
 			if err != nil {
 				return fields, errForm.Wrap(err)
@@ -65,20 +66,21 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 	}
 }
 
-// Fields of saved forms that state which input is missing.
+// Fields of a saved form that record which input is missing.
 const (
-	unsentField = "unsent_file" // names of files
+	unsentField = "unsent_file" // names of files that were not read
 	cutField    = "cut"         // set if fields may be missing
 )
 
-// SkipFile is ReadParts' function for files that are not read. SavedForm names them.
+// SkipFile is an argument for ReadParts that skips files and adds their names to the form. SavedForm reports them as
+// missing.
 func SkipFile(part *multipart.Part, fields url.Values) error {
 	fields.Add(unsentField, part.FileName())
 	return nil
 }
 
-// ReadKeptForm is like ReadLongForm, for a form that is saved until the person has signed in. Files, and fields after
-// longReadAhead bytes, are not saved. SavedForm reports them as missing.
+// ReadKeptForm is like ReadLongForm, for a form to be saved until the person has signed in. It accepts forms with
+// files, but omits the files, and all fields after longReadAhead bytes. SavedForm reports them as missing.
 func (s *Shell) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	if !SendsFiles(r) {
 		return s.ReadLongForm(w, r, limit)
@@ -92,7 +94,7 @@ func (s *Shell) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64
 	return true
 }
 
-// withoutFiles returns the fields of a form with files, for ReadKeptForm.
+// withoutFiles returns the fields of a form with files, as described at ReadKeptForm.
 func withoutFiles(r *http.Request, limit int64) (url.Values, error) {
 	begun := &io.LimitedReader{R: r.Body, N: longReadAhead}
 	r.Body = bufferedBody{begun, r.Body}

@@ -10,7 +10,8 @@ import (
 // isText reports whether the database can store a text: PostgreSQL rejects NUL and invalid UTF-8.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// requireText returns 404 if the path or the query is not valid text. It does not check file names in forms.
+// requireText wraps a handler. It responds with 404 if the path, or the query of a GET or HEAD request, is not valid
+// text.
 func (s *Shell) requireText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := url.Values{}
@@ -34,7 +35,7 @@ func areTexts(values url.Values) bool {
 	return true
 }
 
-// CleanForm replaces invalid text in a form.
+// CleanForm replaces NUL characters and invalid UTF-8 in the values of a form with U+FFFD.
 func CleanForm(form url.Values) {
 	for _, all := range form {
 		for i, value := range all {

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// funcs returns the functions available in templates, in a language.
+// funcs returns the functions that are available in the templates of a language.
 func funcs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"t": l.T, "n": l.N, "th": l.H, "nh": l.NH, "role": func(r access.Role) string { return RoleName(l, r) },
@@ -30,14 +30,14 @@ func funcs(l *locale.Language) template.FuncMap {
 	}
 }
 
-// networkNames are the display names of networks.
+// networkNames maps platform identifiers to the display names of networks.
 var networkNames = map[string]string{
 	"instagram": "Instagram", "facebook": "Facebook", "tiktok": "TikTok", "tiktok_business": "TikTok for Business",
 	"youtube":  "YouTube",
 	"linkedin": "LinkedIn", "x": "X", "threads": "Threads", "pinterest": "Pinterest", "bluesky": "Bluesky",
 }
 
-// NetworkName returns the display name of a network, or the platform's identifier.
+// NetworkName returns the display name of a network, or the platform identifier if it is unknown.
 func NetworkName(platform string) string {
 	if name, ok := networkNames[platform]; ok {
 		return name
@@ -45,13 +45,13 @@ func NetworkName(platform string) string {
 	return platform
 }
 
-// wayNames are the display names of sign-in methods of networks with several.
+// wayNames has the display names of the sign-in methods of networks that have more than one, by platform and kind.
 var wayNames = map[string]string{
 	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok",
 	"tiktok/business": "TikTok for Business", "linkedin/company": "LinkedIn for companies",
 }
 
-// WayName returns the display name of a network's sign-in method, or the network's name.
+// WayName returns the display name of a network's sign-in method, or the network's name if it has only one.
 func WayName(platform, kind string) string {
 	if name, ok := wayNames[strings.TrimSuffix(platform, "_business")+"/"+kind]; ok {
 		return name
@@ -59,11 +59,11 @@ func WayName(platform, kind string) string {
 	return NetworkName(platform)
 }
 
-// Bytes returns a size in English.
+// Bytes formats a size in bytes in English.
 func Bytes(n int64) string { return locale.English.Bytes(n) }
 
-// RoundLimit returns a limit of whole binary gigabytes or megabytes in decimal ones, which are slightly smaller: 50 MiB is
-// shown as 50 MB, not as 52 MB.
+// RoundLimit converts a limit of whole GiB or MiB to as many decimal GB or MB, which are slightly smaller, so that 50
+// MiB is shown as 50 MB and not as 52 MB. It returns other limits unchanged.
 func RoundLimit(n int64) int64 {
 	switch {
 	case n >= 1<<30 && n%(1<<30) == 0:
@@ -74,13 +74,13 @@ func RoundLimit(n int64) int64 {
 	return n
 }
 
-// typeNames are the display names of media types.
+// typeNames has the display names of media types.
 var typeNames = map[string]string{
 	"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF", "video/mp4": "MP4",
 	"video/quicktime": "QuickTime",
 }
 
-// typeName returns the display name of a media type, or the type itself.
+// typeName returns the display name of a media type, or the type itself if it is unknown.
 func typeName(kind string) string {
 	if name, ok := typeNames[kind]; ok {
 		return name
@@ -88,8 +88,8 @@ func typeName(kind string) string {
 	return kind
 }
 
-// WhenIn returns an instant in the visitor's time zone as a time element: "Sat 21 Nov 2026, 12:00". It returns nothing
-// for nil.
+// WhenIn returns a moment as a time element in the zone of its field Team, such as "Sat 21 Nov 2026, 12:00". It returns
+// "" for nil.
 func WhenIn(l *locale.Language, m *teamtime.Moment) template.HTML {
 	if m == nil {
 		return ""
@@ -101,13 +101,13 @@ func WhenIn(l *locale.Language, m *teamtime.Moment) template.HTML {
 	return TimeIn(l, at)
 }
 
-// TimeIn returns an instant in its own zone as a time element.
+// TimeIn returns an instant as an HTML time element, in the instant's own time zone.
 func TimeIn(l *locale.Language, at time.Time) template.HTML {
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, locale.DateTime) + `</time>`
 	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
-// nearIn is TimeIn, but leaves out the current year. The instant is a time.Time or a *teamtime.Moment.
+// nearIn is like NearIn for a time.Time or a *teamtime.Moment.
 func nearIn(l *locale.Language, instant any, now time.Time) (template.HTML, error) {
 	at, ok := instant.(time.Time)
 	if m, isMoment := instant.(*teamtime.Moment); isMoment {
@@ -124,7 +124,7 @@ func nearIn(l *locale.Language, instant any, now time.Time) (template.HTML, erro
 	return NearIn(l, at, now), nil
 }
 
-// NearIn is TimeIn, but leaves out the current year.
+// NearIn is like TimeIn, but omits the year if it is the current one.
 func NearIn(l *locale.Language, at, now time.Time) template.HTML {
 	layout := locale.DateTime
 	if at.Year() == now.In(at.Location()).Year() {
@@ -134,8 +134,8 @@ func NearIn(l *locale.Language, at, now time.Time) template.HTML {
 	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
-// AgoIn returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time as its title.
-// Instants more than a week ago, and future ones, are shown as dates.
+// AgoIn returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time as its
+// title. Instants a week ago or earlier, and future ones, are shown as dates.
 func AgoIn(l *locale.Language, at, now time.Time) template.HTML {
 	passed := now.Sub(at)
 	var text string
@@ -165,7 +165,7 @@ func When(m *teamtime.Moment) template.HTML { return WhenIn(locale.English, m) }
 // Time is TimeIn in English.
 func Time(at time.Time) template.HTML { return TimeIn(locale.English, at) }
 
-// ChangeIn formats the change of a count with its sign.
+// ChangeIn formats the change of a count with its sign. It returns a dash for nil.
 func ChangeIn(l *locale.Language, n *int64) template.HTML {
 	switch {
 	case n == nil:
@@ -178,7 +178,7 @@ func ChangeIn(l *locale.Language, n *int64) template.HTML {
 	return "0"
 }
 
-// stateTag is how a state is shown.
+// stateTag describes how a state is shown.
 type stateTag struct {
 	label       locale.Key
 	style, icon string
@@ -207,7 +207,7 @@ var states = map[string]stateTag{
 	"rejected":            {"Changes requested", "bad", "pencil-line"},
 }
 
-// stateIn returns the tag of a state.
+// stateIn returns the tag that shows a state. An unknown state is shown by its name.
 func stateIn(l *locale.Language, name any) (template.HTML, error) {
 	s, ok := states[fmt.Sprint(name)]
 	label := l.T(s.label)
@@ -220,12 +220,12 @@ func stateIn(l *locale.Language, name any) (template.HTML, error) {
 		`</span>`, err
 }
 
-// roleNames are the display names of roles, as a list shows them.
+// roleNames has the display names of roles in lists.
 var roleNames = map[access.Role]locale.Key{
 	access.Owner: "owner", access.Admin: "admin", access.Editor: "editor", access.Viewer: "viewer", access.Client: "client",
 }
 
-// RoleName returns the display name of a role in a list.
+// RoleName returns the display name of a role in lists.
 func RoleName(l *locale.Language, r access.Role) string {
 	if name, ok := roleNames[r]; ok {
 		return l.T(name)
@@ -233,7 +233,7 @@ func RoleName(l *locale.Language, r access.Role) string {
 	return string(r)
 }
 
-// bundle returns named values as a map, for a block that needs several: {{template "x" bundle "a" 1 "b" 2}}.
+// bundle returns named values as a map, for a template that needs several: {{template "x" bundle "a" 1 "b" 2}}.
 func bundle(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("bundle: odd number of arguments: %d", len(pairs))
@@ -249,5 +249,5 @@ func bundle(pairs ...any) (map[string]any, error) {
 	return out, nil
 }
 
-// lines splits a text into lines, because HTML shows line breaks only as elements.
+// lines splits a text into lines, because HTML does not show line breaks in text.
 func lines(text string) []string { return strings.Split(text, "\n") }

@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// knownCookie identifies the people who have signed in with a browser before. It grants no access and outlives sign-outs.
-// In a known browser, wrong passwords from other browsers do not delay a person's sign-in; see team.Service.NoteSignIn.
+// knownCookie is the cookie that identifies the people who have signed in with a browser before. It grants no access
+// and outlives sign-outs. In a known browser, wrong passwords from other browsers do not delay a person's sign-in.
 const knownCookie = "pressroom-known"
 
 func (s *Shell) knownCookieName() string {
@@ -22,7 +22,7 @@ func (s *Shell) knownCookieName() string {
 	return knownCookie
 }
 
-// KnownBrowser returns the value of the known-browser cookie, or "".
+// KnownBrowser returns the value of the known-browser cookie of a request, or "".
 func (s *Shell) KnownBrowser(r *http.Request) string {
 	c, err := r.Cookie(s.knownCookieName())
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Shell) KnownBrowser(r *http.Request) string {
 	return c.Value
 }
 
-// noteSignIn records a sign-in and marks the browser as known for the person.
+// noteSignIn records a sign-in, and sets the cookie that makes the browser known for the person.
 func (s *Shell) noteSignIn(ctx context.Context, person int64, by Method) error {
 	v := visitOf(ctx)
 	held, err := s.Teams.NoteSignIn(ctx,

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// Language returns the language of a request: the visitor's setting, or else what the browser accepts.
+// Language returns the language of a request: the visitor's setting, or else the best match for Accept-Language.
 func (s *Shell) Language(r *http.Request) *locale.Language {
 	if v := VisitorOf(r.Context()); v != nil {
 		if l := locale.ByTag(v.Language); l != nil {
@@ -22,7 +22,7 @@ func (s *Shell) T(r *http.Request, text locale.Key, args ...any) string {
 	return s.Language(r).T(text, args...)
 }
 
-// Texts returns the notes of an operation in a language. Notes without a translation stay in English.
+// Texts translates the notes of an operation. Notes without a translation stay in English.
 func Texts(l *locale.Language, notes []string) []string {
 	out := make([]string, len(notes))
 	for i, note := range notes {
@@ -31,7 +31,7 @@ func Texts(l *locale.Language, notes []string) []string {
 	return out
 }
 
-// Text returns a text of an operation in a language, or in English if it has no translation.
+// Text translates a text of an operation. A text without a translation stays in English.
 func Text(l *locale.Language, text string) string {
 	if l.IsEnglish() || !l.Has(locale.Key(text)) {
 		return text
@@ -46,7 +46,7 @@ func (s *Shell) Detail(r *http.Request, err error) string { return Detail(s.Lang
 func Detail(l *locale.Language, err error) string {
 	e := apierr.FromError(err)
 	switch {
-	case l == locale.English: // also if a number is not formatted like those of pages
+	case l == locale.English: // use Detail, even though it does not format numbers as pages do
 	case e.Format != "" && l.Has(locale.Key(e.Format)):
 		return l.T(locale.Key(e.Format), e.Args...)
 	case !l.IsEnglish() && l.Has(locale.Key(e.Detail)):

@@ -5,14 +5,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/auditlog"
 )
 
-// LogPager has the paths of the pages next to a page of an audit log. The template block "log pager" shows it.
+// LogPager links a page of an audit log to its neighbors. The template block "log pager" shows it.
 type LogPager struct {
-	Shown          string // which events the page shows
-	Previous, Next string // empty if there is none
+	Shown          string // description of the events on the page; may be empty
+	Previous, Next string // paths of the previous and next page; empty if there is none
 }
 
-// LogPagerOf returns the pager of a page with a number of events. path returns the path of the page with the events
-// before an ID. next is the ID of the page's last event, or 0 on the last page.
+// LogPagerOf returns the pager of a page that shows a number of events, or nil if it shows none. before is 0 on the
+// first page. next is the ID of the page's last event, or 0 on the last page. path returns the path of the page with
+// the events before an ID.
 func LogPagerOf(l *locale.Language, place auditlog.Place, shown int, before, next int64, path func(before int64) string) *LogPager {
 	if shown == 0 {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// navItem is an entry of the navigation. It is current in these sections; the first is its path, unless it has a page.
+// navItem is an entry of the navigation. Sections are the first segments of the paths on which it is the current entry.
+// It leads to Page or, if that is empty, to the first section.
 type navItem struct {
 	Name     locale.Key
 	Icon     string
@@ -20,7 +21,7 @@ type navItem struct {
 	Page     string
 }
 
-// Path returns the address of the entry's page.
+// Path returns the path to which the entry leads.
 func (n navItem) Path() string { return cmp.Or(n.Page, "/"+n.Sections[0]) }
 
 // Has reports whether a section belongs to the entry.
@@ -46,7 +47,7 @@ var (
 	helpItem      = navItem{Name: "Help", Icon: "question-line", Sections: []string{"docs"}, Page: "/docs/app"}
 )
 
-// more returns the visitor's entries in the More menu.
+// more returns the entries of the More menu that the visitor may open.
 func (v *Visitor) more() []navItem {
 	var out []navItem
 	if v.Is(Writers) {
@@ -62,14 +63,14 @@ func (v *Visitor) more() []navItem {
 // Main returns the entries of the navigation that are always shown.
 func (p page) Main() []navItem { return mainItems }
 
-// helpParts are the parts of the help about the pages of a section.
+// helpParts maps sections to the parts of the help about their pages.
 var helpParts = map[string]string{
 	"": "page-home", "calendar": "move", "posts": "schedule", "analytics": "analytics", "reports": "report", "accounts": "connect",
 	"connect": "connect", "approvals": "approve", "media": "page-media", "hashtags": "page-hashtags", "voices": "page-voices",
 	"settings": "page-settings", "notices": "page-notices",
 }
 
-// More returns the other entries of the navigation. The last one leads to the part of the help about the page.
+// More returns the other entries of the navigation. The last entry leads to the part of the help about the page.
 func (p page) More() []navItem {
 	out := p.Visitor.more()
 	if part, ok := helpParts[p.Section]; ok {
@@ -78,7 +79,7 @@ func (p page) More() []navItem {
 	return out
 }
 
-// Elsewhere returns the entries of the navigation that a page which was not found offers.
+// Elsewhere returns the entries of the navigation that the "not found" page offers.
 func (p page) Elsewhere() []navItem {
 	if p.Visitor.Team.ID == 0 || p.Visitor.Team.Closed {
 		return []navItem{mainItems[0]}
@@ -86,13 +87,13 @@ func (p page) Elsewhere() []navItem {
 	return slices.Concat(mainItems, moreItems[:2])
 }
 
-// Creates reports whether the visitor may write posts in the selected team.
+// Creates reports whether the visitor may create posts in the selected team.
 func (p page) Creates() bool {
 	return p.Visitor.Team.ID > 0 && !p.Visitor.Team.Closed && p.Visitor.Is(Writers)
 }
 
-// SamePlace returns the page to show after the visitor has selected another team: the list of the current section, because
-// a single item belongs to the previous team.
+// SamePlace returns the path of the page to show after the visitor has selected another team: the start of the current
+// section, because a single item belongs to the previous team.
 func (p page) SamePlace() string {
 	for _, item := range slices.Concat(mainItems, p.Visitor.more()) {
 		if item.Has(p.Section) {
@@ -102,7 +103,7 @@ func (p page) SamePlace() string {
 	return "/"
 }
 
-// menuTeams is how many teams the menu offers.
+// menuTeams is the maximum number of teams in the menu.
 const menuTeams = 12
 
 // Teams returns the teams that the visitor can select in the menu, the selected team first.
@@ -120,7 +121,7 @@ func (p page) Teams() []team.OwnTeam {
 	return out[:min(len(out), menuTeams)]
 }
 
-// Initials returns up to two letters that stand for a name.
+// Initials returns the first letters or digits of the first two words of a name, or "?" if there are none.
 func Initials(name string) string {
 	var out []rune
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -134,13 +135,13 @@ func Initials(name string) string {
 	return string(out)
 }
 
-// networkIcons are the names of the networks' logos.
+// networkIcons has the names of the networks' logos, without the prefix "net-".
 var networkIcons = map[string]string{
 	"instagram": "ig", "facebook": "fb", "threads": "th", "tiktok": "tt", "youtube": "yt", "linkedin": "li", "x": "x",
 	"pinterest": "pin", "bluesky": "bsky",
 }
 
-// NetworkLogo returns the logo of a network, which assistive technology ignores.
+// NetworkLogo returns the logo of a network, which assistive technology ignores. It returns "" for an unknown network.
 func NetworkLogo(platform string) (template.HTML, error) {
 	platform = strings.TrimSuffix(platform, "_business")
 	name, ok := networkIcons[platform]
@@ -151,13 +152,13 @@ func NetworkLogo(platform string) (template.HTML, error) {
 	return `<span class="net ` + template.HTML(platform) + `" aria-hidden="true">` + icon + `</span>`, err //nolint:gosec // a map key
 }
 
-// Place is a page that the search finds.
+// Place is a page of the app that the search finds.
 type Place struct {
 	Name, Icon, Path string
 	Group            locale.Key
 }
 
-// newPlaces are the pages that create something, by audience.
+// newPlaces lists the pages on which something is created.
 var newPlaces = []struct {
 	Name       locale.Key
 	Icon, Path string
@@ -170,7 +171,7 @@ var newPlaces = []struct {
 	{"New brand voice", "quill-pen-line", "/voices/new", Writers},
 }
 
-// Places returns the pages that the visitor may open: those that create something, the navigation, and the settings.
+// Places returns the pages that the visitor may open: those in newPlaces, the navigation, and the settings.
 func (s *Shell) Places(r *http.Request) []Place {
 	v, l := VisitorOf(r.Context()), s.Language(r)
 	var out []Place

@@ -10,13 +10,13 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// Notes translates notes of operations, which are in English, also those that have values.
+// Notes translates the notes of operations, which are in English. Unlike Texts, it also translates notes with values.
 type Notes struct {
 	formats  []locale.Key
 	patterns func() []*regexp.Regexp
 }
 
-// NewNotes returns the translations of notes with values. The formats only have the verb %s.
+// NewNotes returns a translator for notes with the given formats, in which each value has the verb %s.
 func NewNotes(formats ...locale.Key) *Notes {
 	return &Notes{formats, sync.OnceValue(func() []*regexp.Regexp {
 		out := make([]*regexp.Regexp, len(formats))
@@ -27,7 +27,7 @@ func NewNotes(formats ...locale.Key) *Notes {
 	})}
 }
 
-// In returns notes in a language. Those without a translation stay in English.
+// In translates notes. Those without a translation stay in English.
 func (n *Notes) In(l *locale.Language, notes []string) []string {
 	out := Texts(l, notes)
 	if l == locale.English {
@@ -50,7 +50,7 @@ func (n *Notes) In(l *locale.Language, notes []string) []string {
 	return out
 }
 
-// noteValue returns a value of a note in a language: a number, a number of posts, a date, a list, a network or a sentence.
+// noteValue translates a value of a note: a number, a number of posts, a date, a list, a network or a sentence.
 func noteValue(l *locale.Language, value string) any {
 	first, rest, _ := strings.Cut(value, " ")
 	if n, err := strconv.Atoi(first); err == nil {

@@ -21,31 +21,32 @@ import (
 //go:embed templates/*.html assets/* styles/*.css
 var files embed.FS
 
-// page is the data of the layout and of one page in it.
+// page has the data of the layout, and of the page in it (Body).
 type page struct {
 	Lang    *locale.Language
 	Title   string
-	Visitor *Visitor // nil if not signed in
-	Section string   // first segment of the path
-	Said    string   // confirmation of the last form
-	Once    string   // identifies a submission of this page's forms
-	Told    bool     // notifications are enabled
-	Unread  int      // unread notifications
-	Waiting int      // posts that wait for the client
-	Menu    *sideMenu
-	Missing bool      // the page was not found
-	Now     time.Time // for relative times
+	Visitor *Visitor  // nil if not signed in
+	Section string    // first segment of the path
+	Said    string    // confirmation of the last submission; may be empty
+	Once    string    // value of the field "once" in the page's forms
+	Told    bool      // whether notifications are enabled
+	Unread  int       // number of unread notifications
+	Waiting int       // number of posts that wait for the client's approval
+	Menu    *sideMenu // nil if the page has none
+	Missing bool      // whether the requested page was not found
+	Now     time.Time // current time, for relative times
 	Body    any
-	Scheme  string // chosen color scheme; "" follows the system
-	Stable  bool   // the same for all signed-out visitors until the program changes
+	Scheme  string // chosen color scheme; "" for the system's
+	Stable  bool   // whether the page is the same for all signed-out visitors until the program changes
 }
 
-// IsForGuests reports whether the page is for people who have a link but no account.
+// IsForGuests reports whether a signed-out visitor opens the page through an approval link or a link to a shared
+// report.
 func (p page) IsForGuests() bool {
 	return p.Visitor == nil && (p.Section == "approval" || p.Section == "shared")
 }
 
-// perLanguage returns a function that makes a template for a language on first use.
+// perLanguage returns a Page that calls parse once for each language, on first use.
 func perLanguage(parse func(*locale.Language) *template.Template) Page {
 	made := map[*locale.Language]func() *template.Template{}
 	for _, l := range locale.All() {
@@ -54,13 +55,13 @@ func perLanguage(parse func(*locale.Language) *template.Template) Page {
 	return func(l *locale.Language) *template.Template { return made[l]() }
 }
 
-// layout has the templates that every page can use: the layout and the small templates of parts.html.
+// layout returns the templates that every page can use: the layout and the blocks of parts.html.
 var layout = perLanguage(func(l *locale.Language) *template.Template {
 	return template.Must(template.New("layout.html").Funcs(funcs(l)).
 		ParseFS(files, "templates/layout.html", "templates/parts.html"))
 })
 
-// ownPage returns a page of this package.
+// ownPage returns a page of this package by the path of its template.
 func ownPage(file string) Page {
 	return perLanguage(func(l *locale.Language) *template.Template {
 		return template.Must(template.Must(layout(l).Clone()).ParseFS(files, file))
@@ -74,9 +75,10 @@ type Page func(*locale.Language) *template.Template
 // Pages maps names to pages.
 type Pages map[string]Page
 
-// Parse returns a package's pages: each file of the folder templates, whose block "main" is the page. Files that
-// begin with an underscore hold blocks for all others. The functions in bound depend on the language. An invalid page
-// panics when it is shown, and in a test.
+// Parse returns the pages of a package by name: the files of its folder templates, each of which defines the block
+// "main". Files whose names begin with an underscore define blocks for all of the package's pages. funcs are template
+// functions, and bound returns those that depend on the language. An invalid page panics on first use, which a test
+// triggers.
 func Parse(files fs.FS, funcs template.FuncMap, bound ...func(*locale.Language) template.FuncMap) Pages {
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
@@ -106,10 +108,10 @@ func Parse(files fs.FS, funcs template.FuncMap, bound ...func(*locale.Language) 
 	return out
 }
 
-// registered are all pages of the program, registered during initialization.
+// registered has all pages of the program. Parse adds them during initialization.
 var registered []Pages
 
-// EachPage iterates over all registered pages, for a test that each can be parsed.
+// EachPage iterates over all pages that Parse has returned, for a test that all can be parsed.
 func EachPage(yield func(name string, page Page) bool) {
 	for _, pages := range registered {
 		for name, page := range pages {
@@ -125,35 +127,36 @@ var (
 	messagePage = ownPage("templates/notice.html")
 )
 
-// ShowMessage answers with a page of one text.
+// ShowMessage writes a page with a title and a text as the response.
 func (s *Shell) ShowMessage(w http.ResponseWriter, r *http.Request, status int, title, text locale.Key, args ...any) {
 	s.ShowText(w, r, status, title, s.T(r, text, args...))
 }
 
-// ShowText is ShowMessage for a text in the visitor's language.
+// ShowText is like ShowMessage for a text that is already in the visitor's language.
 func (s *Shell) ShowText(w http.ResponseWriter, r *http.Request, status int, title locale.Key, text string) {
 	s.show(w, r, status, messagePage, page{Title: s.T(r, title), Body: text, Missing: status == http.StatusNotFound})
 }
 
-// Show answers with a page. It is rendered completely before anything is sent, so that an error can still be shown.
+// Show writes a page as the response. It renders the page completely before it sends anything, so that it can still
+// show an error.
 func (s *Shell) Show(w http.ResponseWriter, r *http.Request, status int, show Page, title locale.Key, body any) {
 	s.ShowTitled(w, r, status, show, s.T(r, title), body)
 }
 
-// ShowTitled is Show for a title in the visitor's language.
+// ShowTitled is like Show for a title that is already in the visitor's language.
 func (s *Shell) ShowTitled(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
 	s.show(w, r, status, show, page{Title: title, Body: body, Menu: s.sideMenu(r, VisitorOf(r.Context()))})
 }
 
-// ShowStable is ShowTitled for a page that is the same for all signed-out visitors until the program changes. Their
-// browsers keep it and ask whether it has changed. Signed-in people get a page that is not cached.
+// ShowStable is like ShowTitled for a page that is the same for all signed-out visitors until the program changes.
+// Their browsers cache and revalidate the page. The pages of signed-in people are not cached.
 func (s *Shell) ShowStable(w http.ResponseWriter, r *http.Request, show Page, title string, body any) {
 	s.show(w, r, http.StatusOK, show, page{
 		Title: title, Body: body, Menu: s.sideMenu(r, VisitorOf(r.Context())), Stable: true,
 	})
 }
 
-// ShowPart answers with a block of a page.
+// ShowPart writes a block of a page as the response, without the layout.
 func (s *Shell) ShowPart(w http.ResponseWriter, r *http.Request, show Page, block string, body any) {
 	var out bytes.Buffer
 	if err := show(s.Language(r)).ExecuteTemplate(&out, block, body); err != nil {
@@ -188,8 +191,8 @@ func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, show Pa
 	WriteHTML(w, r, status, addTeamField(out.Bytes(), p.Visitor))
 }
 
-// isUnchanged sets the validator of a page (RFC 9110, section 8.8). If the browser has the page, it answers with 304. The
-// validator is weak, because the page may be compressed.
+// isUnchanged sets the entity tag of a page (RFC 9110, section 8.8). If the browser already has the page, it responds
+// with 304 and returns true. The tag is weak, because the page may be compressed.
 func isUnchanged(w http.ResponseWriter, r *http.Request, data []byte) bool {
 	sum := sha256.Sum256(data)
 	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
@@ -217,8 +220,8 @@ func (s *Shell) unread(r *http.Request, person int64) int {
 	return n
 }
 
-// awaitingApproval returns the number of posts that wait for the client, for visitors who see approvals, or 0 if they cannot
-// be counted.
+// awaitingApproval returns the number of the team's posts that wait for the client. It returns 0 if the visitor does
+// not see approvals, or if the posts cannot be counted.
 func (s *Shell) awaitingApproval(r *http.Request, v *Visitor) int {
 	if s.AwaitingApproval == nil || v.Team.ID == 0 || v.Team.Closed || !v.Is(Writers) {
 		return 0
@@ -230,7 +233,7 @@ func (s *Shell) awaitingApproval(r *http.Request, v *Visitor) int {
 	return n
 }
 
-// CountOf returns the number beside an entry of the navigation.
+// CountOf returns the number to show beside an entry of the navigation, or 0 for none.
 func (p page) CountOf(item navItem) int {
 	if item.Path() == approvalsItem.Path() {
 		return p.Waiting
@@ -238,18 +241,19 @@ func (p page) CountOf(item navItem) int {
 	return 0
 }
 
-// Once returns an identifier of a form submission: the time and a random part.
+// Once returns a new value for the form field "once", which identifies a submission: the time and a random part.
 func (s *Shell) Once() string {
 	return s.DB.Now().UTC().Format(onceTime) + "-" + rand.Text()
 }
 
-// Flash sets the confirmation that the next page shows. Requests of scripts neither set nor take it, because nobody sees
-// their pages: one that arrives between a form and its page, such as that of the composer's autosave, must not lose it.
+// Flash sets the confirmation that the next page shows. Requests of scripts neither set nor show it, because nobody
+// sees their responses: an autosave of the editor between a submission and the next page, for example, must not consume
+// it.
 func (s *Shell) Flash(r *http.Request, text locale.Key, args ...any) {
 	s.FlashText(r, s.T(r, text, args...))
 }
 
-// FlashText is like Flash, for a text in the visitor's language.
+// FlashText is like Flash for a text that is already in the visitor's language.
 func (s *Shell) FlashText(r *http.Request, text string) {
 	if fromScript(r) {
 		return

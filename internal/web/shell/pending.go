@@ -10,14 +10,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Anonymous sessions are limited in total, not per client. A flood of unfinished sign-ins removes the oldest sessions and
-// rejects no visitor.
+// The number of anonymous sessions is limited in total, not per client: a flood of unfinished sign-ins rejects no
+// visitor, but removes the oldest anonymous sessions.
 const (
 	maxPending   = 50_000
 	trimInterval = 500
 )
 
-// trimPending removes the oldest anonymous sessions beyond the limit.
+// trimPending deletes the oldest anonymous sessions if there are more than the limit.
 func (s *store) trimPending(ctx context.Context, now time.Time) error {
 	return s.db.InTx(ctx, "web.trim_sessions", func(ctx context.Context, tx *db.Tx) error {
 		var last int64

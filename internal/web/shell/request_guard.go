@@ -11,13 +11,13 @@ import (
 	"strconv"
 )
 
-// TeamField is the form field with the team for which the page was shown.
+// TeamField is the name of the form field with the ID of the team for which the page was shown.
 const TeamField = "in_team"
 
-// formTag matches the start tag of a POST form. Values filled in by templates contain no < or > here.
+// formTag matches the start tag of a POST form. Templates insert no values with < or > into such tags.
 var formTag = regexp.MustCompile(`<form [^>]*method="post"[^>]*>`)
 
-// addTeamField returns the page with the current team as the first field of each form.
+// addTeamField returns the page with the selected team as the first field of each POST form.
 func addTeamField(page []byte, v *Visitor) []byte {
 	if v == nil || v.Team.ID == 0 {
 		return page
@@ -26,13 +26,14 @@ func addTeamField(page []byte, v *Visitor) []byte {
 	return formTag.ReplaceAllFunc(page, func(tag []byte) []byte { return slices.Concat(tag, field) })
 }
 
-// inTeam reports whether the routes of an audience depend on the selected team.
+// inTeam reports whether routes for the audience depend on the selected team.
 func (a Audience) inTeam() bool { return a != Anyone && a != People && a != Operators }
 
-// longestForm exceeds the size of any form.
+// longestForm is larger than any form without files, in bytes.
 const longestForm = 4 << 20
 
-// peekForm parses a form before its handler does. It returns nil if the request is not a form, contains files or is too long.
+// peekForm parses a form before its handler does. It returns nil if the request is not a POST form without files, or
+// too long.
 func peekForm(r *http.Request) url.Values {
 	if r.Method != http.MethodPost || SendsFiles(r) {
 		return nil
@@ -53,15 +54,16 @@ func peekForm(r *http.Request) url.Values {
 	return form
 }
 
-// WrongTeam reports whether a form was shown for a team other than the selected one. Forms without the field are
-// accepted.
+// WrongTeam reports whether a form was shown for a team other than the selected one. It returns false for a form
+// without TeamField.
 func WrongTeam(r *http.Request, form url.Values) bool {
 	v, told := VisitorOf(r.Context()), form.Get(TeamField)
 	return v != nil && told != "" && told != strconv.FormatInt(v.Team.ID, 10)
 }
 
-// RejectWrongTeam answers a form of another team, which occurs if the person switched teams in another tab. It selects the
-// form's team again, but does not process the form. If page is not empty, it saves the form for SavedForm on that page.
+// RejectWrongTeam responds to a form of another team, which a person can send after switching teams in another tab. It
+// selects the form's team again, but does not process the form. If page is not empty, it saves the form for SavedForm
+// on that page, and redirects there.
 func (s *Shell) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
 	v := VisitorOf(r.Context())
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)
@@ -87,7 +89,7 @@ func (s *Shell) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url
 	Redirect(w, r, s.refererPath(r))
 }
 
-// fromScript reports whether a page's script sent the request, so that redirects would not be visible.
+// fromScript reports whether a page's script sent the request, so that the person would not see a redirect.
 func fromScript(r *http.Request) bool {
 	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" {
 		return asks != "document"

@@ -10,16 +10,17 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// Audience is who may use a route.
+// Audience states who may use a route.
 type Audience string
 
-// The audiences. All except Anyone require sign-in. The audiences of a team require an open team.
+// The audiences. All except Anyone require sign-in. All except Anyone, People and Operators depend on the selected
+// team.
 const (
 	Anyone     Audience = "anyone"     // including signed-out visitors
-	People     Audience = "people"     // signed in, with or without a team
-	Members    Audience = "members"    // any role in the team
-	Writers    Audience = "writers"    // roles that may create and change
-	Publishers Audience = "publishers" // roles that may schedule and publish
+	People     Audience = "people"     // all signed-in people
+	Members    Audience = "members"    // all roles in the team
+	Writers    Audience = "writers"    // roles that may create and change items
+	Publishers Audience = "publishers" // roles that may schedule and publish posts
 	Spenders   Audience = "spenders"   // roles that may spend credits
 	Managers   Audience = "managers"   // the team's owner and admins
 	Owners     Audience = "owners"     // the team's owner
@@ -29,29 +30,29 @@ const (
 
 // Route is a route of the app and its audience.
 type Route struct {
-	Pattern string // for http.ServeMux
+	Pattern string // pattern for http.ServeMux
 	For     Audience
 	Do      http.HandlerFunc
-	// RestoresForm is true if the page restores, by SavedForm, a form that was sent after the session ended or the
-	// person switched teams.
+	// RestoresForm is true if the page of this route's form calls SavedForm to restore a form that was sent after the
+	// session ended or the person switched teams.
 	RestoresForm bool
-	// Page is the path of this route's form, if it differs. Names in braces are those of the pattern. A GET route
-	// that needs a recent sign-in continues there as well.
+	// Page is the path of the page with this route's form; empty if it is the route's own path. Names in braces are
+	// those of Pattern. If a GET route needs a recent sign-in, the visitor continues on that page afterwards.
 	Page string
-	// OneFactor routes are open to visitors who still need a second factor: sign-in, sign-out, the own account, and
-	// routes open to everyone.
+	// OneFactor is true if the route is open to visitors who still need a second factor, such as for sign-in, sign-out
+	// and the visitor's account.
 	OneFactor bool
-	// Recent routes require authentication within the last 15 minutes; Shell.StepUp requests it.
+	// Recent is true if the route requires an authentication within the last 15 minutes. Shell.StepUp requests it.
 	Recent bool
-	// Urgent routes are served on a full node and without a timeout: they are cheap, end something, have their own
-	// limit, or send a file.
+	// Urgent is true if the route is served without a slot, even on a full node, and without a timeout, because it is
+	// cheap, ends something, has its own limit, or sends a file.
 	Urgent bool
-	// Files is true of a form that may contain files. Its handler calls EnterUploads, and takes a page slot, if
-	// it needs one, after it has read the form.
+	// Files is true if the route's form may contain files. Its handler calls EnterUploads and, if it needs a page slot,
+	// takes the slot after it has read the form.
 	Files bool
 }
 
-// back returns the page that restores a submitted form, or "".
+// back returns the path of the page that can restore a submitted form, or "" if none can.
 func (route Route) back(r *http.Request) string {
 	switch {
 	case !route.RestoresForm:
@@ -64,15 +65,16 @@ func (route Route) back(r *http.Request) string {
 
 var pathName = regexp.MustCompile(`\{[a-z]+\}`)
 
-// page returns Page with the path values of a request.
+// page returns Page with the path values of a request in place of the names in braces.
 func (route Route) page(r *http.Request) string {
 	return pathName.ReplaceAllStringFunc(route.Page, func(name string) string {
 		return url.PathEscape(r.PathValue(strings.Trim(name, "{}")))
 	})
 }
 
-// Mount registers routes. It asks visitors to sign in if required, rejects visitors outside the audience, hides
-// operator routes from others, and rejects forms that belong to another team than the selected one.
+// Mount registers routes. It wraps their handlers to ask for sign-in, a second factor or a recent authentication if
+// required, to reject visitors outside the audience, to hide operator routes from others, and to reject forms of a team
+// other than the selected one.
 func (s *Shell) Mount(mux *http.ServeMux, routes ...Route) {
 	for _, r := range routes {
 		mux.HandleFunc(r.Pattern, s.guard(r))

@@ -25,9 +25,9 @@ import (
 
 const (
 	idleTimeout     = 24 * time.Hour      // a session ends after this time without use
-	sessionLifetime = 14 * 24 * time.Hour // maximum duration of a session
-	touchInterval   = 10 * time.Minute    // granularity of the recorded last use
-	signInTimeout   = 20 * time.Minute    // maximum duration of a sign-in across several pages
+	sessionLifetime = 14 * 24 * time.Hour // a session ends after this time even if it is used
+	touchInterval   = 10 * time.Minute    // minimum interval between updates of a session's last use
+	signInTimeout   = 20 * time.Minute    // an anonymous session, such as for a sign-in, ends after this time
 )
 
 // Keys of session values.
@@ -37,7 +37,7 @@ const (
 	epochKey    = "epoch"  // int64, the person's session epoch at sign-in
 	methodKey   = "method" // string, a Method
 	rightsKey   = "rights" // string, digest of the person's rights
-	teamKey     = "team"   // int64, the selected team
+	teamKey     = "team"   // int64, ID of the selected team
 	flashKey    = "flash"  // string, confirmation for the next page
 	valuePrefix = "value " // prefix of the keys of values stored with Put
 )
@@ -59,7 +59,7 @@ func newSessions(o Options, onError func(http.ResponseWriter, *http.Request, err
 	return s
 }
 
-// hostPrefix makes browsers accept a cookie only from this host (RFC 6265bis, section 4.1.3).
+// hostPrefix is a cookie name prefix that binds a cookie to this host (RFC 6265bis, section 4.1.3).
 const hostPrefix = "__Host-"
 
 // SweepSessions deletes up to 1,000 expired sessions and returns their number.
@@ -70,15 +70,15 @@ type visitKey struct{}
 // visit holds the request data that the session store needs.
 type visit struct {
 	browser      string      // User-Agent
-	knownBrowser string      // known-browser cookie
-	token        string      // token of an existing session
-	header       http.Header // response header
+	knownBrowser string      // value of the known-browser cookie
+	token        string      // token of the session once it is stored; empty before
+	header       http.Header // header of the response
 }
 
-// maxUserAgent is the maximum number of bytes of the User-Agent that are stored.
+// maxUserAgent is the maximum number of bytes of a User-Agent that are stored.
 const maxUserAgent = 300
 
-// recordVisit adds to each request the data that the session store and the audit log need.
+// recordVisit wraps a handler. It adds the data that the session store and the audit log need to the request's context.
 func (s *Shell) recordVisit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
@@ -91,7 +91,7 @@ func (s *Shell) recordVisit(next http.Handler) http.Handler {
 	})
 }
 
-// visitOf returns the visit of a request, never nil.
+// visitOf returns the visit of a request. It never returns nil.
 func visitOf(ctx context.Context) *visit {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		return v
@@ -99,7 +99,7 @@ func visitOf(ctx context.Context) *visit {
 	return &visit{header: http.Header{}}
 }
 
-// sessionAccount returns the account of the session, or not_found.
+// sessionAccount returns the account of the session's person, or not_found. It ends a session of an earlier epoch.
 func (s *Shell) sessionAccount(r *http.Request) (team.Account, error) {
 	ctx, m := r.Context(), s.sessions.manager
 	person := m.GetInt64(ctx, personKey)
@@ -123,7 +123,7 @@ func (s *Shell) sessionAccount(r *http.Request) (team.Account, error) {
 	return account, s.renewIfRightsChanged(ctx, account)
 }
 
-// renewIfRightsChanged issues a new session token if the person's rights changed.
+// renewIfRightsChanged issues a new session token if the person's rights have changed.
 func (s *Shell) renewIfRightsChanged(ctx context.Context, a team.Account) error {
 	m, rights := s.sessions.manager, rightsOf(a)
 	if m.GetString(ctx, rightsKey) == rights {
@@ -136,7 +136,7 @@ func (s *Shell) renewIfRightsChanged(ctx context.Context, a team.Account) error 
 	return nil
 }
 
-// rightsOf returns a digest of a person's rights.
+// rightsOf returns a digest of a person's rights: the roles in teams, and whether the person is an operator.
 func rightsOf(a team.Account) string {
 	rights := make([]string, len(a.Teams))
 	for i, t := range a.Teams {
@@ -147,7 +147,7 @@ func rightsOf(a team.Account) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// TeamOrFirst returns the person's team with this id, or their first team.
+// TeamOrFirst returns the person's team with an ID or, if there is none, the person's first team.
 func TeamOrFirst(a team.Account, id int64) team.OwnTeam {
 	for _, t := range a.Teams {
 		if t.ID == id {
@@ -210,8 +210,8 @@ func expiry(now, created time.Time) time.Time {
 	return now.Add(idleTimeout)
 }
 
-// CommitCtx stores the data of a session. The expiry time is computed from the database clock; the argument is ignored.
-// A session that existed at the start of the request is updated only if it still exists.
+// CommitCtx stores the data of a session. It ignores the given expiry time and computes it from the database clock. If
+// the session existed at the start of the request, CommitCtx updates it only if it still exists.
 func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time.Time) error {
 	hash := sha256.Sum256([]byte(token))
 	v := visitOf(ctx)
@@ -273,8 +273,8 @@ func (s *store) sweep(ctx context.Context) (int64, error) {
 // Method is a way to sign in.
 type Method string
 
-// The methods. A passkey counts as two factors, because the device verifies its user. The directory has its own
-// policy.
+// The methods. A passkey counts as two factors, because the device verifies its user. The directory counts as two
+// factors, because it enforces its own policy.
 const (
 	Password  Method = "password"
 	Code      Method = "code" // a password and a code from an authenticator app, or a recovery code
@@ -289,15 +289,15 @@ func (m Method) hasTwoFactors() bool { return m == Code || m == Passkey || m == 
 // Proof records how and when a person authenticated.
 type Proof struct {
 	By Method
-	At time.Time // zero if unknown, which step-up never accepts
+	At time.Time // zero if unknown; step-up never accepts that
 }
 
-// ProofNow returns a Proof with the current time.
+// ProofNow returns a Proof for an authentication at the current time.
 func (s *Shell) ProofNow(by Method) Proof { return Proof{by, s.DB.Now()} }
 
-// SignIn signs the visitor in as a person. It issues a new token to prevent session fixation. If a person with a
-// two-factor session authenticates again, the session stays a two-factor session. Values stored for another person are
-// deleted.
+// SignIn signs the visitor in as a person. It issues a new session token to prevent session fixation. If the person has
+// already used two factors in this session and authenticates again with one, the session keeps two factors. If another
+// person was signed in, SignIn deletes all values of that session.
 func (s *Shell) SignIn(ctx context.Context, person team.Person, proof Proof) error {
 	account, err := s.Teams.Account(ctx, person.ID)
 	if err != nil {
@@ -331,15 +331,15 @@ func (s *Shell) method(ctx context.Context) Method {
 	return Method(s.sessions.manager.GetString(ctx, methodKey))
 }
 
-// HasTwoFactors reports whether the session was started with two factors.
+// HasTwoFactors reports whether the visitor has used two factors in this session.
 func (s *Shell) HasTwoFactors(ctx context.Context) bool { return s.method(ctx).hasTwoFactors() }
 
-// Put stores a value in the session until Pop returns it or the session ends.
+// Put stores a named value in the session until Pop returns it or the session ends.
 func (s *Shell) Put(ctx context.Context, name string, value []byte) {
 	s.sessions.manager.Put(ctx, valuePrefix+name, value)
 }
 
-// Pop deletes and returns a stored value, or returns nil.
+// Pop deletes a value stored with Put and returns it, or nil if there is none.
 func (s *Shell) Pop(ctx context.Context, name string) []byte {
 	return s.sessions.manager.PopBytes(ctx, valuePrefix+name)
 }
@@ -352,7 +352,7 @@ func (s *Shell) Renew(ctx context.Context) error {
 	return nil
 }
 
-// SessionHash returns the hash of the session's token, by which it is stored.
+// SessionHash returns the SHA-256 hash of the session's token, which is the key of the stored session.
 func (s *Shell) SessionHash(ctx context.Context) string {
 	hash := sha256.Sum256([]byte(s.sessions.manager.Token(ctx)))
 	return string(hash[:])
@@ -366,5 +366,5 @@ func (s *Shell) SignOut(ctx context.Context) error {
 	return nil
 }
 
-// SetTeam selects a team.
+// SetTeam selects a team for the session.
 func (s *Shell) SetTeam(ctx context.Context, team int64) { s.sessions.manager.Put(ctx, teamKey, team) }

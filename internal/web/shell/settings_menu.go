@@ -7,22 +7,22 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// menuGroup is a part of a side menu.
+// menuGroup is a named group of entries in a side menu.
 type menuGroup struct {
 	Name  locale.Key
 	Items []menuItem
 }
 
-// menuItem is an entry of a side menu, for an audience.
+// menuItem is an entry of a side menu, which only the audience For sees.
 type menuItem struct {
 	Name       locale.Key
 	Icon, Path string
 	For        Audience
-	Also       string // path prefix of more pages of the entry, if any
-	Current    string // value of aria-current; empty if another page is shown
+	Also       string // path of further pages of the entry; may be empty
+	Current    string // value of aria-current; empty if the entry is not the current one
 }
 
-// settingsGroups are all entries of the settings menu.
+// settingsGroups has all entries of the settings menu.
 var settingsGroups = []menuGroup{
 	{"Team", []menuItem{
 		{Name: "General", Icon: "building-4-line", Path: "/settings/team", For: Members},
@@ -45,10 +45,10 @@ var settingsGroups = []menuGroup{
 	}},
 }
 
-// noticeSettings is the path of the notification settings.
+// noticeSettings is the path of the page with the notification settings.
 const noticeSettings = "/notices/settings"
 
-// operatorGroups are all entries of the menu of the operator's pages.
+// operatorGroups has all entries of the menu of the operator's pages.
 var operatorGroups = []menuGroup{
 	{"Operator", []menuItem{
 		{Name: "Overview", Icon: "bar-chart-2-line", Path: operatorHome, For: Operators},
@@ -73,12 +73,12 @@ const operatorHome = "/operator"
 
 // sideMenu is the menu next to a page, with the entries that the visitor may open.
 type sideMenu struct {
-	Name   locale.Key // of the menu
-	Here   locale.Key // name of the current entry
+	Name   locale.Key // name of the menu
+	Here   locale.Key // name of the current entry, or of the menu if there is none
 	Groups []menuGroup
 }
 
-// sideMenu returns the menu of the settings or of the operator's pages, or nil for other pages.
+// sideMenu returns the menu of the settings or of the operator's pages for a request. It returns nil for other pages.
 func (s *Shell) sideMenu(r *http.Request, v *Visitor) *sideMenu {
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
@@ -113,7 +113,8 @@ func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []me
 	return out
 }
 
-// currentAt returns the value of aria-current of an item on the page at, or "" if the page belongs to another item.
+// currentAt returns the item's aria-current value on the page with the path at, or "" if the page does not belong to
+// the item.
 func (i menuItem) currentAt(at string) string {
 	current := ariaCurrent(i.Path, at)
 	switch {
@@ -125,8 +126,8 @@ func (i menuItem) currentAt(at string) string {
 	return current
 }
 
-// ariaCurrent returns the value of aria-current of a link to path on the page at: "page" for the page itself, "true"
-// for a page below it.
+// ariaCurrent returns the aria-current value of a link to path on the page with the path at: "page" for the page
+// itself, "true" for a page below it, and "" for other pages.
 func ariaCurrent(path, at string) string {
 	switch {
 	case path == at:

@@ -1,5 +1,5 @@
-// Package shell provides the shared parts of all pages of the app: sessions, the layout with its stylesheet and scripts,
-// forms, and operations run for the visitor. The pages themselves are in sibling packages.
+// Package shell provides the shared parts of all pages of the app: sessions, the layout with its stylesheet and
+// scripts, forms, and operations run for the visitor. The pages themselves are in sibling packages.
 package shell
 
 import (
@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
-// Options configure the frame.
+// Options configures a Shell.
 type Options struct {
 	// PublicURL has no trailing slash. Cookies are restricted to HTTPS if it begins with https:.
 	PublicURL  string
@@ -26,38 +26,38 @@ type Options struct {
 	Registry   *operation.Registry
 	Pipeline   *pipeline.Pipeline
 	LinkMailer *team.LinkMailer // nil if there is no mail server
-	// TrustedProxies are IP ranges of proxies whose X-Forwarded-For is trusted.
+	// TrustedProxies are IP networks or addresses of proxies whose X-Forwarded-For is trusted.
 	TrustedProxies []string
-	DB             *db.DB // stores sessions; its clock decides when they end
+	DB             *db.DB // stores sessions; its clock determines when they end
 	Log            *slog.Logger
-	// Unread counts a person's unread notifications; nil if there are none.
+	// Unread returns the number of a person's unread notifications. It is nil if notifications are disabled.
 	Unread func(ctx context.Context, person int64) (int, error)
-	// AwaitingApproval counts a team's posts that wait for the client; nil for no count.
+	// AwaitingApproval returns the number of a team's posts that wait for the client. If it is nil, no number is shown.
 	AwaitingApproval func(ctx context.Context, team int64) (int, error)
-	Limiters         loadshed.Limiters // limits concurrent requests; created if nil
+	Limiters         loadshed.Limiters // limits concurrent requests; created if Pages is nil
 	// IsUnavailable reports whether an error means that a dependency is unreachable. It may be nil.
 	IsUnavailable func(error) bool
 	// IsReachable reports whether the dependencies answer now. It may be nil.
 	IsReachable func() bool
-	// SecondFactor states who must use a second factor; nobody if empty.
+	// SecondFactor states who must use a second factor. If it is empty, nobody must.
 	SecondFactor Requirement
 }
 
-// Shell provides the common parts of all pages.
+// Shell provides the shared parts of all pages.
 type Shell struct {
 	Options
 
 	proxies   proxies
 	untrusted untrusted
 	sessions  *sessions
-	long      chan struct{}        // one value per long form in memory
-	longBy    *loadshed.KeyLimiter // long forms by network
-	uploads   *loadshed.KeyLimiter // requests with files by person
-	known     *http.ServeMux       // of all mounted routes, for lookups
-	routes    map[string]Route     // by pattern
+	long      chan struct{}        // has one value per long form in memory
+	longBy    *loadshed.KeyLimiter // limits long forms per IP network of clients
+	uploads   *loadshed.KeyLimiter // limits requests with files per person
+	known     *http.ServeMux       // has all mounted routes, for lookups
+	routes    map[string]Route     // mounted routes by pattern
 }
 
-// New returns a Shell. It returns an error if a trusted proxy is not a network.
+// New returns a Shell. It returns an error if a trusted proxy is not an IP network or address.
 func New(o Options) (*Shell, error) {
 	trusted, err := readProxies(o.TrustedProxies)
 	if err != nil {
@@ -80,10 +80,11 @@ func New(o Options) (*Shell, error) {
 	return s, nil
 }
 
-// WithVisitor adds the visitor to requests and rejects cross-origin requests other than reads.
+// WithVisitor wraps the pages. It adds the visitor to requests, and rejects cross-origin requests that could change
+// anything.
 func (s *Shell) WithVisitor(pages http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
-	// A proxy may request a different host than the browser.
+	// Behind a proxy, the Host of a request may differ from that of PublicURL.
 	if u, err := url.Parse(s.PublicURL); err == nil && u.Host != "" {
 		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // an invalid origin matches nothing
 	}
@@ -94,18 +95,18 @@ func (s *Shell) WithVisitor(pages http.Handler) http.Handler {
 	return p.Handler(s.recordVisit(s.sessions.manager.LoadAndSave(s.identify(s.requireText(s.followTeamLink(pages))))))
 }
 
-// Policy allows pages to load resources of this origin only, and nothing inline.
+// Policy is the Content-Security-Policy. It allows only resources of this origin, and no inline scripts or styles.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
 	"font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// permissions disables all unused browser features (Permissions Policy, W3C).
+// permissions is the Permissions-Policy (W3C), which disables unused browser features.
 const permissions = "accelerometer=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), " +
 	"gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), " +
 	"screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=(), clipboard-write=(self), " +
 	"publickey-credentials-create=(self), publickey-credentials-get=(self)"
 
-// openerPolicy returns the Cross-Origin-Opener-Policy of a path. Applications open the consent page in a window and
-// receive the outcome through it, so its pages must keep their opener.
+// openerPolicy returns the Cross-Origin-Opener-Policy of a path. Applications open the OAuth consent page in a new
+// window and learn the outcome through that window, so the pages of sign-in and consent must keep their opener.
 func openerPolicy(path string) string {
 	if path == "/oauth/authorize" || path == "/sign-in" || strings.HasPrefix(path, "/sign-in/") {
 		return "unsafe-none"
@@ -113,7 +114,7 @@ func openerPolicy(path string) string {
 	return "same-origin"
 }
 
-// SecurityHeaders sets the header fields of all pages. The server sets further header fields.
+// SecurityHeaders wraps a handler. It sets the security header fields that are specific to pages, and Cache-Control.
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -126,15 +127,15 @@ func SecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// Client returns an identifier of the client, based on its address.
+// Client returns an identifier of the client: its IPv4 address or IPv6 network.
 func (s *Shell) Client(r *http.Request) string { return s.proxies.client(r) }
 
-// NotFound answers requests for paths that do not exist or that the person must not see.
+// NotFound writes the error page for a path that does not exist or that the visitor must not see.
 func (s *Shell) NotFound(w http.ResponseWriter, r *http.Request) {
 	s.ShowMessage(w, r, http.StatusNotFound, "Not found", "This page doesn’t exist, or you don’t have access to it.")
 }
 
-// ServerError logs an error and shows an error page.
+// ServerError logs an error and writes an error page. It does nothing if the client has disconnected.
 func (s *Shell) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 	if ClientGone(r) {
 		return // the client has disconnected
@@ -148,7 +149,7 @@ func (s *Shell) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 		"An error occurred on our side. Try again in a moment.")
 }
 
-// ShowError answers with a service's error. Missing and inaccessible items get the same answer.
+// ShowError writes the page for an error of a service. For missing and for inaccessible items, it is the same page.
 func (s *Shell) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.FromError(err)
 	switch told.Code {

@@ -15,17 +15,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Session is one signed-in browser of a person.
+// Session is a session of a person: a browser in which the person is signed in.
 type Session struct {
 	ID      string
-	Browser string // human-readable name, in the visitor's language
-	Since   time.Time
-	Used    time.Time // accurate to some minutes
-	Here    bool      // the current browser
-	Phone   bool      // a phone or tablet
+	Browser string    // readable name, in the visitor's language
+	Since   time.Time // time of sign-in
+	Used    time.Time // time of the last use, accurate to about 10 minutes
+	Here    bool      // whether it is the session of the request
+	Phone   bool      // whether the device is a phone or tablet
 }
 
-// Sessions returns the visitor's sessions, this browser first, then the most recently used.
+// Sessions returns up to 100 sessions of the visitor: that of the request first, then the most recently used.
 func (s *Shell) Sessions(r *http.Request) ([]Session, error) {
 	ctx, l := r.Context(), s.Language(r)
 	here := sha256.Sum256([]byte(s.sessions.manager.Token(ctx)))
@@ -57,7 +57,7 @@ func (s *Shell) Sessions(r *http.Request) ([]Session, error) {
 	return out, nil
 }
 
-// EndSession signs the visitor out of one browser. It returns not_found for another person's session.
+// EndSession ends one of the visitor's sessions. It returns not_found for another person's session.
 func (s *Shell) EndSession(ctx context.Context, id string) error {
 	return s.DB.InTx(ctx, "web.end_one_session", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM sessions WHERE person_id = ? AND id = ?`, VisitorOf(ctx).ID, id)
@@ -71,12 +71,13 @@ func (s *Shell) EndSession(ctx context.Context, id string) error {
 	})
 }
 
-// Forget deletes all sessions of a person, after Teams has ended them.
+// Forget deletes the stored sessions of a person, after Teams has ended them by a new epoch.
 func (s *Shell) Forget(ctx context.Context, person int64) error {
 	return s.sessions.store.write(ctx, "web.end_sessions", `DELETE FROM sessions WHERE person_id = ?`, person)
 }
 
-// browsers and systems map parts of a User-Agent to names. The first match wins, because most agents contain several.
+// browsers and systems map parts of a User-Agent to names. The first match wins, because most User-Agents contain
+// several of the parts.
 var (
 	browsers = [][2]string{
 		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox", "Firefox"},
@@ -88,7 +89,7 @@ var (
 	}
 )
 
-// browserName returns a readable name of a browser: Firefox on Windows.
+// browserName returns a readable name for a User-Agent, such as "Firefox on Windows".
 func browserName(l *locale.Language, agent string) string {
 	find := func(parts [][2]string) string {
 		for _, p := range parts {
@@ -110,5 +111,5 @@ func browserName(l *locale.Language, agent string) string {
 	return l.T("%s on %s|browser", browser, system)
 }
 
-// BrowserName returns the display name of a browser by what it calls itself.
+// BrowserName returns a readable name for a User-Agent, such as "Firefox on Windows".
 func BrowserName(l *locale.Language, agent string) string { return browserName(l, agent) }

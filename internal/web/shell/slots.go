@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// pageTimeout bounds a page, so that a hanging dependency cannot hold its slot forever.
+	// pageTimeout is the time limit for a page, so that it cannot hold its slot forever if a dependency hangs.
 	pageTimeout    = 30 * time.Second
-	formReadAhead  = 64 << 10 // bytes of a form read before it takes a slot, because clients may be slow
-	longReadAhead  = 2 << 20  // bytes of a long form read before it takes a slot
-	longForms      = 32       // concurrent long forms in memory
-	longPerNetwork = 4        // of these, per network: an IPv4 /24 or IPv6 /48
+	formReadAhead  = 64 << 10 // bytes of a form that are read before it takes a slot, because clients may be slow
+	longReadAhead  = 2 << 20  // bytes of a long form that are read before it takes a slot
+	longForms      = 32       // maximum number of long forms in memory
+	longPerNetwork = 4        // maximum number of these per client network: an IPv4 /24 or IPv6 /48
 
 	// uploadsPerPerson limits a person's concurrent requests with files. The upload page's script sends two at once.
 	uploadsPerPerson  = 6
 	uploadsRetryAfter = 5 * time.Second
 )
 
-// LimitConcurrency makes every request occupy a slot of the node until it is answered. Urgent routes need no slot. Forms
-// with files occupy a slot per file, see EnterUploads, and a post's form then occupies a page slot.
+// LimitConcurrency wraps a handler so that every request occupies a page slot of the node until it is served, except
+// for urgent routes and forms with files. See EnterUploads for forms with files.
 func (s *Shell) LimitConcurrency(next http.Handler) http.Handler {
 	slotted := s.WithSlot(next, s.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,8 @@ func (s *Shell) LimitConcurrency(next http.Handler) http.Handler {
 	})
 }
 
-// WithSlot makes a handler occupy a page slot for at most pageTimeout. If the node is full, reject answers the request.
+// WithSlot wraps a handler to occupy a page slot, with the time limit pageTimeout. If the node is full, it calls
+// reject.
 func (s *Shell) WithSlot(next http.Handler, reject func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
@@ -67,7 +68,7 @@ func (s *Shell) WithSlot(next http.Handler, reject func(http.ResponseWriter, *ht
 	})
 }
 
-// EnterLongForm counts a long form in memory until the returned function is called. It reports false if the client's
+// EnterLongForm counts a long form in memory until the returned function is called. It returns false if the client's
 // network or the node has too many.
 func (s *Shell) EnterLongForm(r *http.Request) (func(), bool) {
 	network := loadshed.NetworkPrefix(s.Client(r))
@@ -90,9 +91,10 @@ var errManyUploads = apierr.Newf(apierr.RateLimited,
 	"You already have %d uploads in progress. Wait until one has finished, then send this one.", uploadsPerPerson).
 	With("scope", "uploads_under_way").After(uploadsRetryAfter)
 
-// EnterUploads counts a request with files of the visitor until the returned function is called. The request itself
-// occupies no slot. Each file occupies a slot, see EnterUpload, until it has arrived or is rejected, so that a form that
-// stalls between files occupies none. The error is rate_limited if the person has too many such requests.
+// EnterUploads counts a request with files toward the visitor's limit until the returned function is called. It returns
+// a rate_limited error if the visitor has too many such requests. The request itself occupies no slot. Each of its
+// files occupies one, taken with EnterUpload, until it has arrived or is rejected: a form that stalls between files
+// occupies none.
 func (s *Shell) EnterUploads(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
 	if !s.uploads.TryAcquire(person) {
@@ -101,8 +103,8 @@ func (s *Shell) EnterUploads(r *http.Request) (func(), error) {
 	return func() { s.uploads.Release(person) }, nil
 }
 
-// EnterUpload takes a slot for a file and returns the function that releases it. The error is service_unavailable if
-// the node is full.
+// EnterUpload takes an upload slot for a file and returns the function that releases it. It returns a
+// service_unavailable error if the node has no free upload slot.
 func (s *Shell) EnterUpload(r *http.Request) (func(), error) {
 	err := s.Enter(r, s.Limiters.Uploads)
 	if apierr.Is(err, apierr.Unavailable) {
@@ -116,7 +118,7 @@ func (s *Shell) EnterUpload(r *http.Request) (func(), error) {
 	return s.Limiters.Uploads.Release, nil
 }
 
-// within runs a handler in a slot of a limiter.
+// within runs a handler while holding a slot of a limiter, or reject if there is no free slot.
 func (s *Shell) within(
 	limiter *loadshed.Limiter, next http.Handler, reject func(http.ResponseWriter, *http.Request, error),
 	w http.ResponseWriter, r *http.Request,
@@ -129,14 +131,14 @@ func (s *Shell) within(
 	next.ServeHTTP(w, r)
 }
 
-// bufferedBody is a request body that is read through a buffer.
+// bufferedBody is a request body with another reader.
 type bufferedBody struct {
 	io.Reader
 	io.Closer
 }
 
-// readAheadOf reads up to limit bytes of a body in advance, so that a slow sender occupies no slot. It returns the whole
-// body and reports whether more bytes may follow.
+// readAheadOf reads up to limit bytes of a body in advance, so that a slow sender occupies no slot. It returns a reader
+// of the whole body, and whether there may be bytes beyond the limit.
 func readAheadOf(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
 	var begun bytes.Buffer
 	_, err := io.CopyN(&begun, body, limit)
@@ -147,15 +149,17 @@ func readAheadOf(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
 	return bufferedBody{io.MultiReader(&begun, rest), body}, err == nil
 }
 
-// failing is a reader that returns an error.
+// failing is a reader that always returns an error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// ClientGone reports whether the client disconnected. A request that timed out still needs an answer.
+// ClientGone reports whether the client disconnected. It returns false for a request that timed out, which needs a
+// response.
 func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
-// Enter takes a slot of a limiter; the limiter's Release frees it. The error is service_unavailable if no slot is free.
+// Enter takes a slot of a limiter, to be freed with limiter.Release. If no slot is free, it returns
+// service_unavailable.
 func (*Shell) Enter(r *http.Request, limiter *loadshed.Limiter) error {
 	err := limiter.Acquire(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
@@ -167,8 +171,9 @@ func (*Shell) Enter(r *http.Request, limiter *loadshed.Limiter) error {
 	return nil
 }
 
-// AsUnavailable returns service_unavailable if err occurred because a dependency is unreachable. It does not if a page took
-// too long while the database is reachable, because a retry would take as long.
+// AsUnavailable returns a service_unavailable error if err occurred because a dependency is unreachable, and err
+// otherwise. If the page timed out although the dependencies are reachable, it returns err, because a retry would take
+// as long.
 func (s *Shell) AsUnavailable(r *http.Request, err error) error {
 	if apierr.FromError(err).Code != apierr.Internal || !s.IsUnavailable(err) || errors.Is(r.Context().Err(),
 		context.DeadlineExceeded) && s.IsReachable() {
@@ -177,7 +182,7 @@ func (s *Shell) AsUnavailable(r *http.Request, err error) error {
 	return apierr.Unreachable(err)
 }
 
-// unavailable asks the person to try again later.
+// unavailable writes an error page that asks the person to try again later.
 func (s *Shell) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.FromError(err)
 	text := s.T(r, overloadedText(r))
@@ -194,8 +199,8 @@ func (s *Shell) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	s.ShowText(w, r, http.StatusServiceUnavailable, "Service busy", text)
 }
 
-// overloadedText returns the message of an overloaded node. After a successful form, the page it redirects to may be
-// rejected: the message must not say that nothing was done.
+// overloadedText returns the error text of an overloaded node. A rejected GET request may be the redirect after a form
+// that was processed, so the text must not say that nothing was changed.
 func overloadedText(r *http.Request) locale.Key {
 	const much = "The service is overloaded. "
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {

@@ -10,7 +10,7 @@ import (
 
 var (
 	symbol = regexp.MustCompile(`(?s)<symbol id="([^"]+)".*?</symbol>`)
-	// drawings are the icons as symbols, by name.
+	// drawings returns the SVG symbols of the icons, by name.
 	drawings = sync.OnceValue(func() map[string]string {
 		out := map[string]string{}
 		for _, found := range symbol.FindAllStringSubmatch(string(assets["icons.svg"].data), -1) {
@@ -20,8 +20,8 @@ var (
 	})
 )
 
-// Sprite returns a hidden drawing of icons, and of all networks' logos. With it, a page that shows hundreds of them uses
-// the short SpriteIcon and SpriteLogo.
+// Sprite returns a hidden SVG element with the named icons and the logos of all networks. A page that contains it can
+// show hundreds of icons with the short elements of SpriteIcon and SpriteLogo.
 func Sprite(names ...string) (template.HTML, error) {
 	for _, name := range networkIcons {
 		names = append(names, "net-"+name)
@@ -37,7 +37,7 @@ func Sprite(names ...string) (template.HTML, error) {
 	return template.HTML(`<svg hidden>` + out.String() + `</svg>`), nil //nolint:gosec // an asset
 }
 
-// SpriteIcon returns an icon of the page's Sprite.
+// SpriteIcon returns an icon by reference to the page's Sprite.
 func SpriteIcon(name string) (template.HTML, error) {
 	if !symbols[name] {
 		return "", fmt.Errorf("there is no icon %s", name)
@@ -45,7 +45,7 @@ func SpriteIcon(name string) (template.HTML, error) {
 	return template.HTML(`<svg><use href="#` + name + `"/></svg>`), nil //nolint:gosec // a map key
 }
 
-// SpriteLogo returns a network's logo of the page's Sprite, or nothing for an unknown network.
+// SpriteLogo returns a network's logo by reference to the page's Sprite. It returns "" for an unknown network.
 func SpriteLogo(platform string) template.HTML {
 	platform = strings.TrimSuffix(platform, "_business")
 	name, ok := networkIcons[platform]

@@ -10,21 +10,21 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// recentWindow is how long an authentication counts as recent.
+// recentWindow is the time for which an authentication counts as recent.
 const recentWindow = 15 * time.Minute
 
-// authenticatedKey is the time of the last authentication in microseconds. It may precede the session: a
-// directory may sign somebody in silently, long after they entered a password there.
+// authenticatedKey is the session key for the time of the last authentication, in microseconds. That may precede the
+// session: a directory may sign a person in silently, long after the person entered a password there.
 const authenticatedKey = "proved"
 
-// RecentlyAuthenticated reports whether the visitor authenticated within the last 15 minutes, so that nobody else can
-// use an unattended browser (OWASP ASVS 5.0, section 7.5).
+// RecentlyAuthenticated reports whether the visitor authenticated within the last 15 minutes. Sensitive actions require
+// it as a protection against the use of an unattended browser (OWASP ASVS 5.0, section 7.5).
 func (s *Shell) RecentlyAuthenticated(ctx context.Context) bool {
 	proved := s.AuthenticatedAt(ctx)
 	return !proved.IsZero() && s.DB.Now().Sub(proved) < recentWindow
 }
 
-// AuthenticatedAt returns when the visitor last authenticated, or zero if unknown.
+// AuthenticatedAt returns when the visitor last authenticated, or the zero time if that is unknown.
 func (s *Shell) AuthenticatedAt(ctx context.Context) time.Time {
 	if proved := s.sessions.manager.GetInt64(ctx, authenticatedKey); proved > 0 {
 		return db.Time(proved)
@@ -32,8 +32,8 @@ func (s *Shell) AuthenticatedAt(ctx context.Context) time.Time {
 	return time.Time{}
 }
 
-// StepUp sends the visitor to sign in again and then to a page. A form that the page restores is saved in the
-// session, which ends if another person signs in.
+// StepUp redirects the visitor to sign in again, and then to a page. If form is not nil, StepUp saves it in the session
+// for that page to restore. If another person signs in, the saved form is deleted.
 func (s *Shell) StepUp(w http.ResponseWriter, r *http.Request, page string, form url.Values) {
 	query := url.Values{"again": {"1"}, "next": {page}}
 	if form != nil {
@@ -45,14 +45,14 @@ func (s *Shell) StepUp(w http.ResponseWriter, r *http.Request, page string, form
 	Redirect(w, r, "/sign-in?"+query.Encode())
 }
 
-// HasSavedForm reports whether a form is saved for a page.
+// HasSavedForm reports whether a form is saved in the session for a page.
 func (s *Shell) HasSavedForm(ctx context.Context, page string) bool {
 	kept, _, found := strings.Cut(string(s.sessions.manager.GetBytes(ctx, valuePrefix+savedFormKey)), "\n")
 	path, _, _ := strings.Cut(page, "?")
 	return found && kept == path
 }
 
-// stepUp is like StepUp, for a route. If no page can restore the form, the visitor returns to the page of the form.
+// stepUp is like StepUp, for a route. If no page can restore the form, the visitor returns to the page that sent it.
 func (s *Shell) stepUp(w http.ResponseWriter, r *http.Request, route Route) {
 	back, form := route.back(r), peekForm(r)
 	switch {

@@ -10,8 +10,9 @@ import (
 	"pressroom.example/pressroom/internal/domain/team"
 )
 
-// followTeamLink redirects a link that names a team to the page in that team and selects it; answers of the API
-// contain such links. The page does not exist for others. Signed-out visitors are asked to sign in by the page.
+// followTeamLink wraps the pages. A GET request whose query names a team, as links in responses of the API do, selects
+// the team and redirects to the same page without that parameter. If the visitor is not in the team, the response is
+// 404. Pages handle signed-out visitors themselves.
 func (s *Shell) followTeamLink(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, query := VisitorOf(r.Context()), r.URL.Query()
@@ -35,14 +36,14 @@ func (s *Shell) followTeamLink(pages http.Handler) http.Handler {
 	})
 }
 
-// switchView is the page that confirms a switch to another team.
+// switchView is the page that asks a person to confirm a switch to another team.
 type switchView struct {
 	Team team.OwnTeam
-	Next string
+	Next string // path of the page to open afterwards
 }
 
-// SwitchTeam redirects a person to a page of another of their teams and selects it. A link on another site must not
-// change the selected team, so it leads to a confirmation page (Fetch Metadata Request Headers, W3C).
+// SwitchTeam selects another of the visitor's teams and redirects to a page of that team. A link on another site must
+// not change the selected team, so it leads to a confirmation page instead (Fetch Metadata Request Headers, W3C).
 func (s *Shell) SwitchTeam(w http.ResponseWriter, r *http.Request, to team.OwnTeam, page string) {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		s.Show(w, r, http.StatusOK, switchPage, "Switch team", switchView{to, page})

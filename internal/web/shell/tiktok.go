@@ -7,13 +7,13 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Choice is a value of a select field, with words for people.
+// Choice is an option of a form field: its value and its label.
 type Choice struct {
 	Value string
 	Name  locale.Key
 }
 
-// TikTokAudiences are the audiences of TikTok.
+// TikTokAudiences are the options for who can see a post on TikTok.
 var TikTokAudiences = func() []Choice {
 	var out []Choice
 	for _, a := range network.TikTokAudiences {

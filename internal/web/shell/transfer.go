@@ -8,30 +8,31 @@ import (
 )
 
 const (
-	stallTimeout     = time.Minute     // the transfer ends after this long without a byte
+	stallTimeout     = time.Minute     // a transfer ends after this time without progress
 	deadlineInterval = time.Second     // minimum interval between updates of deadlines
-	workTimeout      = 5 * time.Minute // limit for the handler after the last byte
-	// bytes of a rejected file that are still read, because clients read no response before they have sent everything.
+	workTimeout      = 5 * time.Minute // time limit for the handler after the last byte
+	// bytes of a rejected file that are still read, because many clients read no response before they have sent
+	// everything
 	maxDiscard     = 8 << 20
-	discardTimeout = 30 * time.Second // time limit for that
+	discardTimeout = 30 * time.Second // time limit for reading these bytes
 
-	// Slower uploads would only hold connections.
-	paceGrace = 30 * time.Minute // before the minimum pace applies
-	minPace   = 1 << 10          // bytes per second on average
+	// Uploads that are slower than minPace are ended, so that they do not hold connections.
+	paceGrace = 30 * time.Minute // time before the minimum pace applies
+	minPace   = 1 << 10          // minimum average pace in bytes per second
 )
 
-// Upload is the body of an upload. It replaces the server's deadlines: an upload may take as long as it keeps a
-// minimum pace.
+// Upload is the body of a request that uploads files. It replaces the server's deadlines: the upload may take any time
+// if it does not stall and keeps a minimum pace.
 type Upload struct {
 	io.ReadCloser
 	control  *http.ResponseController
-	begun    time.Time
-	moved    time.Time
-	came     int64 // bytes
+	begun    time.Time // first read; zero before
+	moved    time.Time // last update of the deadlines; zero before the first read
+	came     int64     // number of bytes received
 	ended    bool
-	rejected bool  // the rest is discarded
-	err      error // why it was interrupted
-	asks     bool  // the client waits for 100 Continue
+	rejected bool  // whether the rest is limited and discarded
+	err      error // why the upload was interrupted; nil if it was not
+	asks     bool  // whether the client waits for 100 Continue
 }
 
 // NewUpload returns the body of a request as an upload.
@@ -42,12 +43,13 @@ func NewUpload(w http.ResponseWriter, r *http.Request) *Upload {
 // Err returns why the upload was interrupted, or nil.
 func (b *Upload) Err() error { return b.err }
 
-// Reject answers a request before its body has ended. Clients that read while sending see the answer and stop. From
-// others a little more is read, because they read no answer before they have sent everything.
+// Reject calls answer to write the response before the body has ended. Clients that read while they send see the
+// response and stop. Other clients read no response before they have sent everything, so Reject reads a limited part of
+// the rest.
 func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, answer func()) {
 	_ = b.control.EnableFullDuplex()
 	unread := !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > maxDiscard) ||
-		b.rejected && b.came != r.ContentLength // Bound has ended the body early
+		b.rejected && b.came != r.ContentLength // LimitRest may have ended the body early
 	if r.ProtoMajor == 1 && unread {
 		w.Header().Set("Connection", "close")
 	}
@@ -58,7 +60,7 @@ func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, answer func()) {
 
 // Read implements io.Reader.
 func (b *Upload) Read(p []byte) (int, error) {
-	// Servers without deadlines need no update.
+	// Ignore errors: a connection that does not support deadlines needs none.
 	if now := time.Now(); !b.rejected && now.Sub(b.moved) >= deadlineInterval {
 		b.moved = now
 		until := b.until(now)
@@ -77,7 +79,7 @@ func (b *Upload) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // passes on the body's errors
 }
 
-// until returns the deadline of the next byte.
+// until returns the deadline for the next byte.
 func (b *Upload) until(now time.Time) time.Time {
 	if b.begun.IsZero() {
 		b.begun = now
@@ -89,7 +91,7 @@ func (b *Upload) until(now time.Time) time.Time {
 	return slowest
 }
 
-// discard reads a limited rest of a rejected file, unless the client waits for 100 Continue.
+// discard reads a limited part of the rest of a rejected upload, unless the client waits for 100 Continue.
 func (b *Upload) discard() {
 	if begun := !b.moved.IsZero(); !b.ended && (begun || !b.asks) {
 		b.LimitRest()
@@ -97,7 +99,7 @@ func (b *Upload) discard() {
 	}
 }
 
-// LimitRest limits the bytes and the time for reading the rest of a rejected upload.
+// LimitRest limits the number of bytes and the time for reading the rest of a rejected upload.
 func (b *Upload) LimitRest() {
 	if b.rejected {
 		return
@@ -109,12 +111,12 @@ func (b *Upload) LimitRest() {
 	_ = b.control.SetWriteDeadline(until.Add(workTimeout))
 }
 
-// Download sends a file as long as the client accepts its bytes, until ExpiresAt.
+// Download is a response writer that sends a file without a total time limit, if the client keeps accepting bytes.
 type Download struct {
 	http.ResponseWriter
 	control   *http.ResponseController
-	moved     time.Time
-	ExpiresAt time.Time // no byte is sent afterwards; zero for no limit
+	moved     time.Time // last update of the deadline
+	ExpiresAt time.Time // time after which no byte is sent; zero for no limit
 }
 
 // NewDownload returns a writer that sends a file as the response.
@@ -128,7 +130,7 @@ var errExpired = errors.New("the file's link has expired")
 func (l *Download) Write(p []byte) (int, error) {
 	now := time.Now()
 	if l.hasExpired(now) {
-		return 0, errExpired // the process was suspended since it opened the file
+		return 0, errExpired // such as after the process was suspended
 	}
 	if now.Sub(l.moved) >= deadlineInterval {
 		l.moved = now
@@ -145,7 +147,7 @@ func (l *Download) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// hasExpired reports whether the link has expired, by the wall clock, which may be set, or by the monotonic clock, which
+// hasExpired reports whether the link has expired by either clock: the wall clock may be set, and the monotonic clock
 // may stop while the machine is suspended.
 func (l *Download) hasExpired(now time.Time) bool {
 	return l.hasLimit() && (!now.Before(l.ExpiresAt) || !now.Round(0).Before(l.ExpiresAt.Round(0)))
@@ -153,7 +155,7 @@ func (l *Download) hasExpired(now time.Time) bool {
 
 func (l *Download) hasLimit() bool { return !l.ExpiresAt.IsZero() }
 
-// deadline returns when the next bytes must have been accepted.
+// deadline returns the time by which the client must have accepted the next bytes.
 func (l *Download) deadline(now time.Time) time.Time {
 	if next := now.Add(stallTimeout); !l.hasLimit() || next.Before(l.ExpiresAt) {
 		return next

@@ -17,10 +17,10 @@ type visitorKey struct{}
 type Visitor struct {
 	team.Account
 	Team team.OwnTeam   // the selected team
-	Zone *time.Location // of the times that the person sees and enters; figures by day are in the team's
+	Zone *time.Location // time zone for times that the person sees and enters; statistics by day use the team's
 }
 
-// visitor returns a person as a visitor of a team.
+// visitor returns a person as a visitor with a selected team.
 func visitor(account team.Account, selected team.OwnTeam) (*Visitor, error) {
 	zone, err := time.LoadLocation(cmp.Or(account.Timezone, selected.Timezone))
 	if err != nil {
@@ -29,14 +29,15 @@ func visitor(account team.Account, selected team.OwnTeam) (*Visitor, error) {
 	return &Visitor{account, selected, zone}, nil
 }
 
-// VisitorOf returns the visitor, or nil if not signed in.
+// VisitorOf returns the visitor of a request, or nil if nobody is signed in.
 func VisitorOf(ctx context.Context) *Visitor {
 	v, _ := ctx.Value(visitorKey{}).(*Visitor)
 	return v
 }
 
-// identify looks up the person of a session on every request. The session is ignored while the person is suspended or
-// in no team, and ends once all of the person's sessions were ended.
+// identify wraps a handler. On every request, it looks up the session's person and adds the visitor to the context. It
+// ignores the session while the person is suspended or in no team, and ends it if all of the person's sessions were
+// ended.
 func (s *Shell) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account, err := s.sessionAccount(r)
