@@ -13,9 +13,9 @@ type maker func([]byte) []byte
 // call is a measured call.
 type call struct {
 	name       string
-	want       int                // status of a success
-	target     float64            // throughput as a share of the floor's
-	ofConstant map[string]float64 // the floor's throughput as a share of a constant response's, by database
+	want       int                // expected HTTP status
+	target     float64            // minimum throughput as a share of the floor's
+	ofConstant map[string]float64 // the floor's minimum throughput as a share of a constant response's, by database
 	maker      func(*process, int) maker
 }
 
@@ -53,7 +53,7 @@ func get(p *process, path string) []byte {
 	return []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key + "\r\n\r\n")
 }
 
-// randomPost requests random seeded posts, so that fewer posts of a larger table are cached.
+// randomPost returns requests for random seeded posts, so that caches hold a smaller share of a larger table.
 func randomPost(p *process, worker int) maker {
 	random := rand.New(rand.NewPCG(uint64(worker), uint64(p.data.posts)))
 	head := []byte("GET /api/v1/posts/")
@@ -67,7 +67,7 @@ func randomPost(p *process, worker int) maker {
 
 var keys atomic.Int64 // numbers the idempotency keys of this run
 
-// newPost creates a draft for two accounts with a new idempotency key.
+// newPost returns requests that create a draft for two accounts, each with a new idempotency key.
 func newPost(p *process, _ int) maker {
 	body := fmt.Sprintf(`{"caption":%q,"account_ids":[%d,%d]}`, caption(7), p.data.Accounts[0], p.data.Accounts[1])
 	head := []byte("POST /api/v1/posts HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key +

@@ -21,7 +21,7 @@ const (
 	crowdPage    = 100 // posts of a page of public metrics
 	crowdConns   = 4   // connections that read
 	crowdPause   = 10 * time.Millisecond
-	crowdReads   = 2000 // without reports
+	crowdReads   = 2000 // minimum number of reads without reports
 	crowdTarget  = 2    // p99 during reports over p99 without
 	crowdTimeout = 5 * time.Minute
 )
@@ -155,8 +155,8 @@ func readDuringReports(ctx context.Context, p *process) (float64, time.Duration,
 	return p99, time.Since(began), err
 }
 
-// readUntil reads pages of posts over several connections, with a pause after each read. It ends when done reports true and
-// each connection has read the minimum number of pages. It returns the p99 in milliseconds.
+// readUntil reads pages of posts over several connections, with a pause after each read. It ends when done reports true
+// and the connections have read at least the given number of pages. It returns the p99 in milliseconds.
 func readUntil(ctx context.Context, p *process, done func() (bool, error), least int) (float64, error) {
 	var (
 		group  sync.WaitGroup

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// side is one call on one server, with connections that stay open between rounds.
+// side sends one call to one server, over connections that stay open between rounds.
 type side struct {
 	target *process
-	want   int // the status of a success
+	want   int // expected HTTP status
 	conns  []*conn
 	makers []maker // one per connection
 
@@ -20,7 +20,8 @@ type side struct {
 	perSecond, p50, p99, cpu []float64
 }
 
-// newSide opens the connections. It sends a request on each, because a server closes unused connections.
+// newSide opens the connections and pauses the server. It sends a request on each connection, because a server closes
+// unused connections.
 func newSide(target *process, c call, conns int) (*side, error) {
 	if err := target.resume(); err != nil {
 		return nil, err
@@ -47,7 +48,8 @@ func (s *side) close() {
 	}
 }
 
-// round loads the server and records the results, without responses during the warm-up.
+// round sends requests during the warm-up and then for a length of time, and records the results. Throughput and
+// response times exclude the warm-up. The CPU time per request includes it.
 func (s *side) round(warm, length time.Duration) error {
 	if err := s.target.resume(); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 	"pressroom.example/pressroom/bench/floor"
 )
 
-// postgresVariable names the variable with the address of a PostgreSQL server whose user may create databases.
+// postgresVariable is the environment variable with the URL of a PostgreSQL server whose user may create databases.
 const postgresVariable = "PRESSROOM_TEST_POSTGRES"
 
 // dir is the directory of the program and of the seeded SQLite files. Later runs reuse it.

@@ -170,7 +170,7 @@ func (b *bench) measureGrowth(ctx context.Context, st *stage, s storage, _ int) 
 	return nil
 }
 
-const idleRequests = 200 // before the idle memory is read
+const idleRequests = 200 // requests before the idle memory is read
 
 // measureStart measures the time to the first response and the idle memory.
 func (b *bench) measureStart(ctx context.Context, st *stage, s storage, posts int) error {
@@ -218,7 +218,7 @@ func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	return nil
 }
 
-// reportMemory adds the memory after the load to the report. It has no target.
+// reportMemory adds the resident memory of both servers after the load to the report, without a target.
 func (b *bench) reportMemory(name string, ours, floor *process) error {
 	mine, err := ours.resident()
 	if err != nil {

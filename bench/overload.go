@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	overloadFactor = 2           // of the rate that a full node serves
+	overloadFactor = 2           // multiple of the rate that a full node serves
 	overloadConns  = 1024        // enough that no request waits for a connection
 	overloadWarmUp = time.Second // a node sheds load only after its queue has been long for some time
 
@@ -94,7 +94,7 @@ func (r *rush) close() {
 	}
 }
 
-// answers holds the response times of a round.
+// answers holds the response times on one connection in a round.
 type answers struct{ accepted, rejected []time.Duration }
 
 // round sends requests at a fixed rate. Requests that are due during the warm-up do not count.

@@ -8,11 +8,11 @@ import (
 
 const (
 	pairTarget = 1.1 // CPU time of a request with two nodes over that with one
-	pairRounds = 2   // factor of the rounds: CPU time varies more than the difference
+	pairRounds = 2   // factor for the number of rounds, because CPU time varies by more than the difference
 )
 
-// measureNodes measures the cost of a second node. It compares the CPU time of a request if one of two nodes
-// receives all requests with the CPU time if both nodes share them. The number of connections is the same.
+// measureNodes measures the cost of a second node. It compares the CPU time per request if one of two nodes receives
+// all requests with the CPU time per request if both nodes share them. The number of connections is the same.
 func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts int) error {
 	name := s.name() + "/nodes/" + sizeName(posts)
 	url, data, err := st.database(ctx, s, posts, "pair")

@@ -15,7 +15,7 @@ const (
 
 var (
 	firstPost = time.Date(2023, time.January, 1, 0, 0, 0, 0, time.UTC)
-	farAway   = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // scheduled posts are never due
+	farAway   = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // no scheduled post is due before
 	captionOf = strings.Fields("winter blend chocolate orange peel smoke roast counter morning run Sunday window " +
 		"steam quiet harbour tide bread crumb barista notes slow pour crema beans grinder bench rain lamp neighbour corner song")
 	seededRows = []string{
@@ -92,7 +92,7 @@ func postRow(d dataset, i int) ([]any, bool) {
 	}, !published.IsZero()
 }
 
-// targetRow returns the row of one account of the i-th post. out states whether the post is published.
+// targetRow returns the row of one account of the i-th post. out is set if the post is published.
 func targetRow(d dataset, i, position int, out bool) []any {
 	account := d.Accounts[(i+position)%len(d.Accounts)]
 	if !out {

@@ -29,7 +29,7 @@ type process struct {
 	data           dataset
 	started        time.Duration // from exec to the first response
 	cmd            *exec.Cmd
-	pausedWhenIdle bool // is paused while another server is measured
+	pausedWhenIdle bool // whether it is paused while another server is measured
 }
 
 // environment returns this process's environment with settings for pressroom.

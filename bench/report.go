@@ -20,7 +20,7 @@ type entry struct {
 	Target float64 `json:"target"`
 	Holds  bool    `json:"holds"`
 
-	noise float64 // the deviation of the floor's rounds, as a share
+	noise float64 // range of the measured values as a share of their median; see spread
 }
 
 const (
@@ -79,7 +79,7 @@ func (e entry) verdict() string {
 	return "ok"
 }
 
-// number formats a number with three decimals, or without decimals from 100.
+// number formats a number with three decimals, or without decimals if it is at least 100. It formats 0 as "-".
 func number(v float64) string {
 	switch {
 	case v == 0:

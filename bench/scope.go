@@ -4,17 +4,17 @@ import "time"
 
 // scope defines how much is measured and for how long.
 type scope struct {
-	sizes   map[string][]int // by database: numbers of posts to compare calls with
-	conns   []int
-	rounds  int
-	warm    time.Duration // before each round; not counted
-	round   time.Duration
-	starts  int           // number of starts to time
-	idle    time.Duration // pause before the idle memory is read
-	growth  []int         // two numbers of posts between which the time of a page must not grow; nil: not measured
-	ratios  int           // number of growth ratios
-	growFor time.Duration // one round of growth
-	crowds  int           // number of rounds of reads during a hundred reports
+	sizes   map[string][]int // numbers of posts for which calls are compared, by database
+	conns   []int            // numbers of connections
+	rounds  int              // number of rounds
+	warm    time.Duration    // warm-up before each round
+	round   time.Duration    // length of a round, without the warm-up
+	starts  int              // number of starts to time
+	idle    time.Duration    // pause before the idle memory is read
+	growth  []int            // two numbers of posts whose page times are compared; nil to skip this
+	ratios  int              // number of rounds of growth
+	growFor time.Duration    // length of a round of growth
+	crowds  int              // number of rounds of reads during a hundred reports
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 // stage holds the servers and databases of one measurement.
 type stage struct{ ends []func() error }
 
-// withStage runs a measurement on a stage and closes the stage.
+// withStage runs a measurement on a new stage and closes the stage.
 func withStage(run func(*stage) error) error {
 	var st stage
 	return errors.Join(run(&st), st.close())

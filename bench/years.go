@@ -107,7 +107,7 @@ func (b *bench) fillInstance(ctx context.Context, s storage, example sample, lab
 	return d, nil
 }
 
-// makeTeams creates two teams with a key each by commands of pressroom. The first owner becomes an operator.
+// makeTeams creates two teams, each with a key, with pressroom's admin commands. The first owner becomes an operator.
 func (d *instance) makeTeams(ctx context.Context, binary string) error {
 	if err := d.large.makeTeam(ctx, binary, d.url); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (d *instance) makeTeams(ctx context.Context, binary string) error {
 	return admin(&d.usual, "keys", "add", "--team=2", "--level=full", "--name=bench")
 }
 
-// fillYears fills a database and then runs the maintenance that pressroom itself would.
+// fillYears fills a database and then runs the maintenance that happens by itself during normal operation.
 func (b *bench) fillYears(ctx context.Context, url string, y years, example sample) error {
 	bulk, err := openBulk(ctx, url)
 	if err != nil {
@@ -245,8 +245,8 @@ func (b *bench) compareInstances(ctx context.Context, c yearCall, all []*instanc
 // unmeasurable is the accuracy of a measurement in milliseconds. Smaller differences are ignored.
 const unmeasurable = 0.05
 
-// reportScans reports how often large PostgreSQL tables were read sequentially during the measurements. Tests check the
-// query plans of SQLite.
+// reportScans reports how often large PostgreSQL tables were read sequentially during the measurements. For SQLite,
+// tests check the query plans instead.
 func (b *bench) reportScans(ctx context.Context, s storage, d *instance) error {
 	if d.scans == nil {
 		return nil

@@ -20,8 +20,8 @@ type yearCall struct {
 	make func(ctx context.Context, d *instance) (func() error, error)
 }
 
-// yearCalls returns every list, search and report of the large team and of an average team, and the pages of the app
-// and of operators.
+// yearCalls returns the lists, searches and reports of the large team, the most important ones of an average team,
+// hashtag searches, and the pages of the app and of operators.
 func (b *bench) yearCalls(database string) []yearCall {
 	var out []yearCall
 	add := func(kind string, names []string, header string, value func(d *instance) string) {
@@ -67,7 +67,7 @@ var (
 	}
 )
 
-// searches are search words: part of many hashtags, at the end of a single hashtag, and part of none.
+// searches are search words, which are part of many, few or no hashtags.
 var searches = []string{"coffee", "roastcoffee", "1999", "quartz"}
 
 var placeholders = regexp.MustCompile(`\{(\w+)\}`)

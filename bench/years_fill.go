@@ -168,7 +168,7 @@ func (y years) fill(ctx context.Context, conn *sql.Conn, s *sample, report func(
 	return nil
 }
 
-// sample has texts that pressroom created for a demo team.
+// sample holds texts and report posts that pressroom created for a demo team.
 type sample struct {
 	texts map[string]string
 	posts [][]any // of its report

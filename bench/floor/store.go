@@ -23,7 +23,7 @@ type store struct {
 	several                                   sync.Map  // *forSeveral by number of accounts
 }
 
-// forSeveral has the statements that depend on the number of accounts.
+// forSeveral holds the statements that depend on the number of accounts.
 type forSeveral struct {
 	accounts *sql.Stmt
 	add      []*sql.Stmt // the post, its accounts and the event; a single statement with PostgreSQL

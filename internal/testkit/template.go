@@ -50,8 +50,8 @@ var postgresTemplate = sync.OnceValues(func() (string, error) {
 // process identifies the databases of this process. A process ID would not, because the system reuses process IDs.
 var process = strings.ToLower(rand.Text())
 
-// create creates a database and returns its name. Unless template is empty, the database is a copy of it. The file_copy
-// strategy takes a third of the default strategy's time.
+// create creates a database and returns its name. Unless template is empty, the database is a copy of template. The
+// file_copy strategy takes a third of the default strategy's time.
 func create(template string) (string, error) {
 	server, err := openServer()
 	if err != nil {
@@ -68,7 +68,8 @@ func create(template string) (string, error) {
 	return name, nil
 }
 
-// maxConns is the URL parameter that limits pressroom's pool. Other programs do not accept it.
+// maxConns is the URL parameter that limits pressroom's pool. OpenPostgres removes it, because only that pool accepts
+// it.
 const maxConns = "pool_max_conns"
 
 func postgresURL(name string) string {

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// folders have npm packages for tests, tools, an example and an integration. The program contains none of these
-// packages.
+// folders lists the folders with npm packages, which are for tests, tools, clients, an example and an integration. The
+// program contains none of these packages.
 var folders = []string{
 	"test/bluesky-server", "test/browser", "test/contract", "test/tools", "clients/typescript", "examples/import-pictures",
 	"integrations/n8n-nodes-pressroom",
 }
 
-// lockFile has the relevant parts of a package-lock.json (version 3).
+// lockFile holds the relevant parts of a package-lock.json (version 3).
 type lockFile struct {
 	Version  int `json:"lockfileVersion"`
 	Packages map[string]struct {

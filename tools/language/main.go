@@ -1,5 +1,5 @@
-// Language checks the style of Go code: conventions of doc comments, functions named by past participles, lengths of
-// lines, files and packages, and comments with phrases that CONTRIBUTING.md forbids.
+// Language checks the style of Go code: conventions of doc comments, functions whose names are past participles,
+// lengths of lines, files and packages, and comments with phrases that CONTRIBUTING.md forbids.
 //
 // Usage: language [-limits] [-wide NUMBER] FOLDER …
 //
@@ -20,10 +20,10 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on all folders together, or on each file and package.
+// The limits on shares apply to all folders together. The limits on lines apply to each line, file or package.
 const (
 	minReturns      = 0.15 // minimum share of doc comments of functions that say "returns" or "reports"
-	maxParticiples  = 0.01 // maximum share of functions named by a past participle
+	maxParticiples  = 0.01 // maximum share of functions whose names are past participles
 	maxLine         = 140
 	preferredLine   = 120
 	maxFileLines    = 400
@@ -41,7 +41,7 @@ const irregular = `|begun|bound|broken|brought|built|bought|chosen|come|cut|done
 	`said|seen|sent|set|shown|shut|spent|split|spoken|stood|stolen|struck|stuck|sold|sought|taken|taught|thought|` +
 	`thrown|told|torn|understood|woken|won|worn|written|`
 
-// fine lists words that look like participles but are also imperatives or nouns.
+// fine lists words that are allowed although they look like participles, because they are also imperatives or nouns.
 const fine = `|come|cut|feed|found|lead|left|put|read|run|set|shut|split|embed|exceed|need|proceed|seed|feed|shed|speed|` +
 	`succeed|bed|red|led|hundred|fixed|id|bid|embed|unmixed|`
 
@@ -151,7 +151,7 @@ func participle(name string) bool {
 	return strings.HasSuffix(word, "ed") || strings.Contains(irregular, "|"+word+"|")
 }
 
-// width counts lines and wide lines, and returns the number of lines.
+// width counts the lines and the wide lines of a file, and returns the number of lines.
 func (c *counts) width(path, src string) int {
 	n := 0
 	for line := range strings.Lines(src) {

@@ -1,5 +1,6 @@
-// Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names from
-// zxcvbn (MIT), and words for "password" in other languages. Each word has a weight that says how early it is guessed.
+// Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names
+// from zxcvbn (MIT), and words for "password" in other languages. The weight of a word is lower, the earlier it is
+// guessed.
 //
 // Run it in this folder: go run . ../../internal/auth/passwordcheck/words.gz
 package main
@@ -23,7 +24,7 @@ var maxWords = map[string]int{
 	"Passwords": 50_000, "English": 25_000, "MaleNames": 1_000, "FemaleNames": 2_500, "Surname": 8_000,
 }
 
-// foreignRank is the rank of foreign words. It is high, because attackers try them early.
+// foreignRank is the rank of each foreign word, near the top of a list, because attackers try these words early.
 const foreignRank = 100
 
 // foreign are words for "password" in other languages, with and without accents, and the best-known example of a passphrase.

@@ -11,13 +11,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// AppVerdict is a network's response to the last post that it either published or rejected because of the operator's app.
+// AppVerdict is a network's verdict on the operator's app: it published a post, or rejected a post because of the app.
 type AppVerdict struct {
 	At          time.Time
 	Accepted    bool
 	NetworkCode string          // from the network; untrusted
 	NetworkText string          // from the network; untrusted
-	Options     network.Options // of the post, or of its team for a network without any
+	Options     network.Options // options of the post; the team's for networks without options in the post
 }
 
 // appAnswer is a verdict with the post's delivery and account.
@@ -98,7 +98,7 @@ func effectiveOptions(post, team string) (network.Options, error) {
 	return o, err
 }
 
-// AppRejection is a network's newest rejection of a post because of the operator's app, with one code.
+// AppRejection is the newest rejection of a post because of one of the operator's apps, with one network code.
 type AppRejection struct {
 	AppVerdict
 
@@ -108,7 +108,7 @@ type AppRejection struct {
 	Published bool   // whether the app has published a post since
 }
 
-// AppRejections returns the rejections of each app among the newest 500 attempts, newest first.
+// AppRejections returns the newest rejection of each app and code among the newest 500 attempts, newest first.
 func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
 	answers, err := s.appAnswers(ctx, "")
 	if err != nil {
@@ -117,7 +117,8 @@ func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
 	return listRejections(answers, s.appReader(ctx)), nil
 }
 
-// listRejections returns the rejections among the answers. It reads no apps for networks that rejected none.
+// listRejections returns the newest rejection of each app and code among the answers. It reads no apps for networks
+// without a rejection.
 func listRejections(answers []appAnswer, readApp func(account int64) string) []AppRejection {
 	rejecting := map[string]bool{}
 	for _, v := range answers {
@@ -142,7 +143,7 @@ func listRejections(answers []appAnswer, readApp func(account int64) string) []A
 	return out
 }
 
-// warnAgainAfter is how long a rejection of an app is not logged again, even if the app publishes other posts.
+// warnAgainAfter is the time after which a rejection is logged again if the app has published a post since.
 const warnAgainAfter = 24 * time.Hour
 
 // logUnapproved logs that a network rejected the operator's app, unless an earlier post had the same result.
@@ -163,12 +164,12 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 func (a *attempt) isKnownRejection(answers []appAnswer, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeAnswer(e)
 	app := appOf(a.grant.Grant)
-	before, accepted := false, false // whether answers are older than the attempt, and the app published a post since
+	before, accepted := false, false // whether v is older than the attempt; whether the app has published a post since
 	for _, v := range slices.Backward(answers) {
 		switch {
 		case !before:
 			before = v.delivery == a.d.ID
-		case v.Accepted && accepted, !v.Accepted && v.NetworkCode != code: // The answer decides nothing.
+		case v.Accepted && accepted, !v.Accepted && v.NetworkCode != code: // The answer is irrelevant.
 		case readApp(v.account) != app:
 		case v.Accepted:
 			accepted = true

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
-// Deliver processes a delivery until it ends or must wait. It may be called repeatedly and on several nodes, because only
-// one caller can hold the lease.
+// Deliver processes a delivery until it ends or must wait. It may be called repeatedly and on several nodes, because
+// only one caller can hold the lease. It returns an error only if acquiring the lease fails, and logs later errors.
 func (s *Service) Deliver(ctx context.Context, id string) error {
 	claimed := s.instant()
 	d, mine, err := s.claim(ctx, id)
@@ -47,10 +47,10 @@ type attempt struct {
 	d               delivery
 	net             network.Network
 	grant           account.Grant
-	refreshed       bool
-	committedBefore bool // whether an earlier commit got no answer, so that each further commit requires a lookup
-	done            bool
-	server          server
+	refreshed       bool                    // whether the grant was renewed in this phase
+	committedBefore bool                    // whether a commit was inconclusive, so that others require a lookup
+	done            bool                    // whether the attempt ended or postponed the delivery
+	server          server                  // the account's server
 	leaseConfirmed  atomic.Pointer[instant] // when the lease was last confirmed
 }
 
@@ -112,7 +112,7 @@ func (a *attempt) step(ctx context.Context) error {
 	return a.resolve(ctx)
 }
 
-// connect reads the account's network and grant.
+// connect reads the account's network and grant. It ends the delivery if the connection to the account is lost.
 func (a *attempt) connect(ctx context.Context) error {
 	var err error
 	if a.grant, err = a.s.accounts.Grant(ctx, a.d.AccountID); err != nil {

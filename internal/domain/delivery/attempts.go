@@ -17,10 +17,10 @@ type AttemptLine struct {
 	AccountID int64     `json:"account_id"`
 	At        time.Time `json:"at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"` // zero if the end is unknown
-	// Call is prepare, commit or resolve for a network call, rest for a wait while the network fails, or decide for a
-	// person's decision. A prepare call is recorded only if it fails.
+	// Call is prepare, commit, resolve or a step of a network.Finisher for a network call, rest for a wait while the
+	// network fails, or decide for a person's decision. A prepare call is recorded only if it fails.
 	Call string `json:"call"`
-	// Result of a network call is published, answered (any other answer) or a network.Class. Result of a wait is
+	// Result of a network call is published, answered (any other response) or a network.Class. Result of a wait is
 	// network_fails or patience_is_over. Result of a decision is published or not_published. Result is empty while
 	// unknown.
 	Result      string `json:"result"`
@@ -46,8 +46,8 @@ func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]At
 	return listAttempts(ctx, s.db, `d.team_id = ? AND d.post_id = ?`, team, postID)
 }
 
-// AccountAttempts returns the attempts of one account of a post. It returns not_found if the post has no such
-// account.
+// AccountAttempts returns the last 500 attempts of one account of a post, oldest first. It returns not_found if the
+// post has no such account.
 func (s *Service) AccountAttempts(ctx context.Context, team int64, postID string,
 	account int64) ([]AttemptLine, error) {
 	var one int

@@ -23,8 +23,8 @@ func endCall(span tracing.Span, err error) {
 	span.End(err)
 }
 
-// reportCall reports a call to the metrics and to the circuit. Only a commit can close the circuit, because a failing
-// network may still serve reads.
+// reportCall reports a call to the metrics and to the circuits. Only a commit can close the circuit of the account's
+// server, because a failing network may still serve reads.
 func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	if ctx.Err() != nil {
 		return // The call was canceled by this process.
@@ -44,8 +44,8 @@ func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	}
 }
 
-// reportPrepare reports a prepare call to the circuits. A success closes only circuits of servers other than the
-// account's.
+// reportPrepare reports a prepare call to the circuits. A success or a rejection closes only circuits of servers other
+// than the account's.
 func (a *attempt) reportPrepare(e *network.Error, ok bool) {
 	switch {
 	case isOutage(e):
@@ -66,7 +66,7 @@ func (a *attempt) reportCommit(e *network.Error, ok bool) {
 	}
 }
 
-// isOutage reports whether a server gave no answer or returned a server error. e may be nil.
+// isOutage reports whether a server did not respond or returned a server error. e may be nil.
 func isOutage(e *network.Error) bool {
 	return e != nil && (e.Class == network.Transient || e.Class == network.Uncertain && !e.IsClientError())
 }

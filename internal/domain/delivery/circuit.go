@@ -11,7 +11,7 @@ const (
 	openWithin        = time.Minute      // period of these failures
 	minOpenTime       = 2 * time.Second  // until the first probe; doubles with each failed probe
 	maxOpenTime       = time.Minute      // maximum time between probes
-	circuitIdleTime   = 10 * time.Minute // time after the last failure when a circuit is forgotten
+	circuitIdleTime   = 10 * time.Minute // time after the last failure until a circuit is forgotten
 )
 
 // CircuitState is the state of a circuit.
@@ -37,7 +37,7 @@ type circuits struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	byServer map[server]*circuit // servers with a failure since the last answer
+	byServer map[server]*circuit // servers with a failure since they last worked
 }
 
 // server identifies a server of a network. Most networks have one server, but Bluesky has many.
@@ -45,8 +45,8 @@ type server struct{ platform, address string }
 
 // circuit is the circuit breaker of a server.
 type circuit struct {
-	failures         []failedCall    // since the last answer, while closed
-	failedDeliveries map[string]bool // deliveries with a failed call since the last answer
+	failures         []failedCall    // since the server last worked; only while closed
+	failedDeliveries map[string]bool // IDs of deliveries with a failed call since the server last worked
 	openedAt         time.Time       // zero while closed
 	probeAt          time.Time       // when the next probe may start
 	openTime         time.Duration
@@ -93,14 +93,14 @@ func (c *circuits) get(s server) *circuit {
 	return found
 }
 
-// recordAnswer records that a server accepted or rejected a post. It closes the circuit.
+// recordAnswer records that a server accepted or rejected a request. It closes the circuit.
 func (c *circuits) recordAnswer(s server) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byServer, s)
 }
 
-// recordFailure records that a server gave no answer or returned a server error.
+// recordFailure records that a server did not respond or returned a server error.
 func (c *circuits) recordFailure(s server, delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

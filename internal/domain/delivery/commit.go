@@ -51,7 +51,7 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 	return a.handleRejection(ctx, prepared, err)
 }
 
-// replaceDraft stores the draft that a network returned with its answer, if any.
+// replaceDraft stores the draft that the network returned with an error, if any.
 func (a *attempt) replaceDraft(ctx context.Context, cause error) error {
 	e, ok := errors.AsType[*network.Error](cause)
 	if !ok || len(e.Draft) == 0 {

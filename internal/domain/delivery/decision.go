@@ -55,7 +55,7 @@ func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]Unconfirme
 	return unconfirmedList, nil
 }
 
-// Decision is a person's statement whether the network published the post.
+// Decision is a person's statement about whether the network published the post.
 type Decision struct {
 	Published bool
 	Permalink string // permalink of a published post; may be empty
@@ -169,7 +169,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 }
 
 // decisionResult returns the result of a decision and the next phase. The time of publication is the time of the last
-// commit, or if another installation committed it, that of the delivery.
+// commit or, if this installation made none, the time at which the delivery was created.
 func (s *Service) decisionResult(
 	ctx context.Context, tx *db.Tx, d delivery, decision Decision,
 ) (post.Result, phase, error) {

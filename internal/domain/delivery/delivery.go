@@ -8,7 +8,8 @@
 //   - committing: the call that publishes the post was started.
 //   - ended: the result is recorded.
 //
-// The publishing call is repeated only after a lookup at the network found no post.
+// Further phases follow the recorded result: unconfirmed, linking and finishing. Unless the network rejected the
+// publishing call, it is repeated only after a lookup at the network found no post.
 //
 // An attempt is the work of one lease holder on a delivery. worker_pool.go and fair_queue.go start attempts. attempt.go
 // claims the delivery and runs its phases. prepare.go, lookup.go, commit.go and permalink.go make network calls. poll.go
@@ -53,11 +54,11 @@ const Work = "delivery"
 
 // Options configure the service.
 type Options struct {
-	Lease      time.Duration // how long a crashed node delays a delivery
+	Lease      time.Duration // duration of a lease, for which a crashed node delays a delivery
 	Workers    int           // concurrent deliveries on a node
 	PerNetwork int           // concurrent deliveries per network; 0 means half of Workers, but at least 2
 	// OnCall is called after each network call. The result is ok, the class of the network's error, or failed for an
-	// internal error. OnPublished is called with the delay of each published post. Both may be nil.
+	// internal error. OnPublished is called with the time between due time and publication. Both may be nil.
 	OnCall      func(platform, call, result string)
 	OnPublished func(time.Duration)
 	// Hosts are additional hosts of permalinks, by platform.
@@ -103,7 +104,7 @@ func New(d *db.DB, posts *post.Service, accounts *account.Service, library Libra
 	return s
 }
 
-// delivery is a stored delivery of one post to one account.
+// delivery is a stored delivery of one part of a post to one account.
 type delivery struct {
 	ID        string
 	TeamID    int64
@@ -119,6 +120,6 @@ type delivery struct {
 	NetworkID string    // the network's ID of the published post
 	FirstAt   time.Time // first submission of this post to this account
 	CreatedAt time.Time
-	DueAt     time.Time // when the post is due
+	DueAt     time.Time // scheduled time for the first delivery of a due post; otherwise CreatedAt
 	Trace     string    // trace of the request that caused the delivery; see package tracing
 }

@@ -26,10 +26,10 @@ type fairQueue struct {
 	changed  chan struct{} // signals that a delivery arrived or a slot is free
 	idle     chan struct{} // closed when the queue is closed and no delivery runs
 	closed   bool
-	waiting  map[string]bool
+	waiting  map[string]bool          // IDs of the waiting deliveries
 	networks map[string]*networkQueue // by platform
 	running  int
-	turns    uint64
+	turns    uint64 // number of deliveries started so far
 }
 
 // networkQueue holds the deliveries to one network.
@@ -51,7 +51,7 @@ type share struct {
 	lastTurn uint64 // turn in which a delivery was last started
 }
 
-// before reports whether q precedes other: first by fewer running deliveries, then by the longer wait.
+// before reports whether q precedes other: it has fewer running deliveries or, if equal, had its last turn earlier.
 func (q *share) before(other *share) bool {
 	return cmp.Or(cmp.Compare(q.running, other.running), cmp.Compare(q.lastTurn, other.lastTurn)) < 0
 }
@@ -105,8 +105,8 @@ func (p *fairQueue) add(d queued) {
 	p.signal()
 }
 
-// next removes and returns the delivery that runs next. It reports false if the queue is empty or no slot is free. The
-// caller must call release after the work.
+// next removes and returns the delivery that runs next. It reports false if the queue is empty or closed, or if no slot
+// is free. The caller must call release after the work.
 func (p *fairQueue) next() (queued, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-const maxFinishTries = 8 // maximum attempts before a failed step becomes a warning
+const maxFinishTries = 8 // number of attempts after which a failed step becomes a warning
 
 // isPublished reports whether a delivery in this phase is published and makes further calls.
 func (p phase) isPublished() bool { return p == linking || p == finishing }

@@ -9,15 +9,16 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// maxOtherPublications is the maximum number of our posts that are compared with a network's list. No network lists more
-// of an account's posts.
+// maxOtherPublications is the maximum number of our posts that are compared with a network's list of an account's
+// posts. No network lists more of them.
 const maxOtherPublications = 500
 
-// sendHistory returns when a delivery had inconclusive commits before this attempt, and the IDs of our other posts on the
-// account. It also reports whether a commit got no answer at all.
+// sendHistory returns when a delivery had inconclusive commits before this attempt, and the IDs of our other posts on
+// the account. It also reports whether a commit got no response at all.
 //
-// Lookups without an answer count too, because the network may still be processing the request. If a node crashed during a
-// commit, the commit counts until the next attempt, because the node may have sent the request until it lost the lease.
+// Lookups without a response count too, because the network may still be processing the request. If a node crashed
+// during a commit, the commit counts until the next attempt, because the node may have sent the request at any time
+// until it lost the lease.
 func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
 	var first, last, unanswered, undecided int64
 	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1

@@ -110,7 +110,7 @@ func (s *Service) instant() instant {
 	return instant{s.db.Now(), now.Round(0), now}
 }
 
-// until returns the time that has passed until now. It returns the maximum over the three clocks.
+// until returns the time from i to now: the longest time that any of the three clocks measured.
 func (i instant) until(now instant) time.Duration {
 	return max(now.cluster.Sub(i.cluster), now.wall.Sub(i.wall), now.monotonic.Sub(i.monotonic))
 }

@@ -113,10 +113,10 @@ func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 	return a.finishRejected(ctx, code, e)
 }
 
-// resend commits again, immediately after a lookup found nothing. A commit without an answer may still publish the post.
-// Therefore the delivery fails only if a lookup after quietTime finds nothing.
+// resend commits again immediately after a lookup found nothing, unless the delivery must wait first. A commit without
+// a response may still publish the post. Therefore the delivery fails only if a lookup after quietTime finds nothing.
 func (a *attempt) resend(ctx context.Context, history network.CommitHistory, noAnswer bool) error {
-	a.d.Lookups = 0 // The network answers again.
+	a.d.Lookups = 0 // The network responds again.
 	now := a.s.db.Now()
 	quiet := now.Sub(history.Last)
 	switch last := a.d.Tries+1 >= maxTries || now.Sub(history.First) > maxOutageWait; {

@@ -61,7 +61,7 @@ type pendingDelivery struct {
 	phase                           phase
 	tries, drafted                  int
 	lease, notBefore, wake, created int64
-	lastCall                        string // the call of the last attempt, which may be callRest
+	lastCall                        string // the call of the last attempt, which may be callWait
 }
 
 func (d pendingDelivery) step() Step {

@@ -108,7 +108,7 @@ func (s *Service) Wake(ctx context.Context, id string) error {
 	})
 }
 
-// Failure is a call that a network rejected or failed.
+// Failure is a network call that was rejected or failed.
 type Failure struct {
 	At          time.Time
 	TeamID      int64
@@ -124,7 +124,7 @@ type Failure struct {
 type Calls struct {
 	Last    time.Time // time of the newest call
 	Total   int64
-	Failed  int64 // calls that the network rejected or failed
+	Failed  int64 // calls that were rejected or failed
 	Limited int64 // failed calls that exceeded a limit of the network
 }
 

@@ -15,7 +15,7 @@ const (
 	defaultPollInterval = 5 * time.Second // if the network suggests no interval
 	firstPermalinkDelay = 2 * time.Second // before the first lookup of a permalink
 	maxPermalinkLookups = 8               // lookups before the delivery ends without a permalink
-	// maxOutageWait is how long a delivery waits in total while its network fails.
+	// maxOutageWait is how long a delivery waits while its network fails, before the delivery fails too.
 	maxOutageWait = 30 * time.Minute
 )
 
@@ -36,7 +36,7 @@ func (a *attempt) waitForNetwork(ctx context.Context, err error) error {
 	if a.d.Phase == unconfirmed || a.s.db.Now().Sub(a.d.CreatedAt) > maxProcessingTime {
 		return a.lookUpLater(ctx, err)
 	}
-	a.d.Lookups = 0 // The network answers again.
+	a.d.Lookups = 0 // The network responds again.
 	wait := defaultPollInterval
 	if e, ok := errors.AsType[*network.Error](err); ok && !e.After.IsZero() {
 		wait = max(time.Second, min(e.After.Sub(a.s.db.Now()), maxPollInterval))

@@ -34,7 +34,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	return a.saveDraft(ctx, "delivery.prepared")
 }
 
-// plan creates the exact request and stores it.
+// plan creates the exact request and stores it. It ends the delivery if the ID of a post to reply to is unknown.
 func (a *attempt) plan(ctx context.Context) error {
 	p, t, language, err := a.s.posts.LoadForDelivery(ctx, a.d.TeamID, a.d.PostID, a.d.AccountID)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// beginCall records an attempt before its call is made and returns its ID.
+// beginCall records a call in the delivery's history before the call is made, and returns the ID of the entry. For a
+// commit, it also changes the phase to committing.
 func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 	var id int64
 	err := a.s.db.InTx(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
@@ -41,8 +42,8 @@ func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 	return id, nil
 }
 
-// checkNotHeld returns an error if publishing is on hold. The hold may have begun after the delivery was claimed, for
-// example because a PostgreSQL replica took over.
+// checkNotHeld returns errLeaseLost if publishing is on hold. The hold may have begun after the delivery was claimed,
+// for example because a PostgreSQL replica took over.
 func checkNotHeld(ctx context.Context, tx *db.Tx) error {
 	state, err := restoreguard.Read(ctx, tx)
 	if err == nil && state.IsHeld() {
@@ -59,7 +60,7 @@ func (a *attempt) saveDraft(ctx context.Context, name string) error {
 	})
 }
 
-// recordAnswer stores the result of a call in the delivery's history. It only logs failures.
+// recordAnswer stores the result of a call in the delivery's history. If that fails, it only logs the error.
 func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
@@ -72,7 +73,7 @@ func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) 
 	}
 }
 
-// recordFailedCall stores a failed call that publishes nothing. Such a call is not recorded before it is made.
+// recordFailedCall stores a failed call that publishes nothing. Such a call is recorded only afterwards.
 func (a *attempt) recordFailedCall(ctx context.Context, call string, started time.Time, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
@@ -86,8 +87,8 @@ func (a *attempt) recordFailedCall(ctx context.Context, call string, started tim
 	}
 }
 
-// describeAnswer returns the result of a call with the network's code and text. If the network's answer has no code, the
-// HTTP status is the code. So the code is empty only if there was no answer.
+// describeAnswer returns the result of a call with the network's code and text. If the network's response has no code,
+// the HTTP status is the code. So the code of a network.Error is empty only if there was no response.
 func describeAnswer(cause error) (string, string, string) {
 	if e, ok := errors.AsType[*network.Error](cause); ok {
 		code := e.Code
@@ -99,7 +100,7 @@ func describeAnswer(cause error) (string, string, string) {
 	return "answered", "", ""
 }
 
-// postpone releases the lease and schedules the next attempt. After a commit without an answer, the next attempt begins
+// postpone releases the lease and schedules the next attempt. After an inconclusive commit, the next attempt begins
 // with a lookup, even if the last lookup found nothing.
 func (a *attempt) postpone(ctx context.Context, wait time.Duration) error {
 	a.done = true
@@ -159,8 +160,8 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 	return nil
 }
 
-// hasPermalink reports whether the network can be asked for the permalink of the part. Comments have one only where they
-// are replies.
+// hasPermalink reports whether the network can be asked for the permalink of the part. A comment has a permalink only
+// on networks where it is a reply.
 func (a *attempt) hasPermalink() bool {
 	provider, ok := a.net.(network.RulesProvider)
 	return a.d.Part != comment.Part || ok && provider.Rules().Thread
@@ -194,8 +195,8 @@ func unconfirmedResult(message string) post.Result {
 	return post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed", NetworkText: message}
 }
 
-// recordResult stores the result of a delivery and the next phase. It updates the post and the job. If another part
-// or the first comment follows, it inserts its delivery.
+// recordResult stores the result of a delivery and the next phase. It updates the post and the job. If another part or
+// the first comment follows, it inserts the delivery of that part.
 func recordResult(
 	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
 ) error {
@@ -211,8 +212,8 @@ func recordResult(
 	return updateJob(ctx, tx, d.JobID)
 }
 
-// storeResult stores the result of a delivery and the next phase, and updates the post. It reports whether another
-// part or the first comment follows, and its number.
+// storeResult stores the result of a delivery and the next phase, and updates the post. If another part or the first
+// comment follows, it returns the number of that part and true.
 func storeResult(
 	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
 ) (int, bool, error) {

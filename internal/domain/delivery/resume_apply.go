@@ -116,7 +116,7 @@ func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d deliver
 	if err != nil || finisher == nil {
 		return ended, err
 	}
-	return finishing, nil // The phase determines which calls the post needs.
+	return finishing, nil // In this phase, the delivery finds out which calls the post needs.
 }
 
 // applyOutcome ends a delivery with the outcome of a candidate. rejected is an error code for candidates that would be

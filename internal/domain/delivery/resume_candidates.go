@@ -26,7 +26,7 @@ type candidate struct {
 	isStory   bool
 }
 
-// isListed reports whether the network's list of posts has the candidate once it is published.
+// isListed reports whether the network's list of posts contains a candidate that is published.
 func (d *candidate) isListed() bool { return !d.isStory && d.delivery.Part != comment.Part }
 
 // outcome returns the outcome of a candidate. Another account of the post may still change it; see decideOutcomes.

@@ -71,7 +71,7 @@ func nearest(f network.CollectedPost, candidates []*candidate) *candidate {
 	return best
 }
 
-// sameText reports whether two texts are equal, including links.
+// sameText reports whether two texts, including links, are equal after normalization and not empty.
 func sameText(a, b string) bool {
 	return normalizeText(a) != "" && normalizeText(a) == normalizeText(b)
 }

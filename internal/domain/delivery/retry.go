@@ -14,7 +14,7 @@ import (
 const (
 	maxTries          = 6                // failed calls until the delivery fails
 	maxRejectedGrants = 3                // rejections of new grants until the connection counts as lost
-	quietTime         = 90 * time.Second // time after a call without an answer during which it may still publish the post
+	quietTime         = 90 * time.Second // how long a call without a response may still publish the post
 	maxLookups        = 6                // inconclusive lookups in a row until the account is unconfirmed
 	maxRateLimitWait  = 15 * time.Minute // maximum wait that a network can request
 	minBackoff        = 500 * time.Millisecond
@@ -27,8 +27,8 @@ func backoff(n int) time.Duration {
 	return min(maxBackoff, minBackoff<<min(n, 10))
 }
 
-// lookupInterval returns the wait before an unconfirmed account is looked up again. It doubles from a minute to several
-// hours.
+// lookupInterval returns the wait before an unconfirmed account is looked up again. It doubles from a minute to more
+// than four hours.
 func lookupInterval(lookups int) time.Duration {
 	return time.Minute << min(max(0, lookups-maxLookups), 8)
 }
@@ -225,8 +225,8 @@ func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error 
 	return nil
 }
 
-// outageStart returns the ID and start of the current wait. It starts a wait if there is none. Any answer from the network
-// ends a wait.
+// outageStart returns the ID and start of the current wait. It starts a wait if there is none. A call with any other
+// result than a temporary failure ends a wait.
 func outageStart(ctx context.Context, tx *db.Tx, d delivery) (int64, time.Time, error) {
 	var id, since int64
 	err := tx.QueryRow(ctx, `SELECT id, started_at FROM delivery_attempts WHERE delivery_id = ? AND call = ?

@@ -52,7 +52,7 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 	return nil
 }
 
-// insert stores a new delivery, which the waker wakes after a time.
+// insert stores a new delivery. If nothing else wakes the delivery before, the waker wakes it after the time wake.
 func insert(ctx context.Context, tx *db.Tx, d *delivery, wake time.Duration) error {
 	d.ID, d.Phase, d.CreatedAt = uuid.Must(uuid.NewV7()).String(), planned, tx.Now()
 	_, err := tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, part, job_id, phase, draft, first_at,

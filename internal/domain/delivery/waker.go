@@ -15,7 +15,7 @@ import (
 const (
 	wakeInterval  = 250 * time.Millisecond // A due post must be published within two seconds.
 	wakeBatch     = 100
-	pulseInterval = 5 * time.Second // how often the queue is tested
+	pulseInterval = 5 * time.Second // time between two tests of the queue
 	// Pulse is the name of the test in the queue.
 	Pulse = "pulse"
 )

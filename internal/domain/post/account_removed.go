@@ -67,7 +67,7 @@ func (s *Service) listUpcoming(ctx context.Context, team, account int64, afterID
 	return list, nil
 }
 
-// RemoveAccount removes an account from all scheduled posts and running series and returns how many it changed. A post
+// RemoveAccount removes an account from all scheduled posts and running series, and returns how many it changed. A post
 // with no account left becomes a draft. A series with no account left is paused, which turns its occurrences into
 // drafts. A changed post that was sent to a client needs approval again.
 func (s *Service) RemoveAccount(ctx context.Context, call operation.Call, account int64) (Upcoming, error) {

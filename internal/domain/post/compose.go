@@ -21,7 +21,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Maximum numbers of accounts and media of a post. CreateInput has the same limits.
+// Maximum number of accounts of a post, and of media of each part and override. CreateInput has the same limits.
 const (
 	maxAccounts = 100
 	maxMedia    = 50
@@ -30,7 +30,7 @@ const (
 // Composition is the content of a post that a person edits in one form.
 type Composition struct {
 	Caption      string
-	Accounts     []int64
+	Accounts     []int64                 // account IDs, in order
 	Media        []int64                 // media IDs, in order
 	Thread       []ThreadPart            // parts after the post itself, in order
 	FirstComment string                  // comment that each account adds to its post; empty for none
@@ -57,7 +57,7 @@ type AccountCheck struct {
 type CompositionCheck struct {
 	Post     Record         // the post that saving the composition would create
 	Previews []AccountCheck // one per account, in order
-	Left     int64          // posts left this month; plan.Unlimited if the plan has no limit
+	Left     int64          // posts left in the month of publication; plan.Unlimited if the plan has no limit
 }
 
 // CheckComposition validates a composition like validate_post, without storing it. It returns not_found for accounts
@@ -152,7 +152,7 @@ func (c Composition) Validate() error {
 	return nil
 }
 
-// Errors returns all reasons why the composition cannot be saved. The argument in each error is caption, first_comment,
+// Errors returns the errors that can be found without the database. The argument of an error is caption, first_comment,
 // media_ids, account_ids, text-ID for the override of the account with that ID, or part-N for a part of the thread.
 func (c Composition) Errors() []error {
 	out := []error{}
@@ -191,11 +191,11 @@ var errNoAccount = apierr.Invalid(apierr.MissingArgument, "account_ids", "Select
 
 // Compose replaces the content of a draft, a scheduled post or the template of a paused series, in one transaction.
 // seen is UpdatedAt of the version that the person edited. If the post has changed since then, Compose returns
-// wrong_state with the state changed.
+// wrong_state with the state "changed".
 //
 // A template keeps its time. Its series uses the new rule when it resumes.
 //
-// An approved draft stays approved if only its time changes, and if it had no time or is scheduled next. Such a change
+// An approved draft stays approved if only its time changes, and it had no time or c.Scheduling is set. Such a change
 // creates no new version for the client to approve.
 func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time,
 	c Composition) (Record, error) {
@@ -315,7 +315,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 	return RecordChange(ctx, tx, call, p, fields)
 }
 
-// recordSilentChange stores a change that does not need the client's approval again.
+// recordSilentChange stores and records a change that does not require the client's approval again.
 func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, fields []string) error {
 	if err := Update(ctx, tx, p); err != nil {
 		return err
@@ -324,8 +324,8 @@ func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.changed", p.ID, detail)
 }
 
-// setTime changes a post's time or planned day and reports whether they differ. It accepts a time in the past only if
-// the post already has that time.
+// setTime sets a post's time or planned day and reports whether this changed the post. It ignores templates and rejects
+// new times in the past.
 func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, wanted Record) (bool, error) {
 	at := wanted.ScheduledAt
 	switch {
@@ -344,7 +344,7 @@ func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p
 	return s.changeTime(ctx, tx, call, p, at)
 }
 
-// setAccounts replaces a post's accounts and reports whether they differ. Accounts in both lists keep their overrides.
+// setAccounts replaces a post's accounts and reports whether they changed. Accounts that remain keep their overrides.
 func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
 	if slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
 		return false, nil

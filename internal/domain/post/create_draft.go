@@ -22,7 +22,7 @@ import (
 // and a draft with a planned day but no time.
 //
 // form is an arbitrary ID of the submitted form. A second call with the same form returns the existing draft and true.
-// If the content differs, the second call returns wrong_state with the state resubmitted.
+// If the content differs, the second call returns wrong_state with the state "resubmitted".
 func (s *Service) CreateDraft(ctx context.Context, actor *access.Actor, form string, c Composition) (Record, bool, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
@@ -107,7 +107,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.created", p.ID, nil)
 }
 
-// sameContent reports whether a post has the wanted content. It ignores the time of a post that is no longer a draft.
+// sameContent reports whether a post has the wanted content. It ignores the time unless the post is a draft.
 func (p Record) sameContent(wanted Record) bool {
 	sameTime := p.ScheduledAt.Equal(wanted.ScheduledAt) && p.PlannedDay == wanted.PlannedDay
 	if p.Caption != wanted.Caption || p.FirstComment != wanted.FirstComment ||

@@ -163,15 +163,15 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	return RecordChange(ctx, tx, call, p, fields)
 }
 
-// setCaption changes a post's text and reports whether it differs.
+// setCaption sets a post's text and reports whether it changed.
 func setCaption(p *Record, caption string) bool {
 	differs := caption != p.Caption
 	p.Caption, p.Excerpt = caption, excerpt.Of(caption)
 	return differs
 }
 
-// changeTime changes the scheduled time of a post or the planned time of a draft. The zero time clears the planned
-// time of a draft.
+// changeTime sets the scheduled time of a post or the planned time of a draft, and reports whether it changed. The zero
+// time clears the planned time of a draft.
 func (s *Service) changeTime(
 	ctx context.Context, tx *db.Tx, call operation.Call, p *Record, at time.Time,
 ) (bool, error) {
@@ -190,7 +190,7 @@ func (s *Service) changeTime(
 	return true, nil
 }
 
-// changeMedia replaces the media of a post.
+// changeMedia replaces the media of a post and reports whether they changed.
 func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Record, ids []int64) (bool, error) {
 	wanted, err := s.library.ForPost(ctx, tx, p.TeamID, ids)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Record, ids []i
 	return true, setMedia(ctx, tx, *p)
 }
 
-// changeAccounts replaces the accounts of a post. Accounts in both lists keep their overrides.
+// changeAccounts replaces the accounts of a post and reports whether they changed; see setAccounts.
 func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
 	ids []int64) (bool, error) {
 	wanted, err := s.findTargets(ctx, tx, call, ids, nil)

@@ -14,9 +14,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ForceSubmit submits a scheduled post regardless of its time. The caller knows the outcome for some accounts and
-// records it in the same transaction. ForceSubmit reports false if the post is no longer scheduled. The returned text
-// is the error code for accounts without a known outcome, or "". See Release.
+// ForceSubmit submits a scheduled post regardless of its time, so that the caller can record known outcomes in the same
+// transaction. ForceSubmit reports false if the post is no longer scheduled. It also returns the error code with which
+// Release would reject the post, or "". The caller must apply this code to the accounts without a known outcome.
 func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
 	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil || p.Status != Scheduled || p.IsTemplate {
@@ -119,7 +119,7 @@ type ScheduledTarget struct {
 	Paused    bool // the team may not publish now
 }
 
-// ListScheduled returns the accounts of all scheduled posts, by time.
+// ListScheduled returns the accounts of all scheduled posts, ordered by time.
 func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, target *ScheduledTarget) error {
 		var at int64

@@ -18,7 +18,7 @@ import (
 // eventMediaRemoved is the event kind for a file that was removed from a post because it was deleted.
 const eventMediaRemoved = "post.media_taken"
 
-// mediaPostsQuery selects a team's unsent posts with a file.
+// mediaPostsQuery selects a team's unsent posts that use a file.
 const mediaPostsQuery = `SELECT p.id FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled') AND p.id > ?
 	AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media
 	WHERE media_id = ?) ORDER BY p.id LIMIT ?`
@@ -91,7 +91,7 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 		map[string]any{"media": media})
 }
 
-// dropMedia removes a file from a post and its overrides.
+// dropMedia removes a file from part 0 of a post, its options and its overrides.
 func dropMedia(ctx context.Context, tx *db.Tx, p *Record, media int64) error {
 	isRemoved := func(m network.Media) bool { return m.ID == media }
 	if slices.ContainsFunc(p.Media, isRemoved) || slices.Contains(p.Options.MediaIDs(), media) {

@@ -17,8 +17,8 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// createNext creates the next occurrence of a locked series and records missed occurrences. Rules have at most one
-// occurrence a day, so at most one occurrence is within maxOccurrenceDelay. A series without a next occurrence ends.
+// createNext creates the next occurrence of a locked series and records missed occurrences. A rule has at most one
+// occurrence a day, so at most one past occurrence is within maxOccurrenceDelay. A series without a next one ends.
 func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r Series) error {
 	recurring, err := r.recurrence()
 	if err != nil {
@@ -68,8 +68,8 @@ func endSeries(ctx context.Context, tx *db.Tx, template *Record) error {
 
 // createOccurrence schedules the occurrence of a series at a time. It copies the template unless the occurrence exists.
 // An occurrence that became a draft when its series was paused is scheduled again. It gets the template's current
-// content unless a person edited it. createOccurrence reports false if the occurrence was already sent or canceled
-// individually.
+// content unless a person edited it. createOccurrence reports false if the occurrence was already scheduled or sent, or
+// was canceled individually.
 func createOccurrence(ctx context.Context, tx *db.Tx, template Record, at time.Time) (bool, error) {
 	var id, status string
 	var skipped int64
@@ -139,7 +139,7 @@ func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time)
 		map[string]any{"template": template.ID, "at": when})
 }
 
-// copyContent copies accounts and media from one post to another, which must have none.
+// copyContent copies accounts and media from one post to another, which must have none yet.
 func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 	for _, statement := range []string{
 		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position,
@@ -178,7 +178,7 @@ func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 	}
 }
 
-// CreateOccurrences creates the occurrences that are due. It omits the series of teams that may not publish.
+// CreateOccurrences creates the occurrences that are due. It omits the series of teams that may not publish now.
 func (s *Service) CreateOccurrences(ctx context.Context) error {
 	due, err := db.All(ctx, s.db, func(rows *sql.Rows, p *Record) error { return rows.Scan(&p.ID, &p.TeamID) },
 		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0
@@ -224,8 +224,8 @@ func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Record) error {
 	return missed.Record(ctx, tx, p.TeamID, p.ID, p.SeriesID)
 }
 
-// postsLeftForOccurrence returns how many more posts the plan allows in the month of a due occurrence, including the
-// occurrence. Scheduled occurrences are not counted.
+// postsLeftForOccurrence returns how many more posts, including a due occurrence, the plan allows in the month of the
+// occurrence. Other scheduled occurrences do not count against the plan.
 func (s *Service) postsLeftForOccurrence(ctx context.Context, q db.Querier, p Record) (int64, error) {
 	var zone, name string
 	var until int64

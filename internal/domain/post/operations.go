@@ -16,7 +16,7 @@ import (
 
 // The inputs of the operations.
 type (
-	// ListInput filters the list.
+	// ListInput selects a page of posts.
 	ListInput struct {
 		Status    string  `json:"status,omitempty" enum:"draft|scheduled|processing|published|partially_published|failed"`
 		AccountID *int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account. Empty for an unknown account."`

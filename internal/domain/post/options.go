@@ -20,8 +20,8 @@ func (s *Service) changeOptions(ctx context.Context, tx *db.Tx, p *Record, o net
 	return s.storeOptions(ctx, tx, p, o)
 }
 
-// storeOptions sets a post's options and the references to their media. It reports whether this changed what is published;
-// if not, the options stay as they were, so that spelling out a default does not end an approval.
+// storeOptions sets a post's options and the references to their media, and reports whether this changed what is
+// published. If not, it keeps the old options, so that stating a default explicitly does not revoke an approval.
 func (s *Service) storeOptions(ctx context.Context, tx *db.Tx, p *Record, o network.Options) (bool, error) {
 	before := p.Options
 	if before.Equal(o) {
@@ -43,7 +43,7 @@ func (p Record) effectiveOptions() network.Options {
 	return teamoptions.Effective(p.Options, p.TeamOptions)
 }
 
-// inboxNotes returns a note if the post was published to an inbox and is not public yet.
+// inboxNotes returns a note if the post was published to a TikTok inbox, where it is not public yet.
 func (p Record) inboxNotes() []string {
 	if o := p.effectiveOptions(); o.TikTok == nil || o.TikTok.Mode != network.TikTokInbox {
 		return nil

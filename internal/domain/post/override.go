@@ -82,7 +82,7 @@ func targetMedia(targets []Target) [][]network.Media {
 	return out
 }
 
-// edit changes a draft or scheduled post for a person, by the rules of PATCH /posts/{id}. An approved post needs
+// edit changes a draft or scheduled post for a person, with the checks of PATCH /posts/{id}. An approved post needs
 // approval again. Changing a scheduled post requires permission to publish.
 func (s *Service) edit(ctx context.Context, person int64, postID, field string, apply func(context.Context, *db.Tx,
 	*Record) error) (Record, error) {
@@ -125,7 +125,7 @@ func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	return attachment.SetOverride(ctx, tx, id, t.AccountID, t.Media)
 }
 
-// setOverrides changes the accounts' overrides and reports whether they differ.
+// setOverrides sets the accounts' overrides and reports whether they changed.
 func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
 	differs := false
 	for i := range p.Targets {

@@ -34,7 +34,7 @@ func (p Record) PartContent(t Target, language string, part int) network.Content
 	return content
 }
 
-// PublishedParts returns how many parts of the post are published on the account. It is the number of the next part.
+// PublishedParts returns how many parts are published on the account, which is also the number of the next part.
 func (t Target) PublishedParts() int {
 	if t.PublishedAt.IsZero() {
 		return 0
@@ -42,7 +42,7 @@ func (t Target) PublishedParts() int {
 	return 1 + len(t.Parts)
 }
 
-// NextPart returns the number of the part that is published next on an account.
+// NextPart returns the number of the next part to publish on an account: comment.Part after all parts of the thread.
 func (p Record) NextPart(t Target) int {
 	if next := t.PublishedParts(); next < p.Parts() {
 		return next
@@ -50,12 +50,12 @@ func (p Record) NextPart(t Target) int {
 	return comment.Part
 }
 
-// IsIncomplete reports whether the account shows a part of the thread but not all parts, and no part is being published.
+// IsIncomplete reports whether publishing to the account failed, or is unconfirmed, after the first part.
 func (t Target) IsIncomplete() bool {
 	return t.PublishedParts() > 0 && (t.State == TargetFailed || t.State == TargetUnconfirmed)
 }
 
-// ReplyOf returns the posts that a part, or the first comment, replies to. It returns false if an ID is unknown.
+// ReplyOf returns the IDs of the posts that a part or the first comment replies to. It reports false if one is unknown.
 func (t Target) ReplyOf(part int) (network.Reply, bool) {
 	reply := network.Reply{Root: t.NetworkID, Parent: t.NetworkID}
 	if part > 1 && part-2 < len(t.Parts) {
@@ -64,7 +64,7 @@ func (t Target) ReplyOf(part int) (network.Reply, bool) {
 	return reply, part <= t.PublishedParts() && reply.Root != "" && reply.Parent != ""
 }
 
-// stateOf returns the state of the first comment, or of the target for any other part.
+// stateOf returns the state of the first comment for comment.Part, and the state of the target for any other part.
 func (t Target) stateOf(part int) TargetState {
 	if part == comment.Part {
 		return TargetState(t.Comment.State)
@@ -72,7 +72,7 @@ func (t Target) stateOf(part int) TargetState {
 	return t.State
 }
 
-// withResult returns the target with the result of a part. It reports whether another part of the thread follows.
+// withResult returns the target with the result of a part, and whether another of the thread's parts follows.
 func (t Target) withResult(r Result, parts int) (Target, bool) {
 	if r.State != TargetPublished {
 		r.PublishedAt = time.Time{}
@@ -95,7 +95,7 @@ func (t Target) withResult(r Result, parts int) (Target, bool) {
 	return t, more
 }
 
-// SetPermalink stores the permalink of a part that is published on an account.
+// SetPermalink stores the permalink of a part that is published on an account. It ignores other parts.
 func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, team int64, id string, account int64, part int,
 	permalink string) error {
 	p, err := s.Lock(ctx, tx, team, id)
@@ -118,7 +118,7 @@ func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, team int64, id st
 	return nil
 }
 
-// readMedia adds the media of all parts.
+// readMedia sets the media of all parts of p.
 func (s *Service) readMedia(ctx context.Context, q db.Querier, p *Record) error {
 	media, err := attachment.Read(ctx, q, s.library, p.TeamID, p.ID, p.Parts())
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *Service) readMedia(ctx context.Context, q db.Querier, p *Record) error 
 	return nil
 }
 
-// setMedia stores the media of all parts.
+// setMedia stores the media of all parts and of the options.
 func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
 	media := [][]network.Media{p.Media}
 	for _, part := range p.Thread {
@@ -167,7 +167,7 @@ func (s *Service) findThread(ctx context.Context, q db.Querier, team int64, in [
 	return out, nil
 }
 
-// changeThread replaces the parts of a post's thread and reports whether they differ.
+// changeThread replaces the parts of a post's thread and reports whether they changed.
 func (s *Service) changeThread(ctx context.Context, tx *db.Tx, p *Record, in []ThreadPart) (bool, error) {
 	wanted, err := s.findThread(ctx, tx, p.TeamID, in)
 	if err != nil {
@@ -229,7 +229,7 @@ type PostAccountFirstComment struct {
 	RetriesLeft int `json:"retries_left" jsonschema:"How often the comment can be retried if it fails."`
 }
 
-// apiComment converts the result of a first comment to its API representation, nil before the post is published.
+// apiComment converts the result of a first comment to its API representation. It returns nil if there is no result.
 func (s *Service) apiComment(call operation.Call, t Target, quotes *operation.Quotes) *PostAccountFirstComment {
 	c := t.Comment
 	if c.State == "" {

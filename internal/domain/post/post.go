@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Status is the state of a post (spec, Enumerations).
+// Status is the state of a post.
 type Status string
 
 // The statuses.
@@ -30,7 +30,7 @@ const (
 	Failed             Status = "failed"
 )
 
-// TargetState is the publication state of one account of a post (contract, Records).
+// TargetState is the state of publishing a post to one account.
 type TargetState string
 
 // The states of a target.
@@ -61,12 +61,12 @@ type Record struct {
 	Caption      string
 	Excerpt      string
 	Approval     Approval
-	Review       Review    // of the current version; empty before the decision
-	Round        int64     // version for the client, from 1; 0 if approval was never requested
+	Review       Review    // decision on the current version; zero before the decision
+	Round        int64     // approval round, from 1; 0 if approval was never requested
 	SeriesID     int64     // 0 if the post belongs to no series
 	Series       Series    // zero if SeriesID is 0
-	IsTemplate   bool      // template of the series
-	OccursAt     time.Time // planned time of an occurrence
+	IsTemplate   bool      // whether the post is the template of its series
+	OccursAt     time.Time // time of an occurrence by the rule of its series; zero for other posts
 	Skipped      bool      // a person canceled this occurrence; the series does not schedule it again
 	ScheduledAt  time.Time
 	PlannedDay   string // planned date of a draft without a time, as 2026-03-29; otherwise empty
@@ -82,8 +82,8 @@ type Record struct {
 	Thread       []thread.Part   // parts after the post itself, which is part 0
 	FirstComment string          // text that each account adds to its post as a comment; empty for none
 	Options      network.Options // settings for individual networks
-	OptionMedia  []network.Media // media that Options use; those that were deleted are Gone
-	TeamOptions  network.Options // the team's options for networks without options in Options
+	OptionMedia  []network.Media // media that Options use; deleted media have Gone set
+	TeamOptions  network.Options // the team's options, for networks without options in Options
 	hasMedia     bool
 }
 
@@ -91,7 +91,7 @@ type Record struct {
 type Target struct {
 	AccountID   int64
 	Platform    string
-	Identity    string // the network's id of the account
+	Identity    string // the network's ID of the account
 	Username    string
 	Active      bool
 	State       TargetState
@@ -99,12 +99,12 @@ type Target struct {
 	Media       []network.Media // override; nil means the post's media
 	PublishedAt time.Time
 	Permalink   string
-	NetworkID   string // the network's id of the published post
+	NetworkID   string // the network's ID of the published post
 	ErrorCode   string
 	NetworkText string
 	Parts       []thread.PublishedPart // published parts of the thread after part 0
 	Comment     comment.Result         // result of the first comment
-	Warnings    []warning.FailedStep   // of a published post
+	Warnings    []warning.FailedStep   // steps that failed after the post was published
 	RetriesUsed int
 	RetriedAt   time.Time
 
@@ -160,8 +160,8 @@ type Service struct {
 
 // Limits are the operator's settings for retries.
 type Limits struct {
-	Retries      int           // maximum retries per account
-	RetryBetween time.Duration // minimum time between two retries
+	Retries      int           // maximum number of retries per account
+	RetryBetween time.Duration // minimum time between two retries of an account
 }
 
 // DefaultLimits are the default settings.

@@ -8,8 +8,8 @@ type Forecast struct {
 }
 
 // Predict returns what Release would do with a post. If one network rejects the post, it is sent to no account. A
-// disconnected account only fails itself. Predict ignores approval and plan limits. language is the team's BCP 47
-// language tag.
+// disconnected account fails, but does not stop the others. Predict ignores approval and plan limits. language is the
+// team's BCP 47 language tag.
 func (s *Service) Predict(p Record, language string) Forecast {
 	var out Forecast
 	for _, t := range p.Targets {

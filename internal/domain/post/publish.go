@@ -91,7 +91,7 @@ func (p Record) checkSchedulable() error {
 	return nil
 }
 
-// publish submits a post now. A submitted post is never sent again.
+// publish submits a post now. It does not send a submitted post again, but returns its last job.
 func (s *Service) publish(ctx context.Context, call operation.Call,
 	in PostInput) (operation.Answer[Publication], error) {
 	var out operation.Answer[Publication]
@@ -228,8 +228,7 @@ func (s *Service) retry(
 }
 
 // splitRetryable divides a post's accounts into those that may be retried and those that are skipped. It considers the
-// accounts with the given IDs, or all accounts if ids is empty. held has the accounts that other posts of the family
-// hold.
+// accounts with the given IDs, or all accounts if ids is empty. held is the result of HeldByOthers.
 func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, now time.Time) ([]Target,
 	[]PublicationRetrySkipped, error) {
 	for _, id := range ids {
@@ -255,7 +254,7 @@ func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, n
 	return retryable, skipped, nil
 }
 
-// resubmit sends a post to accounts again. Without accounts, it returns the post's last job.
+// resubmit sends a post to accounts again and returns the job. Without accounts, it returns the post's last job.
 func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
 	retryable []Target) (job.Record, error) {
 	if len(retryable) == 0 {
@@ -271,9 +270,9 @@ func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, 
 	return s.submit(ctx, tx, p, retryable, auditlog.NewActor(call), "")
 }
 
-// Release submits a due post. It does nothing if the post was canceled, moved, submitted or paused concurrently. A
-// post fails without being sent if it lacks approval, breaks a network's rules, or is an occurrence that exceeds the
-// plan. An occurrence that is too late is skipped.
+// Release submits a due post. It does nothing if the post was canceled, moved or submitted concurrently, or if its team
+// may not publish now. A post fails without being sent if it lacks approval, breaks a network's rules, or is an
+// occurrence that exceeds the plan. An occurrence that is too late is skipped.
 func (s *Service) Release(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
 		var teamID int64

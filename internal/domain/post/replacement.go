@@ -16,11 +16,11 @@ import (
 // A submitted post cannot be changed. To edit content that a network rejected, a person creates an edited copy: a draft
 // that takes over the failed accounts of the post. The original post and all its edited copies are a family.
 //
-// A copy uploads its media again, even if only the text differs. Several networks fix the text when an upload starts, and a
-// lost request of the original post could still publish with a shared upload, so that two posts appear.
+// A copy uploads its media again, even if only the text differs. Several networks fix the text when an upload starts.
+// Also, a delayed request of the original post could still publish a shared upload, so that two posts would appear.
 //
 // At most one post of a family publishes to an account. A post holds an account if the account's state in that post is
-// anything but failed, or if a part of the post's thread is published. Other posts of the family cannot retry or add the
+// anything but failed, or if a part of the post is published on it. Other posts of the family cannot retry or add the
 // account while it is held.
 
 // FamilyID returns the ID of the family's original post.
@@ -79,7 +79,7 @@ func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (
 var errNothingToReplace = apierr.BadState("accounts_missing",
 	"You cannot create an edited copy, because none of the failed accounts is connected.")
 
-// findDraftHolding returns a draft that holds one of the accounts. It returns a zero Record if there is none.
+// findDraftHolding returns a draft that holds one of the accounts, according to held, or a zero Record.
 func (s *Service) findDraftHolding(ctx context.Context, q db.Querier, team int64, targets []Target,
 	held map[int64]string) (Record, error) {
 	for _, t := range targets {

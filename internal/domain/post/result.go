@@ -20,7 +20,7 @@ type Result struct {
 	ErrorCode   string
 	NetworkText string
 	NetworkID   string // the network's ID of the published post, or of a failed post that the network hides
-	Decided     bool   // whether a person recorded the result, which has an event of its own
+	Decided     bool   // whether a person recorded the result, so that another event already describes it
 	Part        int    // of the thread; 0 is the post itself, comment.Part the first comment
 }
 
@@ -34,8 +34,8 @@ func MarkSending(ctx context.Context, tx *db.Tx, post string, account int64) err
 	return nil
 }
 
-// RecordResult stores the result for an account and updates the status of the post. It reports whether another part of
-// the post follows, and its number.
+// RecordResult stores the result for an account and updates the status of the post. If another part of the post
+// follows, RecordResult returns its number and true.
 func (s *Service) RecordResult(
 	ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result,
 ) (int, bool, error) {

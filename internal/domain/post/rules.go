@@ -77,7 +77,7 @@ type PublicationRetrySkipped struct {
 	Reason    string `json:"reason" enum:"not_failed|no_retries_left|retried_moments_ago|unconfirmed|account_gone|replaced" title:"SkippedReason"`
 }
 
-// retriesLeft returns how often a target can still be retried. It is 0 for a published target.
+// retriesLeft returns how many more times a target can be retried. It returns 0 for a published target.
 func (l Limits) retriesLeft(t Target) int {
 	if t.State == TargetPublished {
 		return 0
@@ -85,7 +85,7 @@ func (l Limits) retriesLeft(t Target) int {
 	return max(0, l.Retries-t.RetriesUsed)
 }
 
-// canRetryComment does the same as canRetry for the first comment of a published target.
+// canRetryComment is like canRetry, but for the first comment of a published target.
 func (l Limits) canRetryComment(t Target, now time.Time) (string, bool) {
 	switch reason := t.Comment.CannotRetry(l.Retries, l.RetryBetween, now); {
 	case reason != "", t.NetworkID == "": // Without the post's ID, a comment cannot be sent.
@@ -96,7 +96,7 @@ func (l Limits) canRetryComment(t Target, now time.Time) (string, bool) {
 	return "", true
 }
 
-// retried returns the target at the start of a retry, of its first comment if the target is published.
+// retried returns the target at the start of a retry. If the target is published, only its first comment is retried.
 func (t Target) retried(now time.Time) Target {
 	if t.State == TargetPublished {
 		t.Comment = t.Comment.Retried(now)

@@ -26,7 +26,7 @@ type Series struct {
 	ID         int64
 	TemplateID string
 	Rule       string // RFC 5545, see package recurrence
-	Timezone   string // IANA
+	Timezone   string // IANA name
 	Paused     bool
 	NextAt     time.Time // time of the next occurrence; zero if none is scheduled
 
@@ -152,8 +152,8 @@ func (s *Service) UpdateAs(ctx context.Context, person int64, postID string, nee
 	return p, err
 }
 
-// ErrCopyRepeats is returned for an edited copy that is to become a series. The series could publish to accounts that
-// the original post already uses.
+// ErrCopyRepeats is returned if an edited copy would become a series. The series could publish to accounts that the
+// original post already uses.
 var ErrCopyRepeats = apierr.BadState("edited_copy", "An edited copy cannot be turned into a series. Duplicate it first.")
 
 // checkRepeatable returns an error if a post cannot become a running series.
@@ -208,7 +208,7 @@ func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	return s.createNext(ctx, tx, p, series)
 }
 
-// storeSeries inserts a series that has no ID, or updates a series that has an ID.
+// storeSeries inserts a series without an ID, or updates and unpauses a series with an ID.
 func storeSeries(ctx context.Context, tx *db.Tx, series *Series, team int64) error {
 	var err error
 	if series.ID == 0 {
@@ -225,7 +225,7 @@ func storeSeries(ctx context.Context, tx *db.Tx, series *Series, team int64) err
 	return nil
 }
 
-// setRule changes the rule of a template's series and reports whether it differs. An empty rule changes nothing.
+// setRule sets the rule of a template's series and reports whether it changed. An empty rule changes nothing.
 func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (bool, error) {
 	if !template.IsTemplate || rule == "" || rule == template.Series.Rule {
 		return false, nil
@@ -251,7 +251,7 @@ func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (boo
 	return true, nil
 }
 
-// storeTemplate stores a post including its series and whether it is a template.
+// storeTemplate stores a post like Update, and also its SeriesID and IsTemplate.
 func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID,
 		db.Flag(p.IsTemplate), p.ID); err != nil {
@@ -260,8 +260,8 @@ func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 	return Update(ctx, tx, p)
 }
 
-// updateSeries updates the series of a post that is being canceled or published. If the post is the template, the
-// series is paused. If the post is the last created occurrence, the next occurrence is created.
+// updateSeries updates the series of a post that becomes a draft or is published early. If the post is the template,
+// the series is paused. If the post is the last created occurrence, the next occurrence becomes due for creation.
 func (s *Service) updateSeries(ctx context.Context, tx *db.Tx, p *Record) error {
 	switch {
 	case p.SeriesID == 0:

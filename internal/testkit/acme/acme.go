@@ -1,5 +1,5 @@
-// Package acme runs an ACME server that validates challenges for a test. It is built from tools/acme. All names resolve to this
-// machine.
+// Package acme runs an ACME server that validates challenges for a test. The server is built from tools/acme and
+// resolves all names to this machine.
 package acme
 
 import (
@@ -25,8 +25,8 @@ type Server struct {
 	Issued    *x509.CertPool // root certificate of the issued certificates
 }
 
-// Start runs a server until the test ends. It validates HTTP and TLS challenges at these ports. If the server cannot be
-// built, the test is skipped, or fails if CI=true.
+// Start runs a server until the test ends. The server validates HTTP and TLS challenges on the given ports. If the
+// server cannot be built, the test is skipped, or fails if CI=true.
 func Start(t *testing.T, httpPort, tlsPort int) Server {
 	t.Helper()
 	server, err := build(t.TempDir())

@@ -48,7 +48,7 @@ const (
 	attested = 0x40
 )
 
-// Create creates a passkey and returns the response.
+// Create creates a passkey for a page's options and returns the response.
 func (d *Device) Create(options []byte) ([]byte, error) {
 	var a pageOptions
 	if err := json.Unmarshal(options, &a); err != nil {

@@ -1,4 +1,4 @@
-// Package collector is an OpenTelemetry collector for tests. It receives traces by OTLP over HTTP.
+// Package collector implements an OpenTelemetry collector for tests. It receives traces by OTLP over HTTP.
 package collector
 
 import (

@@ -24,7 +24,7 @@ const (
 	noTasks   = "the server uses jobs and get_job for background work and does not support the extension for tasks"
 )
 
-// notOffered are the scenarios of features that pressroom does not offer. They fail on every server.
+// notOffered maps the scenarios of features that pressroom does not offer to the reason. They must fail.
 var notOffered = map[string]string{
 	"logging-set-level":       noLogging,
 	"tools-call-with-logging": noLogging,
@@ -62,9 +62,10 @@ type check struct {
 	ID, Status, ErrorMessage string
 }
 
-// Run runs all scenarios for servers. Folder is test/tools. All scenarios must pass, except those that must fail:
-// scenarios of features that are not offered, and scenarios or checks in doNotApply, with the reason. Without the
-// suite, the test is skipped, or fails in CI.
+// Run runs the suite's scenarios for servers against the server at url. folder is the path of test/tools. All scenarios
+// must pass, except that those in notOffered and doNotApply must fail. A key of doNotApply is the name of a scenario,
+// or of a scenario and a check, separated by a space; the value is the reason. Without the suite, the test is skipped,
+// or fails in CI.
 func Run(t *testing.T, folder, url string, doNotApply map[string]string) {
 	t.Helper()
 	if testing.Short() {

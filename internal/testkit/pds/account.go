@@ -58,7 +58,7 @@ func (s *Server) Posts(tb testing.TB, did string) []Post {
 	}
 }
 
-// ExpireToken returns a token of the server with an expiry in the past.
+// ExpireToken returns a copy of one of the server's tokens, signed again with an expiry in the past.
 func (s *Server) ExpireToken(tb testing.TB, token string) string {
 	tb.Helper()
 	parts := strings.Split(token, ".")

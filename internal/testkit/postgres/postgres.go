@@ -101,7 +101,7 @@ func (s *Server) end(how syscall.Signal) {
 	}
 }
 
-// Pause makes the server hang: it accepts connections, but does not answer.
+// Pause makes the server hang: it accepts connections, but does not respond.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
 // Resume continues a paused server.
@@ -116,8 +116,8 @@ func (s *Server) signal(what syscall.Signal) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// programs returns the folder of PostgreSQL's programs, like scripts/with-postgres. Without them, the test is skipped, or
-// fails if CI=true.
+// programs returns the folder of PostgreSQL's programs. It looks for them like scripts/with-postgres. Without them, the
+// test is skipped, or fails if CI=true.
 func programs(tb testing.TB) string {
 	tb.Helper()
 	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // The pattern is valid.

@@ -56,7 +56,8 @@ func build(command, tags string) (string, error) {
 	return file, nil
 }
 
-// Lock locks a file for this process and returns a function that unlocks it. It creates the file if necessary.
+// Lock locks a file and returns a function that unlocks it. It waits while the file is locked elsewhere, and creates
+// the file if necessary.
 func Lock(file string) (func(), error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err

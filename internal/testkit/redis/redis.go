@@ -56,7 +56,7 @@ func (s *Server) Restart() {
 	}
 }
 
-// Pause makes the server hang: it accepts connections, but does not answer.
+// Pause makes the server hang: it accepts connections, but does not respond.
 func (s *Server) Pause() {
 	s.tb.Helper()
 	if err := s.running.pause(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Missing fails the test in CI, or skips it elsewhere, because something is missing that make test-tools installs.
+// Missing fails the test in CI, or skips it elsewhere, because it needs what, which make test-tools installs.
 func Missing(tb testing.TB, what string) {
 	tb.Helper()
 	message := "this test needs " + what + "; run: make test-tools"

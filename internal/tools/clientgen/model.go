@@ -11,7 +11,7 @@ import (
 )
 
 type (
-	// model has the named types and the operations of the document.
+	// model holds the named types and the operations of the document.
 	model struct {
 		Records    []*record
 		Enums      []*enum
@@ -123,7 +123,7 @@ func build(d *document) (*model, error) {
 	return &b.model, nil
 }
 
-// fresh returns an unused name.
+// fresh returns the derived name, followed by a number if it is already in use, and marks the result as used.
 func (b *builder) fresh(derived string) string {
 	name := derived
 	for n := 2; b.taken[name]; n++ {

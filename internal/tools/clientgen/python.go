@@ -104,7 +104,7 @@ func pyArguments(r *record) string {
 	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
-// pyPlaces returns a dictionary of the places of an operation's arguments.
+// pyPlaces returns a dictionary that maps an operation's arguments to path, query or body.
 func pyPlaces(c *call) string {
 	pairs := make([]string, len(c.Arguments))
 	for i, a := range c.Arguments {
@@ -148,7 +148,7 @@ func pyDoc(indent, text string) string {
 	return indent + `"""` + strings.TrimPrefix(lines, indent) + indent + "\"\"\"\n"
 }
 
-// inputOf returns the record of a call's arguments.
+// inputOf returns the record of a call's arguments, or an empty record if the call has none.
 func inputOf(records []*record, c *call) *record {
 	i := slices.IndexFunc(records, func(r *record) bool { return r.Name == c.Input })
 	if i < 0 {

@@ -130,7 +130,7 @@ func addRequests(calls map[string][]string, items any) {
 	}
 }
 
-// lexicons lists the lexicons of the Bluesky adapter's calls and record. Lexicons that these refer to are kept too.
+// lexicons lists the lexicons of the Bluesky adapter's calls and records. Lexicons that these refer to are kept too.
 var lexicons = []string{
 	"com.atproto.server.createSession", "com.atproto.server.refreshSession", "com.atproto.server.deleteSession",
 	"com.atproto.server.getSession",

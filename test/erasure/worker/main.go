@@ -1,5 +1,5 @@
-// Command worker deletes a team as a server does and ends when the deletion is complete. Tests build it with crash points
-// and kill it there.
+// Command worker deletes a team as a server does and ends when the deletion is complete. Tests build it with failpoints
+// and kill it at one of them.
 package main
 
 import (

@@ -21,7 +21,7 @@ const (
 	All       Outcome = "all"       // fully charged
 	Part      Outcome = "part"      // half charged, rounded down
 	Nothing   Outcome = "none"      // fully refunded
-	Later     Outcome = "later"     // fully charged, at the second try
+	Later     Outcome = "later"     // the job fails at the first try and is fully charged at the second
 	Rejection Outcome = "rejection" // only Faulty: the first call fails with provider_unavailable
 	Failure   Outcome = "error"     // only Faulty: the first call returns an error
 	Panic     Outcome = "panic"     // only Faulty: the first call panics

@@ -59,8 +59,8 @@ func Catalog(freeCalls int64) *plan.Catalog {
 
 const maxJobs = 1000
 
-// Injector is called at named points of a transaction. Its error rolls the transaction back. It is also called, without a
-// transaction, after a worker has read its job.
+// Injector is called at named points of a transaction. If it returns an error, the transaction is rolled back. It is
+// also called, without a transaction, after a worker has read its job.
 type Injector func(ctx context.Context, tx *db.Tx, at string) error
 
 type injectorKey struct{}

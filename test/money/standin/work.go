@@ -68,7 +68,7 @@ func (s *Service) end(ctx context.Context, id string, reservation int64, scenari
 	})
 }
 
-// sweepEvery is how often a node looks for unfinished jobs that are not queued.
+// sweepEvery is the interval at which a node looks for unfinished jobs that are not queued.
 const sweepEvery = time.Second
 
 // Run queues unfinished jobs, immediately and then periodically, until the context ends. It passes errors to report.

@@ -66,7 +66,7 @@ type Proposal struct {
 	Zone      *time.Location
 	Client    string    // name of the deciding client, as entered; empty before the decision
 	Decided   time.Time // time of the decision
-	Schedules bool      // whether the post is scheduled when it is approved
+	Schedules bool      // whether approving the post also schedules it
 	// Hidden is the reason why the link does not show the post: changed or revoked. If it is set, the proposal has only
 	// an ID.
 	Hidden string
@@ -152,8 +152,8 @@ func (s *Service) proposal(ctx context.Context, linked linkedPost) (Proposal, er
 }
 
 // changedSince reports whether the content of a post has changed since an earlier round. A later round has the same
-// content if it was opened only by a request for approval, for example after a rejection. Such a round has an event in
-// the same transaction.
+// content if a request for approval opened it, for example after a rejection. Such a round was opened in the same
+// transaction as an event post.approval_asked.
 func (s *Service) changedSince(ctx context.Context, p post.Record, round int64) (bool, error) {
 	var n int64
 	err := s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM post_approvals r WHERE r.post_id = ? AND r.round > ?
@@ -183,7 +183,8 @@ func (s *Service) File(ctx context.Context, token string, id int64) (int64, netw
 	return 0, network.Media{}, err
 }
 
-// Account returns the team of an account that a link's posts are published to. It returns not_found for other accounts.
+// Account returns the team of an account to which a post of a link is published. It returns not_found for other
+// accounts.
 func (s *Service) Account(ctx context.Context, token string, id int64) (int64, error) {
 	found, err := s.visibleProposals(ctx, token, id, `SELECT post_id FROM post_targets WHERE account_id = ? OR account_id = ?`)
 	for _, p := range found {
@@ -198,7 +199,7 @@ func (s *Service) Account(ctx context.Context, token string, id int64) (int64, e
 }
 
 // visibleProposals returns the posts of a link that a query selects. The query has two placeholders for id and returns
-// post IDs. If a post cannot be shown, visibleProposals also returns the reason as an error.
+// post IDs. If the link cannot show a selected post, visibleProposals also returns the reason as an error.
 func (s *Service) visibleProposals(ctx context.Context, token string, id int64, query string) ([]Proposal, error) {
 	l, err := s.read(ctx, token)
 	if err != nil {
@@ -234,7 +235,7 @@ func (s *Service) visibleProposals(ctx context.Context, token string, id int64, 
 	return out, hidden
 }
 
-// findMedia returns media of the post or of an override by ID.
+// findMedia finds a media item by ID in part 0 of the post and in its overrides.
 func (p Proposal) findMedia(id int64) (network.Media, bool) {
 	all := slices.Clone(p.Media)
 	for _, t := range p.Targets {

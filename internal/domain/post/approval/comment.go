@@ -30,7 +30,7 @@ type Comment struct {
 	Text string
 }
 
-// Comment adds a client's comment to a post of a link.
+// Comment adds a client's comment to a post that an approval link shows.
 func (s *Service) Comment(ctx context.Context, token string, c Comment) error {
 	l, err := s.read(ctx, token)
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Service) Comment(ctx context.Context, token string, c Comment) error {
 		request: l.request, client: c.Name, text: c.Text})
 }
 
-// CommentAs adds a comment of a signed-in person. The comment of a member with write permission is an answer, which
-// marks the clients' comments on the post as answered.
+// CommentAs adds a comment by a signed-in person. A comment by a member with write permission is an answer, which marks
+// the clients' comments on the post as answered.
 func (s *Service) CommentAs(ctx context.Context, call operation.Call, postID, text string) error {
 	r := newComment{team: call.TeamID, post: postID, person: call.PersonID, text: text}
 	switch {
@@ -68,7 +68,7 @@ func (s *Service) CommentAs(ctx context.Context, call operation.Call, postID, te
 	return s.comment(ctx, auditlog.NewActor(call), r)
 }
 
-// newComment is a comment to be stored. client is empty for an answer of the team.
+// newComment is a comment to be stored. client is empty if the comment is an answer by the team.
 type newComment struct {
 	team                              int64
 	post, link, request, client, text string
@@ -167,7 +167,7 @@ func (s *Service) DismissComments(ctx context.Context, call operation.Call, post
 type ThreadEntry struct {
 	At       time.Time
 	Name     string        // name of the client, as entered (untrusted), or of the team member
-	Team     bool          // whether this is an answer of the team
+	Team     bool          // whether this is an answer by the team
 	Decision post.Approval // empty for a comment
 	Text     string        // untrusted; may be empty for a decision
 }

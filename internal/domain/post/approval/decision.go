@@ -24,9 +24,9 @@ type Decision struct {
 	Comment string // required to request changes
 }
 
-// Decide records a client's decision. An approval is final: a second decision returns wrong_state with the approval state.
-// A client who requested changes can still approve the version while it is a draft or scheduled. A decision on an earlier
-// version returns wrong_state with the state changed.
+// Decide records a client's decision. An approval is final: a second decision returns wrong_state with the approval
+// state. A client who requested changes can still approve the version while the post is a draft or scheduled. A
+// decision on an earlier version returns wrong_state with the state "changed".
 //
 // If the team requested it, an approved draft with a time is scheduled. If scheduling fails, the post stays a draft and
 // the reason is recorded.
@@ -104,7 +104,7 @@ func Undoable(p post.Record) bool {
 	return p.Approval == post.Rejected && (p.Status == post.Draft || p.Status == post.Scheduled)
 }
 
-// keepRejection keeps the comment of a decision that is being replaced as a comment on the post. The comment needs no
+// keepRejection turns the comment of a decision that is being replaced into a comment on the post, which needs no
 // answer.
 func keepRejection(ctx context.Context, tx *db.Tx, p post.Record) error {
 	_, err := tx.Exec(ctx, `INSERT INTO approval_comments (team_id, post_id, client_name, comment, created_at, answered_at)
@@ -116,8 +116,8 @@ func keepRejection(ctx context.Context, tx *db.Tx, p post.Record) error {
 	return nil
 }
 
-// rememberClient stores the name that was entered on the page of a request, unless the team named the client, and that
-// the page was open.
+// rememberClient records that the page of a request was just used, and stores the client's name unless the request
+// already has one.
 func rememberClient(ctx context.Context, tx *db.Tx, request, name string) error {
 	if request == "" {
 		return nil
@@ -153,8 +153,8 @@ func (s *Service) storeDecision(ctx context.Context, tx *db.Tx, actor auditlog.A
 	return auditlog.Record(ctx, tx, p.TeamID, actor, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
 }
 
-// sanitize removes invisible characters and characters that change the text direction. It converts CRLF to LF, because
-// browsers count a line end as one character.
+// sanitize validates the name and comment, and removes invisible characters and characters that change the text
+// direction. It converts CRLF to LF, because browsers count a line end as one character.
 func (d Decision) sanitize() (Decision, error) {
 	d.Comment = plaintext.Lines(d.Comment)
 	if err := sanitizeName(&d.Name); err != nil {

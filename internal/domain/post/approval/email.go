@@ -31,7 +31,7 @@ const mailTimeout = 15 * time.Second
 const (
 	maxEmail           = 254 // characters
 	mailsPerDay        = 100 // per team
-	mailsOnFirstDay    = 20  // per team that was created within a day
+	mailsOnFirstDay    = 20  // per team in its first 24 hours
 	mailsPerAddressDay = 10  // per team and address
 	mailsToAddressDay  = 20  // per address, from all teams
 )
@@ -87,8 +87,8 @@ func recordMail(ctx context.Context, tx *db.Tx, call operation.Call, r Request) 
 	return nil
 }
 
-// mail sends the link of a request by email if the request has an address. It waits until the mail server accepts the
-// email.
+// mail sends the link of a request by email if the request has an address. It waits at most mailTimeout until the mail
+// server accepts the email.
 func (s *Service) mail(ctx context.Context, team int64, request string) error {
 	r, err := s.RequestByID(ctx, team, request)
 	if err != nil || r.Email == "" {
@@ -127,8 +127,8 @@ func (s *Service) recordMailFailure(ctx context.Context, request string) error {
 
 const maxNameInMail = 60 // maximum characters of a person's or team's name
 
-// writeEmail returns the email of a request, in the language of the person who created the request. It disables URLs in
-// names, because names are user input.
+// writeEmail returns the email for a request, in the language of the person who created the request. It disables URLs
+// in names, because names are user input.
 func (s *Service) writeEmail(ctx context.Context, team int64, r Request) (Email, error) {
 	var name, zone, language string
 	err := s.DB.QueryRow(ctx, `SELECT t.name, t.timezone, COALESCE((SELECT p.language FROM approval_requests a

@@ -86,7 +86,7 @@ func (s *Service) RequestByID(ctx context.Context, team int64, id string) (Reque
 
 // Filter selects requests.
 type Filter struct {
-	Open    bool   // only requests that are the latest request for a post without approval
+	Open    bool   // only requests that are not revoked and are the latest request for a post without approval
 	Decided bool   // only requests that are not open and are the latest request for a post with a decision
 	Before  string // only requests created before the request with this ID
 	Limit   int
@@ -161,14 +161,14 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 			}
 		}
 		if r.Status != post.Draft || r.Approval != post.Approved {
-			r.ScheduleError = "" // The post was scheduled later.
+			r.ScheduleError = "" // The post was scheduled later, or it is no longer approved.
 		}
 		byID[r.request].Posts = append(byID[r.request].Posts, r.RequestedPost)
 	}
 	return nil
 }
 
-// Unanswered is a post with comments of clients that the team has not answered.
+// Unanswered is a post with comments by clients that the team has not answered.
 type Unanswered struct {
 	PostID, Excerpt string
 	Comments        []ThreadEntry // oldest first
@@ -230,6 +230,7 @@ func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Se
 }
 
 // resendPosts requests approval again for the posts of a request that the link no longer shows or that were rejected.
+// It returns wrong_state if the client no longer has to decide on any post.
 func (s *Service) resendPosts(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
 	anyWaiting := false
 	for _, requested := range slices.SortedFunc(slices.Values(r.Posts), func(a, b RequestedPost) int { return cmp.Compare(a.ID, b.ID) }) {
@@ -254,7 +255,7 @@ func (s *Service) resendPosts(ctx context.Context, tx *db.Tx, call operation.Cal
 	return nil
 }
 
-// requestFor returns a request and the call of a person. It returns not_found if the person may not change the request.
+// requestFor returns a request and a person's call. It returns not_found if the person may not change the request.
 func (s *Service) requestFor(ctx context.Context, person, team int64, id string) (Request, operation.Call, error) {
 	r, err := s.RequestByID(ctx, team, id)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// openingInterval is how precisely openings of a link are recorded.
+// openingInterval is the minimum time between two recorded openings of a link.
 const openingInterval = time.Minute
 
 // RecordOpening records that somebody outside the team opened a link. It does nothing for links without a request.

@@ -27,20 +27,20 @@ const MaxPosts = 30
 
 // NewRequest describes an approval request to create.
 type NewRequest struct {
-	Posts    []string
-	Schedule bool   // schedule posts with a time when they are approved
-	Email    string // the client's address; if empty, no email is sent
-	Message  string // shown to the client above the posts; may be empty
-	Client   string // the client's name in the team's lists; may be empty
+	Posts    []string // IDs, in the order of the page
+	Schedule bool     // schedule posts with a time when they are approved
+	Email    string   // the client's address; if empty, no email is sent
+	Message  string   // shown to the client above the posts; may be empty
+	Client   string   // the client's name in the team's lists; may be empty
 
 	Time *time.Time // new time of the drafts; the zero time clears their time, and nil keeps it
 }
 
-// SentRequest is a created approval link.
+// SentRequest is the result of sending a request.
 type SentRequest struct {
 	ID   string // ID of the request
 	Link string
-	Mail error // error of sending the email; nil if it was sent or not requested
+	Mail error // error from sending the email; nil if it was sent or not requested
 }
 
 // Request requests approval of one post and returns the link. See RequestPosts.
@@ -118,7 +118,8 @@ func (s *Service) checkNewRequest(in *NewRequest) error {
 	return s.checkEmail(&in.Email)
 }
 
-// callAs returns the call of a person who may request approval of all posts. The posts must belong to one team.
+// callAs returns a person's call. It returns not_found unless the person may request approval of all posts, which must
+// belong to one team.
 func (s *Service) callAs(ctx context.Context, person int64, in NewRequest) (operation.Call, error) {
 	needs := access.Write
 	if in.Schedule {
@@ -217,7 +218,8 @@ const (
 	linksRevoked = 2
 )
 
-// recordLink records that the current version has a link. It returns the generation of the post's links.
+// recordLink records that the current version has a link. It returns the generation of the post's links; see
+// linkedPost.
 func recordLink(ctx context.Context, tx *db.Tx, p post.Record) (int64, error) {
 	var generation int64
 	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = ? WHERE id = ? AND team_id = ? RETURNING approval_links`,
@@ -266,8 +268,8 @@ func (s *Service) LinkOf(ctx context.Context, team int64, postID string) (string
 	return links[postID].URL, err
 }
 
-// LinksOf returns the latest link of each of a team's posts that shows its current version. Posts without a working
-// link are omitted.
+// LinksOf returns, for each of a team's posts, the latest link that shows its current version. It omits posts without a
+// working link.
 func (s *Service) LinksOf(ctx context.Context, team int64, posts []string) (map[string]PostLink, error) {
 	links := map[string]PostLink{}
 	if len(posts) == 0 {
@@ -318,7 +320,7 @@ func revoke(ctx context.Context, tx *db.Tx, call operation.Call, team int64, pos
 		map[string]any{"revocations": generation})
 }
 
-// Request is an approval request with its link.
+// Request is an approval request with the state of its link and posts.
 type Request struct {
 	ID        string
 	PersonID  int64     // person who created the request; approved posts are scheduled on their behalf
@@ -327,7 +329,7 @@ type Request struct {
 	Schedules bool      // whether posts are scheduled when they are approved
 	Message   string    // shown to the client above the posts; may be empty
 	Client    string    // the client's name: from the team, or else as first entered on the link's page
-	OpenedAt  time.Time // when somebody outside the team opened it last; zero for never
+	OpenedAt  time.Time // when somebody outside the team last used the link; zero for never
 	MailedAt  time.Time
 	CreatedAt time.Time
 	ExpiresAt time.Time

@@ -40,7 +40,8 @@ type approvalScheduler struct {
 	rejected bool // whether the person may no longer publish
 }
 
-// findScheduler returns the person on whose behalf a version of a post is scheduled when it is approved.
+// findScheduler returns the person on whose behalf a version of a post is scheduled when it is approved. It returns the
+// zero approvalScheduler if the version is not to be scheduled.
 func (s *Service) findScheduler(ctx context.Context, postID string, round int64) (approvalScheduler, error) {
 	var person int64
 	err := s.DB.QueryRow(ctx, `SELECT schedule_as FROM post_approvals WHERE post_id = ? AND round = ?`, postID,

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// optionPart is the number in place of a part of the media that only the post's options use, such as a cover. They count
-// as used, but they are not published as media of the post.
+// optionPart is stored as the part of media that only the post's options use, such as a cover. These media count as
+// used by the post, but they are not published as its media.
 const optionPart = -2
 
 // Library finds a team's media by ID, in order. It also finds deleted media.
@@ -35,7 +35,7 @@ func scanReference(rows *sql.Rows, r *reference) error {
 	return err
 }
 
-// Read returns the media of the first parts of a post, by part.
+// Read returns the media of a post's first parts, indexed by part.
 func Read(
 	ctx context.Context, q db.Querier, library Library, team int64, post string, parts int,
 ) ([][]network.Media, error) {

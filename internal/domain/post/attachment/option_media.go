@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ReadOptions returns the media that options use. Those that were deleted are Gone.
+// ReadOptions returns the media that options use. Deleted media have Gone set.
 func ReadOptions(
 	ctx context.Context, q db.Querier, library Library, team int64, o network.Options,
 ) ([]network.Media, error) {
@@ -35,7 +35,7 @@ func UsedByOptions(o network.Options, media []network.Media) []int64 {
 	})
 }
 
-// LacksOptions reports whether a file was deleted that the options for a platform use.
+// LacksOptions reports whether the options for a platform use a deleted file.
 func LacksOptions(o network.Options, media []network.Media, platform string) bool {
 	return slices.ContainsFunc(media, func(m network.Media) bool {
 		return m.Gone && slices.Contains(o.MediaOf(platform), m.ID)

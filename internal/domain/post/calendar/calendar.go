@@ -24,7 +24,7 @@ type Entry struct {
 	IsOccurrence bool      // whether this is a future occurrence of a series without a post
 	InSeries     bool
 	Status       post.Status
-	Client       post.Approval // empty for an entry of Occurrences and for a future occurrence
+	Client       post.Approval // state of the client's approval; empty for future occurrences and in Occurrences
 	Excerpt      string
 	Accounts     []post.PostEntryAccount
 	Changed      time.Time // when the post was last changed; zero for a future occurrence
@@ -37,10 +37,10 @@ type Span struct {
 	More     bool    // whether the span has more posts than the limit
 }
 
-const maxSeries = 100 // of a team
+const maxSeries = 100 // maximum number of a team's series whose future occurrences are listed
 
 // Spans returns a team's posts by publication, scheduled or planned time. It includes the occurrences that series will
-// create within post.MaxLookahead. Consecutive elements of bounds are the spans. Each span has at most limit posts.
+// create within post.MaxLookahead. Span i extends from bounds[i] to bounds[i+1] and has at most limit posts.
 func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Time, limit int) ([]Span, error) {
 	spans := make([]Span, len(bounds)-1)
 	for i := range spans {
@@ -125,8 +125,8 @@ func slotsQuery(team int64, f Filter, spans []Span, limit int) (string, []any) {
 	return strings.Join(parts, ` UNION ALL `), args
 }
 
-// listFutureOccurrences returns the occurrences that a team's running series will create between two times. If series
-// is not 0, it returns only the occurrences of that series.
+// listFutureOccurrences returns the occurrences that a team's running series will create between two times, at most
+// limit per series. If series is not 0, it returns only the occurrences of that series.
 func listFutureOccurrences(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, limit int) ([]Entry, error) {
 	if last := d.Now().Add(post.MaxLookahead); to.After(last) {
 		to = last

@@ -103,7 +103,7 @@ func plannedQuery(selected string) string {
 		ORDER BY p.planned_day, p.id LIMIT ?`
 }
 
-// ListUnplanned returns a team's drafts without a time or date, newest first.
+// ListUnplanned returns a team's drafts without a time or date, newest first. It ignores the state of the filter.
 func ListUnplanned(ctx context.Context, d *db.DB, team int64, f Filter, limit int) ([]Entry, error) {
 	f.State = ""
 	selected, values := f.condition()

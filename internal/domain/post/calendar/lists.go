@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ListRecent returns a team's posts up to a time that were published on at least one account or are being published, newest
-// first.
+// ListRecent returns a team's posts that are being published or were published on at least one account, newest first.
+// It omits posts after the time before.
 func ListRecent(ctx context.Context, d *db.DB, team int64, before time.Time, limit int) ([]Entry, error) {
 	entries, err := queryEntries(ctx, d, team, recentQuery, db.Micros(before), limit)
 	if err != nil {

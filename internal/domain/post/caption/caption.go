@@ -12,7 +12,7 @@ import (
 // MaxLength is the maximum length of a text, in characters. Longer texts are rejected, never truncated.
 const MaxLength = 10_000
 
-// Check returns an error if a text is not accepted in any post.
+// Check returns an error if no post may contain the text.
 func Check(text, argument string) error {
 	switch {
 	case utf8.RuneCountInString(text) > MaxLength:
@@ -28,7 +28,7 @@ func Check(text, argument string) error {
 	return nil
 }
 
-// Set changes a text and reports whether it differs.
+// Set sets a text and reports whether it changed.
 func Set(text *string, wanted string) bool {
 	differs := *text != wanted
 	*text = wanted

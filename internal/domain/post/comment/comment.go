@@ -1,4 +1,4 @@
-// Package comment has the first comment of a post. The account that published the post adds it to the post afterwards.
+// Package comment implements the first comment of a post. The account that published the post adds it afterwards.
 package comment
 
 import (
@@ -25,13 +25,13 @@ type Result struct {
 	RetriedAt   time.Time `json:"retried_at,omitzero"`
 }
 
-// The states of a comment that are also states of an account; importing post would be a cycle.
+// States of a comment. They equal post.TargetPublished and post.TargetSending; importing post would be a cycle.
 const (
 	published = "published"
 	sending   = "sending"
 )
 
-// RetriesLeft returns how often the comment can still be retried. It is 0 for a published comment.
+// RetriesLeft returns how many more times the comment can be retried. It returns 0 for a published comment.
 func (r Result) RetriesLeft(limit int) int {
 	if r.State == published {
 		return 0
@@ -59,7 +59,7 @@ func (r Result) Retried(now time.Time) Result {
 	return Result{State: sending, RetriesUsed: r.RetriesUsed + 1, RetriedAt: now}
 }
 
-// Encode encodes a result for the database, "" for no result.
+// Encode encodes a result for the database. It returns "" for the zero Result.
 func Encode(r Result) (string, error) {
 	if r == (Result{}) {
 		return "", nil
@@ -95,7 +95,7 @@ func Check(n network.Network, rules network.Rules, c network.Content) []network.
 	return rules.CheckFirstComment(c.Text)
 }
 
-// messages say what an error code means for a comment. The post is published in each case.
+// messages explain error codes for a comment whose post is published. Explanation describes the other codes.
 var messages = map[string]string{
 	"thread_interrupted": "The network confirmed the post only later, so the first comment was not sent. Retry to send it. " +
 		"If that is not possible, write the comment on the network.",

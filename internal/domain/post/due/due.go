@@ -15,7 +15,7 @@ import (
 // publishing is not paused for the team or the service, and the database is not on hold. Other scheduled posts wait.
 const MayPublish = restoreguard.Free + ` AND ` + NotPaused
 
-// NotPaused is MayPublish without the check for a hold.
+// NotPaused is MayPublish without the check that the database is not on hold.
 const NotPaused = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
 	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service'
 	OR x.scope = 'team' AND x.target = posts.team_id))`
@@ -41,7 +41,7 @@ func List(ctx context.Context, d *db.DB, limit int) ([]string, error) {
 
 // Count is the number of due posts that have not been submitted.
 type Count struct {
-	Blocked bool // the team is closed or publishing is paused
+	Blocked bool // whether the posts may not be published now; see MayPublish
 	Posts   int64
 	Oldest  time.Time // scheduled time of the earliest of these posts
 }
@@ -67,7 +67,7 @@ func CountAll(ctx context.Context, d *db.DB) ([]Count, error) {
 type Late struct {
 	Posts   int64     // posts of teams that may publish
 	Oldest  time.Time // scheduled time of the earliest of these posts; zero if there is none
-	Blocked int64     // posts of teams that are closed or may not publish now
+	Blocked int64     // posts that may not be published now; see MayPublish
 }
 
 // maxLate is the maximum number of late posts that are counted.

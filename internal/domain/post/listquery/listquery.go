@@ -89,8 +89,8 @@ func (q *Query) restrict(team int64, in Filter) {
 	}
 }
 
-// slotPredicate is the predicate of the partial index on slot_at. It must follow the bounds in the query. SQLite uses
-// the first of two lower bounds, and slotPredicate excludes nothing in the index.
+// slotPredicate is the predicate of the partial index on slot_at. It must follow the bounds in the query, because
+// SQLite uses the first of two lower bounds, and slotPredicate alone would select the whole index.
 const slotPredicate = "p.slot_at > 0"
 
 func (q *Query) add(where string, args ...any) {

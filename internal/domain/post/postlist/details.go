@@ -15,9 +15,9 @@ import (
 type Details struct {
 	Template bool // whether the post is the template of a series
 	Approval post.Approval
-	Unsent   bool  // whether the post waits for approval, but changed after it was sent to the client
-	Picture  int64 // ID of the first medium if it is an image; otherwise 0
-	Film     bool  // whether the first medium is a video
+	Unsent   bool  // whether the post waits for approval, but its current version was not sent to the client
+	Picture  int64 // ID of the first media item if it is an image; otherwise 0
+	Film     bool  // whether the first media item is a video
 	// Submitted is when the post was first submitted. It is zero if the post was not submitted.
 	Submitted time.Time
 	// Unconfirmed is set if the outcome on at least one account is unknown.

@@ -25,7 +25,7 @@ func ListIDs(ctx context.Context, d *db.DB, team int64, f Filter, limit int) ([]
 	return ids, nil
 }
 
-// ListByID returns a team's posts in the order of their IDs. It omits posts of other teams.
+// ListByID returns a team's posts with the given IDs, in the order of ids. It omits posts of other teams.
 func ListByID(ctx context.Context, d *db.DB, team int64, ids []string) ([]Entry, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -66,7 +66,7 @@ func List(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, li
 	return page, next, addParts(ctx, d, team, page)
 }
 
-// addParts adds the details and accounts of posts.
+// addParts sets the details and accounts of the posts of a page.
 func addParts(ctx context.Context, d *db.DB, team int64, page []Entry) error {
 	ids := make([]string, len(page))
 	for i, e := range page {
@@ -242,7 +242,7 @@ func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// LatestTexts returns the shared texts of a team's newest posts, newest first.
+// LatestTexts returns the texts of a team's newest posts, without overrides, newest first.
 func LatestTexts(ctx context.Context, d *db.DB, team int64, limit int) ([]string, error) {
 	out, err := db.All(ctx, d, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
 		`SELECT caption FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT ?`, team, limit)

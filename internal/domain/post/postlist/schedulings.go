@@ -9,17 +9,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Scheduling says when a post was scheduled or unscheduled.
+// Scheduling records that a post was scheduled or unscheduled.
 type Scheduling struct {
 	At     time.Time
 	Person string // empty if the service scheduled or unscheduled the post
 	Undone bool   // the post was unscheduled
 }
 
-// maxSchedulings is the maximum number of schedulings of a post.
+// maxSchedulings is the maximum number of entries that Schedulings returns.
 const maxSchedulings = 20
 
-// schedulingsQuery repeats the predicate of its index.
+// schedulingsQuery repeats the predicate of a partial index, so that databases use the index.
 const schedulingsQuery = `SELECT e.at, COALESCE(p.name, ''), e.kind = 'post.cancelled' FROM events e
 	LEFT JOIN people p ON p.id = e.person_id WHERE e.team_id = ? AND e.subject = ?
 	AND e.kind IN ('post.scheduled', 'post.cancelled') ORDER BY e.id DESC LIMIT ?`

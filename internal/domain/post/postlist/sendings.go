@@ -10,15 +10,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Sending says when a version of a post was sent to a client, or when the post was changed.
+// Sending records that a version of a post was sent to a client, or that the post was changed.
 type Sending struct {
 	At      time.Time
 	Person  string // empty if the service changed the post
-	Version int64  // the version that was sent
-	Changed bool   // the post was changed
+	Version int64  // the version that was sent; 0 for a change
+	Changed bool   // whether the post was changed instead of sent
 }
 
-// maxSendings is the maximum number of sendings and changes of a post.
+// maxSendings is the maximum number of entries that Sendings returns.
 const maxSendings = 50
 
 const sendingsQuery = `SELECT e.at, COALESCE(p.name, ''), e.kind, e.detail FROM events e

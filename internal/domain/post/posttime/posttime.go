@@ -58,7 +58,7 @@ func DistantNote(call operation.Call, at time.Time) []string {
 		". Check the year."}
 }
 
-// Invalid returns the error of an argument that is not a time.
+// Invalid returns the API error for an argument that package teamtime rejected with err.
 func Invalid(argument string, err error) error {
 	switch {
 	case errors.Is(err, teamtime.ErrNoTime):

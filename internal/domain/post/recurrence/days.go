@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// days has the parts of a rule that select days.
+// days holds the parts of a rule that select days.
 type days struct {
 	frequency string // DAILY, WEEKLY or MONTHLY
-	interval  int    // number of days, weeks or months between two selected periods
+	interval  int    // selects every interval-th day, week or month
 	weekdays  []weekday
 	monthDays []int // negative days count from the end of the month
 	count     int   // maximum number of occurrences; 0 means no limit
@@ -63,7 +63,7 @@ func number(text string) int {
 	return n
 }
 
-// after iterates over the occurrences from a start, in order. Times are wall-clock times as if they were in UTC.
+// after iterates over the occurrences from a start, in order. Times are wall-clock times, represented in UTC.
 func (d days) after(start time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		n, empty := 0, 0
@@ -92,7 +92,7 @@ func (d days) cycle() int {
 	return 146_097
 }
 
-// firstDay returns the first day of the day, week or month of the start. Weeks begin on Monday.
+// firstDay returns the first day of the period (day, week or month) that contains start. Weeks begin on Monday.
 func (d days) firstDay(start time.Time) time.Time {
 	switch d.frequency {
 	case "WEEKLY":
@@ -114,7 +114,7 @@ func (d days) move(first time.Time, n int) time.Time {
 	return first.AddDate(0, 0, n)
 }
 
-// include reports whether a day of a selected period is in the rule.
+// include reports whether the rule selects a day within a selected period.
 func (d days) include(day time.Time) bool {
 	last := day.AddDate(0, 1, -day.Day()).Day()
 	return d.includeWeekday(day, last) && d.includeMonthDay(day.Day(), last)

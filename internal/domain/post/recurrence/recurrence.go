@@ -42,7 +42,7 @@ var (
 // Rule generates the times of a series. It uses the wall-clock time of a time zone, so an occurrence at 10:00 stays at
 // 10:00 when daylight saving time begins or ends.
 type Rule struct {
-	start time.Time // wall-clock time as if it were in UTC
+	start time.Time // wall-clock time, represented in UTC
 	days  days
 	zone  *time.Location
 	until func(wall, at time.Time) bool // reports whether an occurrence is not after UNTIL
@@ -101,6 +101,7 @@ func splitRule(text string) (map[string]string, error) {
 }
 
 // parseUntil parses the UNTIL part of a rule: a UTC time, a wall-clock time, or a date, which includes the whole day.
+// It returns the function for Rule.until.
 func parseUntil(text string) (func(wall, at time.Time) bool, error) {
 	if text == "" {
 		return func(_, _ time.Time) bool { return true }, nil

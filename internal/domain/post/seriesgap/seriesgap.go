@@ -27,7 +27,7 @@ func (g *Gap) Include(at time.Time) {
 	g.Skipped++
 }
 
-// Record stores the skipped occurrences of a series and adds an event to the post.
+// Record stores the skipped occurrences of a series, if any, and adds an event to the post.
 func (g *Gap) Record(ctx context.Context, tx *db.Tx, team int64, post string, series int64) error {
 	if g.Skipped == 0 {
 		return nil

@@ -17,8 +17,8 @@ type Failure struct {
 	Unconfirmed bool
 }
 
-// Failures explains what to do about each failed account. Rejected content needs another post, because a submitted post
-// cannot be changed.
+// Failures explains what to do about each failed or unconfirmed account. Rejected content needs another post, because a
+// submitted post cannot be changed.
 func Failures(failed []Failure) string {
 	retryable, rejected, unconfirmed := []string{}, []string{}, []string{}
 	for _, f := range failed {
@@ -73,7 +73,7 @@ func Skipped(accounts map[string][]string, reasons []string) string {
 	return fmt.Sprintf("Skipped accounts: %d; %s.", count, strings.Join(lines, "; "))
 }
 
-// Inbox returns the note for a post in the inbox of a TikTok account. losesText reports whether its text was not sent.
+// Inbox returns the note for a post in the inbox of a TikTok account. losesText is set if its text was not sent.
 func Inbox(losesText bool) string {
 	note := "On TikTok the post is in the account's inbox. It becomes visible once a person completes it in the TikTok app."
 	if losesText {

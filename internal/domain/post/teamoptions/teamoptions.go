@@ -30,7 +30,7 @@ func HasTikTok(ctx context.Context, q db.Querier, team int64) (bool, error) {
 	return accounts > 0, nil
 }
 
-// Validate returns an error if options lack a choice that a post needs.
+// Validate returns an error if options for TikTok lack a choice that TikTok requires.
 func Validate(o network.Options) error {
 	t := o.TikTok
 	switch {
@@ -64,7 +64,8 @@ func Effective(post, team network.Options) network.Options {
 	return post
 }
 
-// Defaults returns the team's options that apply to a post with accounts of these platforms, or nil if there are none.
+// Defaults returns the team's options that apply to a post, or nil if there are none. isOn reports whether the post has
+// an account on a platform.
 func Defaults(post, team network.Options, isOn func(platform string) bool) *network.Options {
 	if post.TikTok != nil || team.TikTok == nil || !isOn("tiktok") {
 		return nil

@@ -1,5 +1,5 @@
-// Package thread has the parts of a thread: posts that are published as replies, each to the part before it. Part 0 is
-// the post itself. The other parts and their results are numbered from 1.
+// Package thread represents the parts of a thread: posts that are published as replies, each to the part before it.
+// Part 0 is the post itself. The other parts and their results are numbered from 1.
 package thread
 
 import (
@@ -99,7 +99,7 @@ func Explanation(code, general string, parts int) string {
 	return "The thread is incomplete: " + published + ". " + cmp.Or(partMessages[code], general)
 }
 
-// partMessages replace messages that say that nothing is published.
+// partMessages replace general messages that would say that nothing was published.
 var partMessages = map[string]string{
 	"network_error":      "The network failed or could not be reached. Retry later.",
 	"server_not_allowed": "The operator does not allow the account's server. Retry after the operator has allowed it.",

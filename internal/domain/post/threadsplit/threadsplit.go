@@ -21,9 +21,9 @@ var (
 	ErrTooLong = errors.New("a link is longer than a part")
 )
 
-// Split splits a text into at most the given number of parts, each of which fits. It splits at the last possible end of a
-// sentence, or at white space if a sentence does not fit, or within a word if a word does not fit. It never splits links
-// and characters such as combined emoji. White space at both ends of each part is removed, and nothing else.
+// Split splits a text into at most the given number of parts, each of which fits. It splits at the last possible end of
+// a sentence, or at white space if a sentence does not fit, or within a word if a word does not fit. It never splits
+// links or grapheme clusters, such as combined emoji. It removes only the white space at both ends of each part.
 func Split(text string, fits func(string) bool, most int) ([]string, error) {
 	var parts []string
 	for rest := newText(strings.TrimSpace(text)); rest.text != ""; {
@@ -40,7 +40,7 @@ func Split(text string, fits func(string) bool, most int) ([]string, error) {
 	return parts, nil
 }
 
-// A level is how well a text can be split at a place. A greater level is better.
+// A level rates how well a text can be split at a place. A greater level is better.
 type level int
 
 const (
@@ -121,11 +121,12 @@ func (t splitText) raiseSentences() {
 	})
 }
 
-// notEnding matches texts that end with a number of a list, an initial or a title instead of a sentence.
+// notEnding matches texts that end with the number of a list item, an initial or a title instead of a sentence.
 var notEnding = regexp.MustCompile(`(?:^|\n)[ \t]*(?:\d{1,3}|\pL)[.)][ \t]+$|(?:^|[^\pL\pN])(?:\pL|Dr|Mr|Mrs|Ms|Prof|St)\.[ \t]+$`)
 
-// endsSentence reports whether a text that Unicode's rules end here ends with a sentence. Within text without white space,
-// only the punctuation of Chinese and Japanese ends one, because other signs can be parts of links and names.
+// endsSentence reports whether a text that ends at a sentence boundary of Unicode really ends with a sentence. If no
+// white space follows, only Chinese and Japanese punctuation ends one, because other signs can be parts of links and
+// names.
 func endsSentence(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(text)
 	if !unicode.IsSpace(last) {
@@ -134,7 +135,7 @@ func endsSentence(text string) bool {
 	return !notEnding.MatchString(lastLine(text))
 }
 
-// lastLine returns the end of a text, from the last line that has characters.
+// lastLine returns the end of a text, from the start of the last line that is not blank.
 func lastLine(text string) string {
 	if at := strings.LastIndexByte(strings.TrimRight(text, " \t"), '\n'); at >= 0 {
 		return text[at:]
@@ -145,7 +146,7 @@ func lastLine(text string) string {
 // hostPattern matches links without a scheme, and names that look like them.
 var hostPattern = regexp.MustCompile(`(?:[\pL\pN_-]+\.)+\pL{2,}(?:[:/?#][^\s\pZ<>"「」『』（）、。，]*)?`)
 
-// links returns the first and the last place of each link.
+// links returns the start and end offsets of each link.
 func links(text string) [][]int {
 	out := hostPattern.FindAllStringIndex(text, -1)
 	at := 0

@@ -19,7 +19,7 @@ type Library interface {
 	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
-// Check returns an error if the options select a thumbnail that is not an image in the team's library.
+// Check returns an error if the options select a thumbnail or cover that is not an image in the team's library.
 func Check(ctx context.Context, q db.Querier, library Library, team int64, o network.Options) error {
 	images := o.MediaFields()
 	for _, argument := range slices.Sorted(maps.Keys(images)) {

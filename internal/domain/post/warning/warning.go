@@ -15,7 +15,7 @@ const published = "published" // equals post.TargetPublished; importing post wou
 // FailedStep is a step that failed after a post was published.
 type FailedStep struct {
 	Step string `json:"step"` // name of the step; see network.Finisher
-	Code string `json:"code"` // error code of the network
+	Code string `json:"code"` // error code, such as network.CodeAccountLost
 }
 
 // PostWarning describes a failed step in API responses.
