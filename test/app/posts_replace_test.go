@@ -35,11 +35,17 @@ func TestEditFailedPost(t *testing.T) {
 		c.as(t, access.Viewer).open("/posts/"+id).shows(200, "rejected the content").lacks("Edit and try again", "Archive")
 		retry := b.open("/posts/" + id).form("Retry")
 		again := b.open("/posts/" + id).form("Edit and try again")
-		sheet := again.press().shows(200, "Edit post", "This is a copy for Bluesky (harbour", "News of the harbour", "No [sandbox:reject]")
-		copied := strings.TrimSuffix(sheet.path, "/edit")
-		if p := again.press(); p.path != sheet.path {
-			t.Errorf("the form opened %s first, %s the second time", sheet.path, p.path)
+		form := again.press().shows(200, "Edit and try again", "This is a copy for Bluesky (harbour", "News of the harbour",
+			"No [sandbox:reject]").form("Save draft")
+		b.open("/posts/" + id).contains(">Retry</button>").lacks("Copied to")
+		copied := form.press().shows(200, "Copied from News of the harbour").path
+		if p := form.press(); p.path != copied {
+			t.Errorf("the form saved %s first, %s the second time", copied, p.path)
 		}
+		if p := again.press(); p.path != copied+"/edit" {
+			t.Errorf("the button opened %s instead of the edited copy %s", p.path, copied)
+		}
+		b.open("/posts/new?again="+id).shows(200, "Edit post")
 		if n := h.count(t, "post_targets WHERE post_id = ?", strings.TrimPrefix(copied, "/posts/")); n != 1 {
 			t.Errorf("the copy is for %d accounts", n)
 		}
@@ -52,9 +58,9 @@ func TestEditFailedPost(t *testing.T) {
 				lacks(">Retry</button>", "Edit and try again")
 		}
 
-		form := b.open(sheet.path).form("Save")
+		form = b.open(copied + "/edit").form("Save")
 		form.fill("account", fmt.Sprint(c.account), fmt.Sprint(has)).press().shows(422, "nothing is published twice")
-		repeating := b.open(sheet.path).form("Schedule").fill("repeat", "daily").fill("date", "2099-03-29").fill("time", "10:00")
+		repeating := b.open(copied+"/edit").form("Schedule").fill("repeat", "daily").fill("date", "2099-03-29").fill("time", "10:00")
 		repeating.press().shows(422, "An edited copy cannot be turned into a series. Duplicate it first.")
 		text := fmt.Sprintf("text-%d", c.account)
 		form.fill("account", fmt.Sprint(c.account)).fill(text, "Yes").press().shows(200)
@@ -99,5 +105,23 @@ func TestArchivePost(t *testing.T) {
 		h.change(t, `UPDATE post_targets SET state = 'unconfirmed' WHERE post_id = ? AND state = 'failed'`, id)
 		page.form("Archive").press().shows(422, "Check the network and record the outcome")
 		b.open("/posts/"+id).shows(200, "Unconfirmed").lacks("Archive")
+	})
+}
+
+// Of two people who edit a failed post, the second one to save is told that a copy exists. The form keeps the text.
+func TestEditFailedPostTogether(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b, other := c.as(t, access.Editor), c.as(t, access.Admin)
+		id, _ := c.publishRejected(t, b, "News of the harbour")
+		mine := b.open("/posts/" + id).form("Edit and try again").press().form("Save draft")
+		theirs := other.open("/posts/" + id).form("Edit and try again").press().form("Save draft")
+		theirs.fill("caption", "Theirs").press().shows(200, "Theirs")
+		mine.fill("caption", "Mine").press().
+			shows(422, "Someone else has created an edited copy of this post", "Mine", "Edit and try again")
+		if n := h.count(t, "posts WHERE replaces = ?", id); n != 1 {
+			t.Errorf("%d copies", n)
+		}
+		b.open("/posts/"+id).follow("Open the copy").shows(200, "Theirs")
 	})
 }

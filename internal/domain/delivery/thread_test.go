@@ -86,7 +86,7 @@ func TestThreadContinuesAfterRejection(t *testing.T) {
 		if account["explanation"] != explanation || account["permalink"] != "https://example.test/1" || data["published_at"] == nil {
 			t.Errorf("post %v", data)
 		}
-		if _, err := s.posts.Replace(t.Context(), s.call.Actor, s.post); err == nil {
+		if _, _, err := s.posts.Replace(t.Context(), s.call.Actor, s.post); err == nil {
 			t.Error("an edited copy can publish the first part again")
 		}
 		s.clock.Advance(time.Minute)

@@ -131,8 +131,8 @@ func (s *Service) LastAccounts(ctx context.Context, team, person int64) ([]int64
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
 		`SELECT t.account_id FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
 		WHERE a.disconnected_at = 0 AND a.connection_state <> 'lost' AND t.post_id = (SELECT p.id FROM
-		(SELECT id, person_id, key_id FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT ?) p
-		WHERE p.person_id = ? AND p.key_id = 0 AND EXISTS (SELECT 1 FROM post_targets o WHERE o.post_id = p.id)
+		(SELECT id, person_id, key_id, replaces FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT ?) p
+		WHERE p.person_id = ? AND p.key_id = 0 AND p.replaces = '' AND EXISTS (SELECT 1 FROM post_targets o WHERE o.post_id = p.id)
 		ORDER BY p.id DESC LIMIT 1) ORDER BY t.account_id`, team, recentPosts, person)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a person's last post: %w", err)

@@ -29,6 +29,14 @@ func (w *env) createPartlyFailed(t *testing.T, failed ...int64) string {
 	return id
 }
 
+// replace returns the edited copy of a post.
+func (w *env) replace(t *testing.T, actor *access.Actor, id string) post.Record {
+	t.Helper()
+	draft, _, err := w.Replace(t.Context(), actor, id)
+	must.NoError(t, err)
+	return draft
+}
+
 // skipReasons retries a post and returns the reasons for the skipped accounts, in order.
 func (w *env) skipReasons(t *testing.T, id string) string {
 	t.Helper()
@@ -47,13 +55,17 @@ func TestReplaceFailedAccounts(t *testing.T) {
 		other, override := w.connectSecond(t), "for one"
 		id := w.createPartlyFailed(t, other)
 		w.Exec(t, `UPDATE post_targets SET caption = ? WHERE post_id = ? AND account_id = ?`, override, id, other)
-		draft := must.Get(w.Replace(t.Context(), act, id))(t)
+		planned := must.Get(w.Replacement(t.Context(), act, id))(t)
+		if planned.ID != "" || planned.Replaces != id {
+			t.Errorf("the planned copy is %+v", planned)
+		}
+		draft := w.replace(t, act, id)
 		p := w.getPost(t, draft.ID)
 		if p.Status != post.Draft || p.Replaces != id || len(p.Targets) != 1 || p.Targets[0].AccountID != other ||
 			p.Caption != "hello" || *p.Targets[0].Caption != override {
 			t.Fatalf("%+v", p)
 		}
-		if again := must.Get(w.Replace(t.Context(), act, id))(t); again.ID != p.ID {
+		if again := w.replace(t, act, id); again.ID != p.ID {
 			t.Error("the second call created another copy")
 		}
 		if got := w.skipReasons(t, id); got != "not_failed replaced" {
@@ -72,9 +84,9 @@ func TestReplaceFailedAccounts(t *testing.T) {
 		if got := w.skipReasons(t, id); got != "not_failed replaced" {
 			t.Errorf("after the copy is published, a retry skips %s", got)
 		}
-		_, err = w.Replace(t.Context(), act, id)
+		_, _, err = w.Replace(t.Context(), act, id)
 		posttest.CheckError(t, err, apierr.ValidationFailed, "accounts_missing")
-		_, err = w.Replace(t.Context(), act, p.ID)
+		_, _, err = w.Replace(t.Context(), act, p.ID)
 		posttest.CheckError(t, err, apierr.ValidationFailed, "published")
 	})
 }
@@ -84,11 +96,11 @@ func TestReplaceAgain(t *testing.T) {
 	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		other := w.connectSecond(t)
 		id := w.createPartlyFailed(t, other)
-		first := must.Get(w.Replace(t.Context(), act, id))(t)
+		first := w.replace(t, act, id)
 		w.Do(t, "publish_post", map[string]any{"post_id": first.ID})
 		w.Exec(t, `UPDATE post_targets SET state = 'failed', published_at = 0 WHERE post_id = ?`, first.ID)
 		w.Exec(t, `UPDATE posts SET status = 'failed' WHERE id = ?`, first.ID)
-		second := must.Get(w.Replace(t.Context(), act, first.ID))(t)
+		second := w.replace(t, act, first.ID)
 		if second.ID == first.ID || second.Replaces != id {
 			t.Fatalf("%+v", second)
 		}
@@ -113,18 +125,18 @@ func TestReplaceUnapproved(t *testing.T) {
 		id := w.createPartlyFailed(t, w.connectSecond(t))
 		for _, state := range []post.Approval{post.Waiting, post.Rejected} {
 			w.Exec(t, `UPDATE posts SET approval = ? WHERE id = ?`, string(state), id)
-			_, err := w.Replace(t.Context(), act, id)
+			_, _, err := w.Replace(t.Context(), act, id)
 			posttest.CheckError(t, err, apierr.AwaitingApproval, "")
 		}
 		w.Exec(t, `UPDATE posts SET approval = ? WHERE id = ?`, string(post.Approved), id)
-		must.Get(w.Replace(t.Context(), act, id))(t)
+		w.replace(t, act, id)
 	})
 }
 
 // An edited copy cannot become a series, because its occurrences would not be part of the family.
 func TestReplacementCannotRepeat(t *testing.T) {
 	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
-		draft := must.Get(w.Replace(t.Context(), act, w.createPartlyFailed(t, w.connectSecond(t))))(t)
+		draft := w.replace(t, act, w.createPartlyFailed(t, w.connectSecond(t)))
 		w.Do(t, "update_post", map[string]any{"id": draft.ID, "scheduled_at": "2026-11-25T08:00"})
 		_, err := w.Repeat(t.Context(), w.Person, draft.ID, "FREQ=DAILY", nil)
 		posttest.CheckError(t, err, apierr.ValidationFailed, "edited_copy")
@@ -142,7 +154,7 @@ func TestConcurrentReplaceAndRetry(t *testing.T) {
 			group.Go(func() {
 				if i%2 == 0 {
 					_, _ = w.Try(t, "retry_post", map[string]any{"post_id": id})
-				} else if draft, err := w.Replace(t.Context(), act, id); err == nil {
+				} else if draft, _, err := w.Replace(t.Context(), act, id); err == nil {
 					_, _ = w.Try(t, "publish_post", map[string]any{"post_id": draft.ID})
 				}
 			})

@@ -76,6 +76,10 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	if p.restore(w, r) || p.restoreUnsaved(w, r) {
 		return
 	}
+	if q.Has("again") {
+		p.copyPage(w, r, q.Get("again"))
+		return
+	}
 	s := read(map[string][]string{
 		"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"],
 	})
@@ -155,8 +159,11 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 		shell.SetRetryAfter(w, why[0])
 	}
 	title := locale.Key("New post")
-	if id != "" {
+	switch {
+	case id != "":
 		title = "Edit post"
+	case s.Again != "":
+		title = "Edit and try again"
 	}
 	p.Show(w, r, status, pages["compose"], title, &out)
 }
@@ -237,6 +244,9 @@ func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id str
 	if r.Method == http.MethodGet && !out.Unsaved {
 		if out.Offers, err = p.unsaved(r, id, out.Zone); err != nil {
 			return err
+		}
+		if out.Again != "" {
+			out.Offers = slices.DeleteFunc(out.Offers, func(f unsavedForm) bool { return f.Again != out.Again })
 		}
 	}
 	if id != "" {

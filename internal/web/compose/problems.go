@@ -118,6 +118,11 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 	if err != nil {
 		return nil, err
 	}
+	if s.Again != "" && r.PathValue("id") == "" {
+		if held, err = p.posts.Replacement(r.Context(), actor, s.Again); err != nil {
+			return []error{err}, nil //nolint:nilerr // for the form
+		}
+	}
 	out := s.contradictions(accounts, &held)
 	c, formErr := s.composition()
 	c.Options = s.Choices.of(held.Options)

@@ -96,6 +96,10 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		p.showAt(w, r, s, r.PathValue("id"), p.T(r, failedActionTexts[what]), found...)
 		return
 	}
+	if err := p.startCopy(r, &s); err != nil {
+		p.show(w, r, s, err)
+		return
+	}
 	id, at, err := p.write(r, s, what == "schedule" && s.Repeat.Often == "")
 	if id != "" {
 		p.recordSave(r, s, id)

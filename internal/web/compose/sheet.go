@@ -13,28 +13,29 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// sheet is the content of the form, which may be invalid.
+// sheet is the content of the form, whether or not it is valid.
 type sheet struct {
 	Caption      string
 	Accounts     []int64
 	Media        []int64
-	Parts        []part           // parts of the thread after the post itself
-	Own          map[int64]own    // overrides by account ID
-	Alts         map[int64]string // alternative texts by media ID
-	Covers       map[int64]string // times of covers by media ID, in seconds as entered
+	Parts        []part           // of the thread, after the post itself
+	Own          map[int64]own    // by account
+	Alts         map[int64]string // by image
+	Covers       map[int64]string // by video, in seconds as entered
 	FirstComment string
 	Choices      choices
 	When         when
 	Repeat       repeat
 	Picker       picker
-	Seen         int64  // when the version of the post that the form is based on was saved, in microseconds
-	Voice        int64  // ID of the brand voice to check against; 0 for the team's default, noVoice for none
-	Unsaved      bool   // whether the form contains input that is not saved
-	Remembered   bool   // whether the accounts were taken from the visitor's last post
-	Draft        string // ID of the form, under which it is kept until it is saved; empty if it has none yet
+	Seen         int64  // last change of the post when the form was first shown, in microseconds
+	Voice        int64  // brand voice to check against; 0 for the default, noVoice for none
+	Unsaved      bool   // the form contains restored unsaved input
+	Remembered   bool   // its accounts are those of the last post
+	Again        string // ID of the failed post that the form copies; empty once the copy exists
+	Draft        string // identifies the form until it is saved; empty if it has no id yet
 }
 
-// own has an account's overrides. With NoText or NoMedia, the account's post has no text or no media.
+// own has an account's overrides. NoText and NoMedia override the post's text and media with nothing.
 type own struct {
 	Text    string
 	NoText  bool
@@ -42,20 +43,20 @@ type own struct {
 	NoMedia bool
 }
 
-// UsesText reports whether the account has its own text, or none, instead of the post's text.
+// UsesText reports whether the account does not publish the post's text.
 func (o own) UsesText() bool { return o.NoText || strings.TrimSpace(o.Text) != "" }
 
-// UsesMedia reports whether the account has its own media, or none, instead of the post's media.
+// UsesMedia reports whether the account does not publish the post's media.
 func (o own) UsesMedia() bool { return o.NoMedia || len(o.Media) > 0 }
 
-// cleanText converts CR LF, which browsers send, to LF, and removes NUL characters.
+// cleanText converts the line endings of forms and removes NUL.
 var cleanText = strings.NewReplacer("\r\n", "\n", "\x00", "")
 
 func textOf(form url.Values, name string) string {
 	return cleanText.Replace(strings.ToValidUTF8(form.Get(name), "\uFFFD"))
 }
 
-// numbers returns the valid IDs among the values of a field.
+// numbers returns a field's valid ids.
 func numbers(texts []string) []int64 {
 	out := []int64{}
 	for _, text := range texts {
@@ -66,7 +67,7 @@ func numbers(texts []string) []int64 {
 	return out
 }
 
-// number parses an integer. It returns 0 if the text is invalid.
+// number returns an id, or 0 if invalid.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
@@ -94,7 +95,7 @@ func read(form url.Values) sheet {
 			Folder: form.Get("folder"), Cursor: form.Get("cursor"), Into: mediaListOf(form.Get("into")),
 			Picked: numbers(form["picked"]),
 		},
-		Seen: number(form.Get("seen")), Voice: number(form.Get("voice")),
+		Seen: number(form.Get("seen")), Voice: number(form.Get("voice")), Again: form.Get("again"),
 	}
 	if id := form.Get("draft"); draftID.MatchString(id) {
 		s.Draft = id
@@ -122,7 +123,7 @@ func read(form url.Values) sheet {
 	return s
 }
 
-// sheetOf returns a saved post as the content of a form. zone is the visitor's time zone.
+// sheetOf returns a saved post as a form.
 func sheetOf(p post.Record, zone *time.Location) sheet {
 	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment,
 		Own: map[int64]own{}, Alts: map[int64]string{},
@@ -164,13 +165,13 @@ func covers(into map[int64]string, media []network.Media) {
 	}
 }
 
-// seconds formats a duration in seconds, as entered in the form.
+// seconds returns a duration as entered in a form.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// ownText returns the name of the field with an account's own text.
+// ownText returns the name of the field of an account's text.
 func ownText(account int64) string { return "text-" + strconv.FormatInt(account, 10) }
 
-// composition converts the sheet, except for its time, and returns all errors. Each error names the invalid field.
+// composition returns the sheet's content without its time, and every error. Errors name the invalid field.
 func (s *sheet) composition() (post.Composition, []error) {
 	formErr := s.Choices.errors()
 	c := post.Composition{
@@ -205,7 +206,7 @@ func (s *sheet) composition() (post.Composition, []error) {
 	return c, formErr
 }
 
-// hasContent reports whether the form has any text or media.
+// hasContent reports whether there is something to publish.
 func (s *sheet) hasContent() bool {
 	for _, o := range s.Own {
 		if o.UsesText() || o.UsesMedia() {
@@ -216,7 +217,7 @@ func (s *sheet) hasContent() bool {
 		strings.TrimSpace(s.FirstComment) != ""
 }
 
-// removeUnknown removes media items that are not in known, the team's library items by ID.
+// removeUnknown removes items that the library does not have.
 func (s *sheet) removeUnknown(known map[int64]network.Media) {
 	gone := func(id int64) bool { return known[id].ID == 0 }
 	s.Media = slices.DeleteFunc(slices.Clone(s.Media), gone)

@@ -19,30 +19,31 @@ import (
 )
 
 const (
-	unsavedLife   = 30 * 24 * time.Hour // time after which an unsaved form is deleted
-	unsavedForms  = 20                  // maximum number per person; older ones are deleted
-	maxUnsaved    = 512 << 10           // maximum size of a form in bytes
-	excerptLength = 80                  // maximum length of an excerpt of the text, in characters
+	unsavedLife   = 30 * 24 * time.Hour // an unsaved form is deleted after this time
+	unsavedForms  = 20                  // of a person; older ones are deleted
+	maxUnsaved    = 512 << 10           // size of a form in bytes
+	excerptLength = 80                  // of an offered form's text, in characters
 )
 
-// alreadySubmitted is the error text if a form that was already saved is to be kept as unsaved.
+// alreadySubmitted is the text for a form that cannot be kept.
 const alreadySubmitted locale.Key = "This form was already submitted, perhaps in another tab. Copy your text, then open the post again."
 
 // unsavedForm is a form that a person has left without saving.
 type unsavedForm struct {
 	ID, Excerpt string
-	KeptAt      time.Time // in the visitor's time zone
-	Path        string    // path of the page that restores it
+	KeptAt      time.Time // in the team's time zone
+	Path        string    // the page that restores it
+	Again       string    // ID of the failed post that the form copies; empty for other forms
 }
 
-// draftID matches the IDs that forms get when they are shown.
+// draftID matches the ids that forms get when they are shown.
 var draftID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// notKept lists the fields that are not kept because they belong to a single request.
+// notKept are the fields that belong to one submission.
 var notKept = []string{"do", "once", "files", "fresh", shell.TeamField}
 
-// keepUnsaved stores the visitor's unsaved form, without changing a post. If the form of a new post has no content and
-// no options, it deletes the stored form instead and responds with status 205.
+// keepUnsaved stores the visitor's unsaved form. It changes no post. A form of a new post without text and media is not
+// stored, which status 205 says.
 func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
@@ -85,7 +86,7 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// storeUnsaved stores the fields of a form. It returns false if the form was saved in the meantime.
+// storeUnsaved stores the fields of a form. It reports false if the form was saved in the meantime.
 func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) (bool, error) {
 	v, stored := shell.VisitorOf(r.Context()), false
 	err := p.DB.InTx(r.Context(), "compose.keep_unsaved", func(ctx context.Context, tx *db.Tx) error {
@@ -98,7 +99,7 @@ func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) (bool,
 			return fmt.Errorf("storing an unsaved form: %w", err)
 		}
 		stored = n > 0
-		// Rows of saved forms, whose fields are empty, do not count. SweepUnsaved deletes them.
+		// Saved forms do not count. SweepUnsaved deletes them.
 		if _, err := tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE person_id = ? AND fields <> '' AND id NOT IN
 		(SELECT id FROM unsaved_forms WHERE person_id = ? AND fields <> '' ORDER BY kept_at DESC, id LIMIT ?)`,
 			v.ID, v.ID, unsavedForms); err != nil {
@@ -120,7 +121,7 @@ func (p *Handlers) deleteUnsaved(r *http.Request, id string) error {
 	})
 }
 
-// endUnsaved records that a form was saved, so that a late request of keepUnsaved does not store it again.
+// endUnsaved records that a form was saved, so that a late request does not store it again.
 func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
 	if s.Draft == "" {
 		return
@@ -132,18 +133,18 @@ func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
 			v.ID, s.Draft, v.Team.ID, db.Micros(tx.Now()))
 		return err
 	})
-	if err != nil { // the only effect is that the form is offered again
+	if err != nil { // the form is only offered once more
 		p.Log.ErrorContext(r.Context(), "recording that a form was saved failed", "error", err)
 	}
 }
 
-// ofPost is the condition for a person's unsaved forms of a post in a team. With an empty post ID, it selects the forms
-// of new posts, and the forms of posts that were deleted or published in the meantime.
+// ofPost selects a person's unsaved forms of a post in a team. With an empty ID it selects the forms of new posts, which
+// include the forms of posts that were deleted or published in the meantime.
 const ofPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? OR (? = '' AND NOT EXISTS
 	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
 	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`
 
-// unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, latest first.
+// unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first.
 func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]unsavedForm, error) {
 	v, path := shell.VisitorOf(r.Context()), "/posts/new"
 	if id != "" {
@@ -163,7 +164,7 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 		if f.Excerpt = network.Clip(text, excerptLength); f.Excerpt != text {
 			f.Excerpt += "…"
 		}
-		f.KeptAt, f.Path = db.Time(kept).In(zone), path
+		f.KeptAt, f.Path, f.Again = db.Time(kept).In(zone), path, form.Get("again")
 		return nil
 	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE `+ofPost+` ORDER BY kept_at DESC, id LIMIT ?`,
 		v.ID, v.Team.ID, id, id, unsavedForms)
@@ -173,7 +174,7 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 	return out, nil
 }
 
-// restoreUnsaved shows the unsaved form that the query names. It returns false if the query names none.
+// restoreUnsaved shows the unsaved form that the query names. It reports false if the query names none.
 func (p *Handlers) restoreUnsaved(w http.ResponseWriter, r *http.Request) bool {
 	id, v := r.URL.Query().Get("unsaved"), shell.VisitorOf(r.Context())
 	if id == "" {
@@ -199,7 +200,7 @@ func (p *Handlers) restoreUnsaved(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// discardUnsaved deletes an unsaved form and redirects to the editor without it.
+// discardUnsaved deletes an unsaved form and shows the page without it.
 func (p *Handlers) discardUnsaved(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -216,7 +217,7 @@ func (p *Handlers) discardUnsaved(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/posts/new")
 }
 
-// SweepUnsaved deletes up to 1,000 unsaved forms that are older than unsavedLife, and returns their number.
+// SweepUnsaved deletes up to a thousand old unsaved forms and returns their number.
 func SweepUnsaved(ctx context.Context, d *db.DB) (int64, error) {
 	var n int64
 	err := d.InTx(ctx, "compose.sweep_unsaved", func(ctx context.Context, tx *db.Tx) error {

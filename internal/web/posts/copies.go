@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// duplicate creates a draft that copies the post, and shows the draft.
+// duplicate creates a draft that copies the post.
 func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -30,7 +30,7 @@ func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/posts/"+made.ID)
 }
 
-// places lists accounts as part of a sentence.
+// places returns accounts as part of a sentence.
 func places(targets []post.Target) string {
 	out := make([]string, len(targets))
 	for i, t := range targets {
@@ -39,8 +39,7 @@ func places(targets []post.Target) string {
 	return strings.Join(out, ", ")
 }
 
-// copyOf duplicates the post in the path. It returns the copy and the accounts that it lacks because they are
-// disconnected.
+// copyOf returns the duplicate and the accounts left out because they are disconnected.
 func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	id, err := idIn(r)
 	if err != nil {
@@ -52,12 +51,13 @@ func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	}
 	once := r.PostForm.Get("once")
 	if once != "" {
-		once += "." + id // the list of posts has the same value in all its forms
+		once += "." + id // the list has one for all posts
 	}
 	return p.posts.Duplicate(r.Context(), call.Actor, once, id)
 }
 
-// editAgain creates an edited copy for the accounts on which the post failed, and opens the copy in the editor.
+// editAgain opens the composer with a copy of the post for the accounts that failed. The copy is created when it is saved
+// for the first time.
 func (p *Handlers) editAgain(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -68,6 +68,10 @@ func (p *Handlers) editAgain(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Flash(r, "This is a copy for %s only. It is not published to the other accounts again.", places(draft.Targets))
+	if draft.ID == "" {
+		shell.Redirect(w, r, "/posts/new?again="+r.PathValue("id"))
+		return
+	}
 	shell.Redirect(w, r, "/posts/"+draft.ID+"/edit")
 }
 
@@ -80,10 +84,10 @@ func (p *Handlers) replacement(r *http.Request) (post.Record, error) {
 	if err != nil {
 		return post.Record{}, err
 	}
-	return p.posts.Replace(r.Context(), call.Actor, id)
+	return p.posts.Replacement(r.Context(), call.Actor, id)
 }
 
-// archive archives a failed post, or restores it.
+// archive archives or restores a failed post.
 func (p *Handlers) archive(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
