@@ -135,7 +135,7 @@ async function phone(browser) {
   const page = await open(browser, { viewport: { width: 390, height: 844 } });
   await page.route('**/live', (route) => route.abort()); // no live updates, so that the page shows changes of others only after a move
   await signIn(page, `/sign-in?next=${encodeURIComponent(`/calendar?day=${world.days[0]}`)}`);
-  const bar = await page.locator('.segments').boundingBox();
+  const bar = await page.locator('.calbar .segments').boundingBox();
   const filter = page.getByRole('button', { name: 'Filter' });
   assert.ok(Math.abs((await filter.boundingBox()).y - bar.y) < 10, 'the controls need a second row');
   await filter.click();

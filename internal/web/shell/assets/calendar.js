@@ -78,11 +78,23 @@ document.addEventListener('dragover', (event) => {
 
 // confirmMove asks whether to move an approved post, and resolves to the answer.
 function confirmMove() {
-  const dialog = document.getElementById('ask-move');
-  dialog.returnValue = '';
+  const make = (name, text, fields) => Object.assign(document.createElement(name), { textContent: text, ...fields });
+  const dialog = make('dialog', '', { className: 'dialog' });
+  const form = make('form', '', { method: 'dialog' });
+  const actions = make('div', '', { className: 'actions' });
+  actions.append(make('button', translate('Move post'), { value: 'move' }),
+    make('button', translate('Cancel'), { className: 'second' }));
+  form.append(make('h2', translate('Move this post?'), { id: 'ask-move' }),
+    make('p', translate('The client must approve the post again after a move.'), { className: 'lead' }), actions);
+  dialog.setAttribute('aria-labelledby', 'ask-move');
+  dialog.append(form);
+  document.body.append(dialog);
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'move'), { once: true });
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue === 'move');
+    });
   });
 }
 
