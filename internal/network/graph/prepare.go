@@ -65,7 +65,7 @@ func (c *Containers) advance(
 // such as the quoted post, so the network rejects the post. In all other cases, the error is temporary: it can also be the
 // account, without a permission, or an item of a carousel or the post before a reply, which the network may not find for
 // some seconds.
-func (p *draft) creationError(params url.Values, err error) error {
+func (p draft) creationError(params url.Values, err error) error {
 	namesObject := params.Has("quote_post_id") || params.Has("location_id")
 	netErr, ok := errors.AsType[*network.Error](err)
 	if !ok || netErr.Class != network.Transient || !namesObject || p.ReplyTo != "" || len(p.Items) > 0 || !isUnknownObject(netErr) {

@@ -16,10 +16,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// problem is an error to correct in the form. Field is the id of the form element that is wrong; empty if unknown.
+// problem is something to correct in the form. Field is the id of the element that corrects it, if known.
 type problem struct{ Text, Field string }
 
-// problems is a list of problems. The page shows them all above the form, and each one beside its field.
+// problems are shown together above the form and each beside its field.
 type problems []problem
 
 // At returns the texts of a field's problems.
@@ -33,21 +33,21 @@ func (p problems) At(field string) []string {
 	return out
 }
 
-// Within reports whether any field of a network's options has a problem.
+// Within reports whether a field of a network's options has a problem.
 func (p problems) Within(platform string) bool {
 	return slices.ContainsFunc(p, func(one problem) bool { return strings.HasPrefix(one.Field, platform+"-") })
 }
 
-// Mark returns the HTML attributes that link an input to its hints and errors, and that mark and focus it if it is
-// invalid. hints has the ids of the hints. If several inputs are invalid, browsers focus the first one.
+// Mark returns the attributes of an input: its descriptions by id, and whether it is invalid. Browsers focus the first
+// invalid input.
 func (p problems) Mark(field string, hints ...string) template.HTMLAttr {
 	return p.attributes(field, ` aria-invalid="true" autofocus`, hints)
 }
 
-// Describe returns the HTML attributes that link a group of inputs to its errors.
+// Describe returns the attributes of a group of inputs.
 func (p problems) Describe(field string) template.HTMLAttr { return p.attributes(field, "", nil) }
 
-// attributes implements Mark and Describe. The ids in the attributes must exist in the templates.
+// attributes returns the attributes of an element. The IDs in them must exist in the templates.
 func (p problems) attributes(field, invalid string, hints []string) template.HTMLAttr {
 	if len(p.At(field)) == 0 {
 		invalid = ""
@@ -60,13 +60,13 @@ func (p problems) attributes(field, invalid string, hints []string) template.HTM
 	return template.HTMLAttr(` aria-describedby="` + strings.Join(hints, " ") + `"` + invalid) //nolint:gosec // only ids
 }
 
-// fields maps argument names in errors to ids of form elements. Other names are ids already.
+// fields maps argument names of services to ids of the form.
 var fields = map[string]string{
 	"scheduled_at": "date", "repeat": "often", "rule": "often", "count": "times", "account_ids": "accounts",
 	"media_ids": "media", "first_comment": "first-comment",
 }
 
-// problemOf converts an error to a problem of the form.
+// problemOf returns an error as a problem of the form.
 func problemOf(l *locale.Language, err error) problem {
 	field, _ := apierr.FromError(err).Context["argument"].(string)
 	if id, ok := fields[field]; ok {
@@ -78,13 +78,13 @@ func problemOf(l *locale.Language, err error) problem {
 	return problem{errorText(l, err), field}
 }
 
-// order lists the ids of the form's fields in their order on the page. An entry that ends in "-" is a prefix of ids.
+// order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
 var order = []string{
 	"accounts", "caption", "text-", "thread", "part-", "media", "alt-", "cover-", "files", "first-comment", "often", "every",
 	"until", "times", "date", "time", "second",
 }
 
-// sort sorts problems by the order of their fields on the page. Problems without a field come first.
+// sort orders problems as their fields are in the form.
 func (p problems) sort() {
 	rank := func(one problem) int {
 		at := slices.IndexFunc(order, func(id string) bool {
@@ -98,30 +98,20 @@ func (p problems) sort() {
 	slices.SortStableFunc(p, func(a, b problem) int { return rank(a) - rank(b) })
 }
 
-// findErrors returns all errors that prevent the form from being saved and, depending on the pressed button, scheduled,
-// published or sent for approval. what is the button's action, such as "save".
+// findErrors returns all errors that prevent the form from being saved and, depending on the button, scheduled, published
+// or sent for approval.
 func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, error) {
 	actor, err := p.actor(r)
 	if err != nil {
 		return nil, err
 	}
-	held := post.Record{}
-	if id := r.PathValue("id"); id != "" {
-		if held, err = p.postOf(r, id); err != nil {
-			return nil, err
-		}
-		if err := held.CheckComposable(); err != nil {
-			return []error{err}, nil //nolint:nilerr // for the form
-		}
+	held, err := p.heldBy(r, actor, s)
+	if err != nil {
+		return []error{err}, nil //nolint:nilerr // for the form
 	}
 	accounts, err := p.accounts(r)
 	if err != nil {
 		return nil, err
-	}
-	if s.Again != "" && r.PathValue("id") == "" {
-		if held, err = p.posts.Replacement(r.Context(), actor, s.Again); err != nil {
-			return []error{err}, nil //nolint:nilerr // for the form
-		}
 	}
 	out := s.contradictions(accounts, &held)
 	c, formErr := s.composition()
@@ -142,11 +132,27 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 	return append(out, p.timeErrors(s, held, actor.OwnZone, what)...), nil
 }
 
-// errOnlySchedule is the error for a recurrence rule if the button is not Schedule, because the rule would be lost.
+// heldBy returns the post that the form changes, or the copy of a failed post that saving the form creates. It returns a
+// zero Record for a new post, and an error if the post cannot be changed.
+func (p *Handlers) heldBy(r *http.Request, actor *access.Actor, s sheet) (post.Record, error) {
+	switch id := r.PathValue("id"); {
+	case id != "":
+		held, err := p.postOf(r, id)
+		if err != nil {
+			return held, err
+		}
+		return held, held.CheckComposable()
+	case s.Again != "":
+		return p.posts.Replacement(r.Context(), actor, s.Again)
+	}
+	return post.Record{}, nil
+}
+
+// errOnlySchedule is the error of the other buttons for a recurrence rule, which would be lost.
 var errOnlySchedule = apierr.Invalid(apierr.NotAllowedValue, "repeat",
 	"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.")
 
-// timeErrors returns the errors of the form's time and recurrence rule.
+// timeErrors returns the errors of the form's time and recurrence.
 func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, what string) []error {
 	if held.IsTemplate {
 		_, err := ruleFor(s, held)
@@ -156,12 +162,12 @@ func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, wh
 	return present(p.timeError(s, held, what, at, timeErr), p.ruleError(s, held, what, at, zone))
 }
 
-// present returns those errors that are not nil.
+// present returns the errors that are not nil.
 func present(errs ...error) []error {
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// timeError returns the error of the form's time, or nil. at and err are the results of parsing the time.
+// timeError returns the error of the form's time. at and err are the results of parsing the time.
 func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Time, err error) error {
 	required := what == "schedule" || held.Status == post.Scheduled && what == "save"
 	switch {
@@ -178,7 +184,7 @@ func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Tim
 	return nil
 }
 
-// ruleError returns the error of the form's recurrence rule, or nil.
+// ruleError returns the error of the form's recurrence.
 func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Time, zone *time.Location) error {
 	switch {
 	case s.Repeat.Often == "":
@@ -194,7 +200,7 @@ func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Tim
 	return err
 }
 
-// rejections returns the problems with which networks would reject a composition, each as an error.
+// rejections returns why networks would reject a composition.
 func (p *Handlers) rejections(
 	r *http.Request, actor *access.Actor, s sheet, c post.Composition, held post.Record,
 ) ([]error, error) {
@@ -223,7 +229,7 @@ func (p *Handlers) rejections(
 	return out, nil
 }
 
-// fieldOf returns the id of the form element in which a network's problem with an account can be corrected.
+// fieldOf returns the field that corrects a network's problem with an account.
 func fieldOf(found post.PostProblem, t post.Target) string {
 	switch code := found.Code; {
 	case found.FirstComment:

@@ -18,10 +18,10 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxForm is the maximum size of the form's fields in bytes, which suffices for many accounts with long texts.
+// maxForm is the maximum size of the form in bytes: many accounts with long texts.
 const maxForm = 2 << 20
 
-// submit reads the form and handles the pressed button. A form with files occupies a page slot only after it was read.
+// submit reads the form and handles the pressed button. A form with files occupies a slot only after it was read.
 func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	if !shell.SendsFiles(r) {
 		if p.ReadLongForm(w, r, maxForm) {
@@ -36,15 +36,15 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// rejectAfterFiles writes the error page for a form whose files were stored, but for which the node has no free slot.
+// rejectAfterFiles answers a form whose files were stored, but for which the node has no free slot.
 func (p *Handlers) rejectAfterFiles(w http.ResponseWriter, r *http.Request, err error) {
 	shell.SetRetryAfter(w, err)
 	p.ShowMessage(w, r, http.StatusServiceUnavailable, "Not saved", "The service is overloaded. Your files are in the "+
 		"library, but the post is not saved. Go back and send the form again.")
 }
 
-// press performs the action of the pressed button. If files were rejected, it only shows the form with their errors.
-// Any button can send files, because browsers without JavaScript send the chosen files with every submission.
+// press performs the action of the pressed button. If files were rejected, it only shows the form with their errors. Every
+// button accepts files, because browsers without JavaScript send them with each submission.
 func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, rejected []error) {
 	s.Unsaved = true
 	if len(rejected) > 0 {
@@ -85,7 +85,7 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, reject
 	p.show(w, r, s)
 }
 
-// save saves the post and then performs the button's action. After an error, it shows the form with the input.
+// save saves the form and then performs the action of the button. On an error, the input stays in the form.
 func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what string) {
 	found, err := p.findErrors(r, s, what)
 	if err != nil {
@@ -96,11 +96,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		p.showAt(w, r, s, r.PathValue("id"), p.T(r, failedActionTexts[what]), found...)
 		return
 	}
-	if err := p.startCopy(r, &s); err != nil {
-		p.show(w, r, s, err)
-		return
-	}
-	id, at, err := p.write(r, s, what == "schedule" && s.Repeat.Often == "")
+	id, at, err := p.write(r, &s, what == "schedule" && s.Repeat.Often == "")
 	if id != "" {
 		p.recordSave(r, s, id)
 	}
@@ -136,7 +132,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 	shell.Redirect(w, r, "/posts/"+id)
 }
 
-// recordSave deletes the unsaved copy of a saved form. If the form created a post, it records which one.
+// recordSave deletes the unsaved copy of a saved form, and records which post a new form has created.
 func (p *Handlers) recordSave(r *http.Request, s sheet, id string) {
 	p.endUnsaved(r, s)
 	if r.PathValue("id") == "" {
@@ -144,7 +140,7 @@ func (p *Handlers) recordSave(r *http.Request, s sheet, id string) {
 	}
 }
 
-// revokedLinkNote returns a note, or "". The note warns that a change has invalidated the client's links to the post.
+// revokedLinkNote returns a note if a change has invalidated the client's links to a post.
 func (p *Handlers) revokedLinkNote(r *http.Request, id string) string {
 	rounds, err := p.approvals.Rounds(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	if err != nil || len(rounds) == 0 {
@@ -156,7 +152,7 @@ func (p *Handlers) revokedLinkNote(r *http.Request, id string) string {
 	return " " + p.T(r, "The client’s earlier links no longer work. Send the new version to the client.")
 }
 
-// savedText returns the confirmation for a post that was only saved.
+// savedText returns the confirmation of a post that was only saved.
 func (p *Handlers) savedText(r *http.Request, id string) string {
 	held, err := p.postOf(r, id)
 	switch {
@@ -170,18 +166,17 @@ func (p *Handlers) savedText(r *http.Request, id string) string {
 
 const (
 	createdKey = "made by forms"
-	maxCreated = 20 // maximum number of recorded forms per session
+	maxCreated = 20 // recorded forms per session
 )
 
-// recordCreated records in the session which post a form created, so that newPage can redirect a person who returns to
-// the form.
+// recordCreated records which post a form created, so that a person who returns to the form is redirected to the post.
 func (p *Handlers) recordCreated(r *http.Request, id string) {
 	lines := strings.Fields(string(p.Pop(r.Context(), createdKey)))
 	lines = append(lines, r.PostForm.Get("once")+"="+id)
 	p.Put(r.Context(), createdKey, []byte(strings.Join(lines[max(0, len(lines)-maxCreated):], " ")))
 }
 
-// createdPost returns the ID of the post that a form created, or "". once is the value of the form's field "once".
+// createdPost returns the ID of the post that a form created, or "".
 func (p *Handlers) createdPost(r *http.Request, once string) string {
 	kept := p.Pop(r.Context(), createdKey)
 	p.Put(r.Context(), createdKey, kept)
@@ -193,13 +188,13 @@ func (p *Handlers) createdPost(r *http.Request, once string) string {
 	return ""
 }
 
-// failedActionTexts maps the action of a button to the text that precedes the problems because of which it failed.
+// failedActionTexts describes the action of a button that failed because of the listed problems.
 var failedActionTexts = map[string]locale.Key{
 	"save": "Not saved.", "schedule": "The post wasn’t scheduled.", "publish": "Not saved and not published.",
 	"approval": "Not saved and not sent for approval.",
 }
 
-// showUnfinished shows the form of a post that was saved, with the error of the step after it.
+// showUnfinished shows the form of a saved post if a following step failed.
 func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s sheet, id string, err error) {
 	held, looked := p.postOf(r, id)
 	if looked != nil {
@@ -210,14 +205,17 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s shee
 	p.showAt(w, r, s, id, p.T(r, "The post was saved, but the next step failed.")+p.revokedLinkNote(r, id), err)
 }
 
-// write creates or changes the post and returns its ID and time. If the post was saved but alternative texts were not,
-// it returns both the ID and an error. scheduling announces that the caller schedules the post next.
-func (p *Handlers) write(r *http.Request, s sheet, scheduling bool) (string, time.Time, error) {
+// write creates or changes the post and returns its ID and time. The ID is also returned if only a part was saved.
+// scheduling says that the post is scheduled next.
+func (p *Handlers) write(r *http.Request, s *sheet, scheduling bool) (string, time.Time, error) {
+	if err := p.startCopy(r, s); err != nil {
+		return "", time.Time{}, err
+	}
 	actor, err := p.actor(r)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	c, _ := s.composition() // findErrors has returned the errors
+	c, _ := s.composition() // findErrors has checked it
 	c.Scheduling = scheduling
 	var held post.Record
 	if id := r.PathValue("id"); id != "" {
@@ -240,18 +238,18 @@ func (p *Handlers) write(r *http.Request, s sheet, scheduling bool) (string, tim
 		if err != nil {
 			return "", c.At, err
 		}
-		return made.ID, c.At, p.describe(r, actor, s)
+		return made.ID, c.At, p.describe(r, actor, *s)
 	}
-	if c.Rule, err = p.newRule(r, s, id); err != nil {
+	if c.Rule, err = p.newRule(r, *s, id); err != nil {
 		return "", c.At, err
 	}
 	if _, err = p.posts.Compose(r.Context(), actor, id, seen, c); err != nil {
 		return "", c.At, err
 	}
-	return id, c.At, p.describe(r, actor, s)
+	return id, c.At, p.describe(r, actor, *s)
 }
 
-// newRule returns the form's rule if the post is the template of a series that can be edited, or "" otherwise.
+// newRule returns the form's rule for a paused series, or "" if the post is not a template or its rule cannot be changed.
 func (p *Handlers) newRule(r *http.Request, s sheet, id string) (string, error) {
 	held, err := p.postOf(r, id)
 	if err != nil || !held.IsTemplate || held.CheckComposable() != nil {
@@ -260,7 +258,7 @@ func (p *Handlers) newRule(r *http.Request, s sheet, id string) (string, error) 
 	return ruleFor(s, held)
 }
 
-// create stores a new post as a draft. If the form is submitted twice, it creates only one post.
+// create drafts a new post. A form that is submitted twice creates one post.
 func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, error) {
 	call, err := p.Call(r, "create_post")
 	if err != nil {
@@ -270,7 +268,7 @@ func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, err
 	return made, err
 }
 
-// describe saves the alternative texts of the form that differ from those in the library.
+// describe saves alternative texts that differ from the library's.
 func (p *Handlers) describe(r *http.Request, actor *access.Actor, s sheet) error {
 	known, err := p.libraryItems(r.Context(), actor.TeamID, s)
 	if err != nil {
@@ -292,7 +290,7 @@ func (p *Handlers) describe(r *http.Request, actor *access.Actor, s sheet) error
 	return nil
 }
 
-// then runs a further operation for the same submission, under an idempotency key that is derived from the form's.
+// then runs another operation of the same submission under a separate key.
 func (p *Handlers) then(r *http.Request, step, tool string, args operation.Arguments) (pipeline.Outcome, error) {
 	next := r.Clone(r.Context())
 	next.PostForm = url.Values{"once": {r.PostForm.Get("once") + "-" + step}}
@@ -300,14 +298,14 @@ func (p *Handlers) then(r *http.Request, step, tool string, args operation.Argum
 	return p.Do(next, tool, args)
 }
 
-// schedule schedules a post for its time, or starts or resumes its series. It returns the confirmation to show, if any.
+// schedule schedules a post at its time or by its rule and returns the confirmation.
 func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (string, error) {
 	held, err := p.postOf(r, id)
 	if err != nil {
 		return "", err
 	}
 	if s.Repeat.Often == "" && !held.IsTemplate {
-		if held.Status == post.Scheduled { // a previous submission of this form has scheduled it
+		if held.Status == post.Scheduled { // by the first submission of this form
 			return "", nil
 		}
 		_, err := p.then(r, "schedule", "schedule_post",
@@ -339,7 +337,7 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 	return p.recur(r, held, rule, actor.OwnZone)
 }
 
-// recur starts or resumes a series. The confirmation that it returns has the next time and any rescheduled drafts.
+// recur starts or resumes a series and returns a confirmation with the next time and the drafts that it reschedules.
 func (p *Handlers) recur(r *http.Request, held post.Record, rule string, zone *time.Location) (string, error) {
 	l, taken := p.Language(r), ""
 	said, next := locale.Key("The post repeats on schedule."), locale.Key("The post repeats on schedule. Next post: %s.")
@@ -359,6 +357,5 @@ func (p *Handlers) recur(r *http.Request, held post.Record, rule string, zone *t
 	return strings.TrimSpace(text + " " + l.T("Each occurrence is a separate post, created in advance.") + " " + taken), err
 }
 
-// maxReschedulable limits the occurrences in which recur looks for drafts that a resumed series reschedules. Pausing a
-// series usually leaves one.
+// maxReschedulable bounds the search for drafts that a series reschedules. Pausing usually creates one.
 const maxReschedulable = 50

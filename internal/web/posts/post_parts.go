@@ -15,8 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// addDeleted adds the post's deleted files, and a note if the last change of the post was that a file was removed from
-// it.
+// addDeleted adds the post's deleted files. It adds a note if a file was removed from the post.
 func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location) error {
 	var gone []network.Media
 	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, overrides(v.Stored.Targets)...)...) {
@@ -44,7 +43,7 @@ func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location)
 	return err
 }
 
-// overrides returns the accounts' own media, one slice per target.
+// overrides returns the media that accounts override.
 func overrides(targets []post.Target) [][]network.Media {
 	out := make([][]network.Media, len(targets))
 	for i, t := range targets {
@@ -53,36 +52,20 @@ func overrides(targets []post.Target) [][]network.Media {
 	return out
 }
 
-// addApproval adds the approval rounds, the link, and the comments.
+// addApproval adds the approval history.
 func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location) error {
-	rounds, err := p.approvals.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
-	if err == nil && len(rounds) > 0 {
-		v.Sendings, err = postlist.Sendings(ctx, p.DB, v.Stored.TeamID, v.Stored.ID)
-	}
-	for _, one := range rounds {
-		if at := v.sentAt(one.Number); !at.IsZero() {
-			one.OpenedAt = at
-		}
-		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
-	}
-	if len(rounds) > 0 {
-		waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
-		v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
-		if v.Stored.Status == post.Draft && v.Stored.Approval == post.Approved {
-			v.NotScheduled = string(approvals.ScheduleError(latest.ScheduleError))
-		}
-	}
-	if err != nil {
+	if err := p.addRounds(ctx, v, zone); err != nil {
 		return err
 	}
 	if v.Stored.Approval == post.Waiting || v.Stored.Approval == post.Rejected {
+		var err error
 		if v.Link, err = p.approvals.LinkOf(ctx, v.Stored.TeamID, v.Stored.ID); err != nil {
 			return err
 		}
 	}
 	threads, err := p.approvals.Threads(ctx, v.Stored.TeamID, []string{v.Stored.ID})
 	for _, said := range threads[v.Stored.ID] {
-		if said.Decision == "" { // comments on decisions are shown in Rounds
+		if said.Decision == "" { // decisions are in the versions
 			said.At = said.At.In(zone)
 			v.Thread = append(v.Thread, said)
 		}
@@ -90,7 +73,28 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 	return err
 }
 
-// sentAt returns when a version was first sent to the client, or the zero time if that is unknown.
+// addRounds adds the versions that were sent to the client, and whether a link to the latest one exists.
+func (p *Handlers) addRounds(ctx context.Context, v *view, zone *time.Location) error {
+	rounds, err := p.approvals.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
+	if err != nil || len(rounds) == 0 {
+		return err
+	}
+	v.Sendings, err = postlist.Sendings(ctx, p.DB, v.Stored.TeamID, v.Stored.ID)
+	for _, one := range rounds {
+		if at := v.sentAt(one.Number); !at.IsZero() {
+			one.OpenedAt = at
+		}
+		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
+	}
+	waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
+	v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
+	if v.Stored.Status == post.Draft && v.Stored.Approval == post.Approved {
+		v.NotScheduled = string(approvals.ScheduleError(latest.ScheduleError))
+	}
+	return err
+}
+
+// sentAt returns when a version was first sent to the client. It returns zero if that is unknown.
 func (v *view) sentAt(version int64) time.Time {
 	var at time.Time
 	for _, s := range v.Sendings {
@@ -112,7 +116,7 @@ func (p *Handlers) addUpcoming(ctx context.Context, v *view, zone *time.Location
 	return err
 }
 
-// validate adds the problems that validate_post reports.
+// validate adds the networks' validation errors.
 func (p *Handlers) validate(r *http.Request, v *view) error {
 	found, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": v.ID})
 	if err != nil {
