@@ -327,9 +327,9 @@ func TestAppearance(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		b.open("/posts?status=draft").contains(`content="light dark"`).form("Dark").press().
-			shows(http.StatusOK, "Posts").contains(` data-scheme="dark"`, `<meta name="color-scheme" content="dark">`)
+			shows(http.StatusOK).contains(` data-scheme="dark"`, `<meta name="color-scheme" content="dark">`)
 		f := b.open("/posts").form("Light")
-		f.values.Set("appearance", "sepia")
+		f.values.Set("scheme", "sepia")
 		b.send(http.MethodPost, "/appearance", f.values).shows(http.StatusUnprocessableEntity, "Choose System, Light or Dark.")
 		b.open("/account").contains(` data-scheme="dark"`).form("System").press().shows(http.StatusOK).contains(`content="light dark"`)
 	})

@@ -31,14 +31,15 @@ func appearance(r *http.Request) string {
 	return ""
 }
 
-// SetAppearance stores the color scheme in the form as a cookie, and redirects to the page in the field "next".
+// SetAppearance stores the color scheme of the form in a cookie and redirects to the home page. With scripts, the page stays
+// open.
 func (s *Shell) SetAppearance(w http.ResponseWriter, r *http.Request) {
 	if !s.ReadForm(w, r) {
 		return
 	}
-	scheme := r.PostForm.Get("appearance")
+	scheme := r.PostForm.Get("scheme")
 	if !IsOffered(appearances, scheme) {
-		s.ShowError(w, r, apierr.Invalid(apierr.NotAllowedValue, "appearance", "Choose System, Light or Dark."))
+		s.ShowError(w, r, apierr.Invalid(apierr.NotAllowedValue, "scheme", "Choose System, Light or Dark."))
 		return
 	}
 	c := http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
@@ -49,7 +50,7 @@ func (s *Shell) SetAppearance(w http.ResponseWriter, r *http.Request) {
 		c.MaxAge = -1
 	}
 	http.SetCookie(w, &c)
-	Redirect(w, r, LocalPath(r.PostForm.Get("next")))
+	Redirect(w, r, "/")
 }
 
 // Appearances returns the options for the color scheme.

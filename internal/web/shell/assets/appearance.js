@@ -1,10 +1,10 @@
 // Applies a color scheme at once, without leaving the page, so that unsaved input stays.
 
-const form = document.getElementById('appearance');
+const form = document.querySelector('form[action="/appearance"]');
 
 async function choose(event) {
   const chosen = event.submitter;
-  if (chosen?.name !== 'appearance') return;
+  if (chosen?.name !== 'scheme') return;
   event.preventDefault();
   const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form, chosen)), redirect: 'manual' }).catch(() => null);
   if (answer?.type !== 'opaqueredirect') {
@@ -16,7 +16,7 @@ async function choose(event) {
   if (chosen.value) root.dataset.scheme = chosen.value;
   else delete root.dataset.scheme;
   document.querySelector('meta[name=color-scheme]').content = chosen.value || 'light dark';
-  for (const button of form.elements.appearance) button.setAttribute('aria-pressed', String(button === chosen));
+  for (const button of form.elements.scheme) button.setAttribute('aria-pressed', String(button === chosen));
 }
 
 form?.addEventListener('submit', choose);
