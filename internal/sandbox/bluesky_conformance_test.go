@@ -5,11 +5,11 @@ import (
 )
 
 // rawCall is a call for which the real server and the sandbox must return the same status, error and message. Paths and
-// bodies can contain placeholders. DID is the account's ID, KEY a record key, and CID the ID of the last stored
-// content. BLOB and FILE are the blob object and the ID of the last uploaded file.
+// bodies can contain placeholders. DID is the account's ID, KEY is a record key, and CID is the ID of the last stored
+// content. BLOB is the blob object and FILE is the ID of the last uploaded file.
 type rawCall struct {
 	name, method, token, body string
-	kind                      string // Content-Type; by default JSON
+	kind                      string // Content-Type; JSON by default
 	loose                     bool   // the messages may differ
 }
 

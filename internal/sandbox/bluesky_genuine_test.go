@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/pds"
 )
 
-// rawServer is a server with the values of the placeholders.
+// rawServer is a server under test and the values of the placeholders.
 type rawServer struct {
 	url                string
 	names              map[string]string // values of the placeholders

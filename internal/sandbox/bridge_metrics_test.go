@@ -43,7 +43,7 @@ func (b *fixture) allMetrics(t *testing.T, profile, query string, between func()
 	return all
 }
 
-// The metrics of a profile have the same posts as its media, and do not change during a day.
+// The metrics of a profile contain the same posts as its media, and do not change during a day.
 func TestBridgeMetricsMatchMedia(t *testing.T) {
 	t.Parallel()
 	now := vendorNow

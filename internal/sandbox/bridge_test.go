@@ -23,7 +23,7 @@ var vendorNow = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 var worldDay = world.DayOf(vendorNow)
 
-// someProfiles returns profiles of Instagram and TikTok.
+// someProfiles returns Instagram and TikTok profiles.
 func someProfiles(count int) []world.Profile {
 	var profiles []world.Profile
 	for i := range count {

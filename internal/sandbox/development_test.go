@@ -72,7 +72,7 @@ func TestPublishingScopes(t *testing.T) {
 	}
 }
 
-// code returns the code in the redirect after the consent.
+// code returns the authorization code in the redirect after the consent.
 func (a answer) code(t *testing.T) string {
 	t.Helper()
 	redirect, err := url.Parse(a.header.Get("Location"))

@@ -253,7 +253,7 @@ func (o operator) hashtagPages(t *testing.T, b *fixture, path string, limit int,
 	}
 }
 
-// smallHashtag returns a hashtag of Instagram with 120 to 300 posts a day.
+// smallHashtag returns an Instagram hashtag with 120 to 300 posts a day.
 func smallHashtag(t *testing.T) world.Hashtag {
 	t.Helper()
 	for _, h := range someHashtags(300) {

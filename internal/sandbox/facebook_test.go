@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// facebook calls the API. The path begins with the host. The values are pairs of a name and a value.
+// facebook calls the API. The path begins with the host. values contains pairs of a name and a value.
 func (b *fixture) facebook(t *testing.T, method, path, token string, values ...string) answer {
 	t.Helper()
 	return b.form(t, method, "/facebook/"+path, with(url.Values{"access_token": {token}}, values...))
@@ -212,7 +212,7 @@ func TestFacebookTokens(t *testing.T) {
 	}
 }
 
-// A photo becomes a story once. Stories are listed for a day, apart from posts.
+// A photo can become a story only once. Stories are listed for a day, separately from posts.
 func TestFacebookStories(t *testing.T) {
 	clock := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return clock }})

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// fixture is a sandbox that listens on loopback.
+// fixture is a sandbox that listens on a loopback address.
 type fixture struct {
 	*Server
 	url string

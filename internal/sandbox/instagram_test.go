@@ -218,7 +218,7 @@ func TestInstagramDataSurvivesKill(t *testing.T) {
 	}
 }
 
-// A story is listed for a day, apart from posts, and its text is not kept.
+// A story is listed for a day, separately from posts, and its text is not stored.
 func TestInstagramStories(t *testing.T) {
 	clock := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return clock }})

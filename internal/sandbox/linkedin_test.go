@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// linkedin calls the API with the headers that every call requires. The parameter headers has pairs of a name and a
-// value to replace them. An empty value removes a header.
+// linkedin calls the API with the headers that every call requires. headers contains pairs of a name and a value that
+// replace these headers. An empty value removes a header.
 func (b *fixture) linkedin(t *testing.T, method, path, token, body string, headers ...string) answer {
 	t.Helper()
 	if !strings.HasPrefix(path, b.url) {
@@ -43,7 +43,7 @@ func (b *fixture) linkedinToken(t *testing.T, scopes string) answer {
 	return b.form(t, http.MethodPost, "/linkedin/oauth/v2/accessToken", exchange(consent.code(t)))
 }
 
-// linkedinBody returns the body of a post by mira.keller. The parameter changes has pairs of a member and its JSON.
+// linkedinBody returns the body of a post by mira.keller. changes contains pairs of a member and its JSON.
 func linkedinBody(commentary string, changes ...string) string {
 	members := map[string]any{
 		"author": linkedin.PersonURN("mira.keller"), "commentary": commentary, "visibility": "PUBLIC", "lifecycleState": "PUBLISHED",

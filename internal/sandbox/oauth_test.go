@@ -22,8 +22,7 @@ func consentQuery() url.Values {
 	}
 }
 
-// with changes values and returns them. The parameter changes has pairs of a name and a value. An empty value removes
-// the name.
+// with changes values and returns them. changes contains pairs of a name and a value. An empty value removes the name.
 func with(values url.Values, changes ...string) url.Values {
 	for i := 0; i < len(changes); i += 2 {
 		values.Set(changes[i], changes[i+1])

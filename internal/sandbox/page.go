@@ -36,7 +36,7 @@ type pagePost struct {
 	Audience           string // who can see the post; empty if it is public
 }
 
-// pageHandler serves a page with the newest posts of each network.
+// pageHandler returns the handler of the page that lists the newest posts of each network.
 func (s *Server) pageHandler(platforms []platform) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var page bytes.Buffer
@@ -76,7 +76,7 @@ func (s *Server) networks(r *http.Request, platforms []platform) ([]pageNetwork,
 	return networks, err
 }
 
-// audiences describes who sees a post.
+// audiences describes who can see a post that is not public.
 var audiences = map[store.Audience]string{
 	store.RolesOnly: "Visible only to people with a role in the app, which is in development mode.",
 	store.OwnerOnly: "Visible only to the account itself.",

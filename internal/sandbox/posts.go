@@ -25,10 +25,11 @@ type listedPost struct {
 	ReplyTo  string   `json:"reply_to,omitempty"` // ID on the network
 	Format   string   `json:"format,omitempty"`   // story, or empty for a post in the feed
 
-	Options json.RawMessage `json:"options,omitempty"` // parameters of the API of Instagram or Facebook
+	Options json.RawMessage `json:"options,omitempty"` // API parameters of a post on Instagram or Facebook
 }
 
-// optionsOf returns the parameters that a post on Instagram or Facebook was published with.
+// optionsOf returns the API parameters that a post on Instagram or Facebook was published with. It returns nil for
+// other posts.
 func optionsOf(p store.Post) json.RawMessage {
 	var body struct {
 		Options json.RawMessage `json:"options"`
@@ -40,8 +41,8 @@ func optionsOf(p store.Post) json.RawMessage {
 	return body.Options
 }
 
-// postsHandler lists the posts in the order in which they were stored. The optional parameters "platform" and
-// "contains" filter the list by network and by a part of the text.
+// postsHandler returns a handler that lists the posts in the order in which they were stored. The optional parameters
+// "platform" and "contains" filter the list by network and by a part of the text.
 func (s *Server) postsHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)

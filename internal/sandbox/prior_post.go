@@ -18,8 +18,8 @@ type PriorPost struct {
 	At    time.Time
 }
 
-// AddPriorPosts adds prior posts to an account of Bluesky (only texts), Threads or Instagram. The posts must be sorted
-// by time, oldest first.
+// AddPriorPosts adds prior posts to a Bluesky (text only), Threads or Instagram account. The posts must be sorted by
+// time, oldest first.
 func (s *Server) AddPriorPosts(ctx context.Context, platform, handle string, posts []PriorPost) error {
 	files := make([]store.Blob, len(posts))
 	for i, p := range posts {

@@ -121,7 +121,7 @@ func TestResearchMatchesBridge(t *testing.T) {
 	}
 }
 
-// busyProfile returns a profile of TikTok with many recent posts. It skips the first profiles.
+// busyProfile returns a TikTok profile with many recent posts. It skips the first skip profiles.
 func busyProfile(t *testing.T, skip int) world.Profile {
 	t.Helper()
 	for _, p := range someProfiles(200)[skip:] {

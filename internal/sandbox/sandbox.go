@@ -1,9 +1,9 @@
 // Package sandbox simulates social networks, so that people can try pressroom without accounts. It is an HTTP server
-// that implements the official API of each network, stores published posts, and fails on request.
+// that implements the official API of each network, stores published posts, and simulates failures on request.
 //
 // The path of a network begins with its name, as in /bluesky/xrpc/…. GET /posts lists the posts of all networks, and
 // GET / shows them on a page. A marker in a post's text, such as "[sandbox:reject]", requests an outcome (see package
-// marker). The data of every successful response is on disk.
+// marker). Before the sandbox sends a successful response, it writes the data to disk.
 package sandbox
 
 import (
@@ -42,7 +42,7 @@ type platform interface {
 	Init(context.Context) error // creates the initial accounts
 }
 
-// platforms returns all networks in the order of the page.
+// platforms returns all networks in the order in which the page lists them.
 func platforms(s *base.Server) []platform {
 	return []platform{
 		&bluesky.Network{Server: s},
@@ -57,7 +57,7 @@ func platforms(s *base.Server) []platform {
 	}
 }
 
-// Open opens the sandbox with the data in dir. It creates dir if necessary.
+// Open opens a sandbox that stores its data in dir. It creates dir if necessary.
 func Open(dir string, opts Options) (*Server, error) {
 	s, err := base.Open(dir, opts)
 	if err != nil {
@@ -89,10 +89,10 @@ func (s *Server) routes(platforms []platform) http.Handler {
 	return mux
 }
 
-// Handler returns the handler of all requests to the sandbox.
+// Handler returns the handler for all requests to the sandbox.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close ends calls that wait for a marker, and closes the data.
+// Close ends requests that a marker delays, and closes the store.
 func (s *Server) Close() error { return s.base.Close() }
 
 // EnsureBlueskyAccount creates an account that signs in with appPassword, or updates the name and password of the
@@ -101,7 +101,7 @@ func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) e
 	return bluesky.EnsureAccount(s.base, handle, displayName, appPassword)
 }
 
-// OperatorAccount is a professional account of Instagram that can read public data of other accounts.
+// OperatorAccount is a professional Instagram account that can read public data of other accounts.
 type OperatorAccount = instagram.Operator
 
 // Operator returns n operator accounts with new tokens. Every call returns the same accounts.
@@ -109,5 +109,5 @@ func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error)
 	return instagram.Operators(ctx, s.base, n)
 }
 
-// YouTubePlaylist returns the ID of the playlist of an account on YouTube, which is the same in every sandbox.
+// YouTubePlaylist returns the ID of an account's YouTube playlist. A handle has the same playlist ID in every sandbox.
 func YouTubePlaylist(handle string) string { return youtube.PlaylistID(youtube.ChannelID(handle)) }

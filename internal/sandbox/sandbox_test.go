@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// discard is a writer that discards the response.
+// discard is an http.ResponseWriter that discards the response.
 type discard struct{}
 
 func (discard) Header() http.Header            { return http.Header{} }
@@ -164,8 +164,8 @@ func TestInvalidPaths(t *testing.T) {
 	}
 }
 
-// FuzzPut sends arbitrary bodies as a signed-in account. The sandbox must not panic. It must not return 500 unless a
-// marker requests it.
+// FuzzPut sends arbitrary request bodies as a signed-in account. The sandbox must not panic. It must not return 500
+// unless a marker requests it.
 func FuzzPut(f *testing.F) {
 	for _, c := range rawCalls {
 		if c.method == putRecordMethod && len(c.body) < 2000 {

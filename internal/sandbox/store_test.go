@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// TestStoreDurability checks the settings of SQLite, in a folder whose name needs escaping in a URL.
+// TestStoreDurability checks SQLite's durability settings, in a folder whose name needs escaping in a URL.
 func TestStoreDurability(t *testing.T) {
 	s := startIn(t, filepath.Join(t.TempDir(), "a folder", "100%?x=y#z"), Options{})
 	err := s.base.Store.InTx(t.Context(), func(t1 store.Tx) error {

@@ -21,7 +21,7 @@ func (a answer) graphCode() [2]int {
 	return [2]int{result.Error.Code, result.Error.Subcode}
 }
 
-// threads calls the API. values are pairs of a name and a value.
+// threads calls the API. values contains pairs of a name and a value.
 func (b *fixture) threads(t *testing.T, method, path, token string, values ...string) answer {
 	t.Helper()
 	return b.form(t, method, "/threads/v1.0/"+path, with(url.Values{"access_token": {token}}, values...))

@@ -27,7 +27,7 @@ func (b *fixture) tiktokTokens(t *testing.T, scopes string) answer {
 	return b.tiktokToken(t, "authorization_code", "code", a.code(t), "redirect_uri", "https://app.test/back")
 }
 
-// tiktokToken calls the token endpoint. The parameter values has pairs of a name and a value.
+// tiktokToken calls the token endpoint. values contains pairs of a name and a value.
 func (b *fixture) tiktokToken(t *testing.T, grant string, values ...string) answer {
 	t.Helper()
 	return b.form(t, http.MethodPost, "/tiktok/v2/oauth/token/",
@@ -43,7 +43,7 @@ func (b *fixture) tiktok(t *testing.T, path, token, body string) answer {
 		"Bearer "+token, "Content-Type", "application/json")
 }
 
-// tiktokSend sends a request. The parameter header has pairs of a name and a value.
+// tiktokSend sends a request. header contains pairs of a name and a value.
 func (b *fixture) tiktokSend(t *testing.T, method, target string, body io.Reader, header ...string) answer {
 	t.Helper()
 	request := must.Get(http.NewRequestWithContext(t.Context(), method, target, body))(t)

@@ -35,8 +35,8 @@ func (b *fixture) json(t *testing.T, method, path, token, body string) answer {
 	return b.rest(t, method, path, token, "application/json", strings.NewReader(body))
 }
 
-// accessToken returns an access token of an account. The parameters consentPath and tokenPath are the paths of the
-// consent page and the token endpoint. The parameter params has further parameters of the consent page.
+// accessToken returns an access token of an account. consentPath and tokenPath are the paths of the consent page and
+// the token endpoint. params contains further parameters for the consent page.
 func (b *fixture) accessToken(t *testing.T, consentPath, tokenPath, account string, params url.Values) string {
 	t.Helper()
 	query := url.Values{
@@ -120,7 +120,7 @@ func TestXErrors(t *testing.T) {
 	}
 }
 
-// xAppend sends the form of a segment. The parameter fields has pairs of a name and a value.
+// xAppend sends the form of a segment. fields contains pairs of a name and a value.
 func (b *fixture) xAppend(t *testing.T, token, id string, fields ...string) answer {
 	t.Helper()
 	var body bytes.Buffer

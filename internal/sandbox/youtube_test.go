@@ -31,7 +31,7 @@ func (b *fixture) youtubeTokens(t *testing.T, scopes string) answer {
 	return b.form(t, http.MethodPost, "/youtube/token", exchange(consent.code(t)))
 }
 
-// youtube calls the API. The parameter headers has pairs of a name and a value.
+// youtube calls the API. headers contains pairs of a name and a value.
 func (b *fixture) youtube(t *testing.T, method, path, token string, body []byte, headers ...string) answer {
 	t.Helper()
 	if strings.HasPrefix(path, "/") {

@@ -42,8 +42,8 @@ func (q *Quickstart) addSampleLists(ctx context.Context) error {
 	return nil
 }
 
-// addSampleHashtags enqueues measurements of the list's hashtags. They take seconds within the weekly limit of the
-// operator's accounts.
+// addSampleHashtags enqueues measurements of the hashtags of demoList. The measurements that fit in the weekly hashtag
+// quota of the operator's accounts take only seconds.
 func (q *Quickstart) addSampleHashtags(ctx context.Context) error {
 	out, err := q.call(ctx, "get_hashtag_list", operation.Arguments{"list_id": demoList})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox"
 )
 
-// demoPriorPosts are posts from before the team used pressroom, so that its accounts have metrics. Their times are
-// in days before the first start and hours in the team's time zone.
+// demoPriorPosts are posts from before the team used pressroom, so that its accounts have metrics. A post was published
+// the given number of days before the first start, at the given hour in the team's time zone.
 var demoPriorPosts = []struct {
 	days, hour int
 	text       string

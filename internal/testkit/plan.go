@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Plan returns the query plan of a statement without costs, one line per step.
+// Plan returns a statement's query plan, one line per step, without cost estimates.
 func Plan(tb testing.TB, d *db.DB, query string, args ...any) string {
 	tb.Helper()
 	if d.Postgres() {

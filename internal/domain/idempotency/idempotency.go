@@ -1,6 +1,6 @@
-// Package idempotency implements Idempotency-Keys: a call with a key runs once, and repeats within 24 hours return its
-// result. The record is written in the transaction of the work, so a crash leaves both or neither, and an error leaves
-// the key unused.
+// Package idempotency implements the Idempotency-Key header. A call with a key runs once. A repeated call within 24
+// hours returns the saved result. The record is written in the transaction of the work, so a crash leaves both or
+// neither, and an error leaves the key unused.
 package idempotency
 
 import (
@@ -19,15 +19,16 @@ import (
 // Retention is how long a key and its result are kept.
 const Retention = 24 * time.Hour
 
-// Store stores the records.
+// Store stores idempotency keys and the results of their calls.
 type Store struct{ db *db.DB }
 
 // New returns a store on a database.
 func New(d *db.DB) *Store { return &Store{db: d} }
 
 // Once runs the work if the key is new, or else returns the saved result of the key. It reports whether the result is a
-// saved one. It returns idempotency_key_reused for a known key with other arguments, and idempotency_key_in_progress
-// while the first call is running.
+// saved one. It returns idempotency_key_in_progress while the first call is running. For an unpaid call, it returns
+// idempotency_key_reused if the key was used for a different request; requests that differ only in the notation of a
+// time are the same. A paid call with the key of a different request is a separate call and runs.
 func (s *Store) Once(
 	ctx context.Context, c pipeline.Claim, work func(context.Context, *db.Tx) (operation.Result, error),
 ) (operation.Result, bool, error) {
@@ -51,7 +52,7 @@ func (s *Store) Once(
 		}
 		return saveResult(ctx, tx, c, hash, out)
 	})
-	if db.IsLockTimeout(err) { // another call still holds the lock, even after retries
+	if db.IsLockTimeout(err) { // a lock, usually that of the first call, was not released during InTx's tries
 		err = errInProgress
 	}
 	if err != nil {
@@ -79,7 +80,7 @@ func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool,
 	return n == 1, claimError(err)
 }
 
-// errInProgress does not wrap the database's error, so that the transaction is not retried.
+// errInProgress does not wrap the lock timeout, because InTx would otherwise retry the transaction.
 var errInProgress = apierr.New(apierr.KeyInProgress,
 	"The first request with this Idempotency-Key is still in progress. Repeat the request to get its result.").
 	After(time.Second)
@@ -107,7 +108,8 @@ const (
 		ON CONFLICT (key_id, key, request_hash) DO UPDATE
 		SET answer = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
 		WHERE paid_requests.expires_at <= excluded.created_at`
-	// A free write with the key of a paid call finds this record, which never has a result.
+	// markPaid reserves the key of a paid call, so that a later unpaid call with the same key is rejected. This record
+	// never has a result.
 	markPaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key) DO UPDATE
@@ -119,8 +121,8 @@ const (
 var errKeyReused = apierr.New(apierr.KeyReused,
 	"This Idempotency-Key was already used for another request. Nothing was done. Use a new key for a new request.")
 
-// checkUnused returns idempotency_key_reused if a paid call used the key while the record of an earlier free write was
-// still valid.
+// checkUnused returns idempotency_key_reused if a paid call has used the key. claimUnpaid misses such a call if the
+// key's record was that of an unpaid call at the time, because markPaid does not overwrite that record.
 func checkUnused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 	var n int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`,
@@ -159,7 +161,7 @@ func readResult(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (
 func saveResult(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, out operation.Result) error {
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
-	enc.SetEscapeHTML(false) // REST and MCP escape responses, so a repeat returns the same bytes
+	enc.SetEscapeHTML(false) // REST responses are not escaped either, and a repeat must return the same bytes
 	if err := enc.Encode(out.ForStorage()); err != nil {
 		return fmt.Errorf("encoding a result: %w", err)
 	}
@@ -176,18 +178,18 @@ func saveResult(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, o
 	return nil
 }
 
-// sweepBatch is the number of records per transaction of Sweep.
+// sweepBatch is the maximum number of records that Sweep deletes from each of the two tables.
 const sweepBatch = 1000
 
-// Sweep deletes a batch of expired records and returns their number. The reservations of credits still record which
-// keys have paid.
+// Sweep deletes a batch of expired records and returns their number. The keys of paid calls remain recorded in the
+// credit reservations.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "replay.sweep", func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		now := db.Micros(tx.Now())
 		for _, forget := range []string{
-			// The outer condition is checked again for a record that a new call replaces concurrently.
+			// The outer condition excludes a record that a concurrent call replaced after the subquery found it.
 			`DELETE FROM idempotency_records WHERE expires_at <= ? AND (key_id, key) IN
 				(SELECT key_id, key FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
 			`DELETE FROM paid_requests WHERE expires_at <= ? AND (key_id, key, request_hash) IN

@@ -98,7 +98,7 @@ func (s *Service) requireFreeStorage(ctx context.Context, tx *db.Tx, team int64)
 	return err
 }
 
-// maxTries is how often an import or download is started before it fails.
+// maxTries is the maximum number of times that an import or download is started. After that, it fails.
 const maxTries = 5
 
 // doImport runs jobs of the type media_import: imports, and upload batches, which it closes when they expire.
@@ -162,7 +162,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 	return "", err
 }
 
-// beginForJob returns an arrival for a file of unknown size that a background job downloads for a team.
+// beginForJob starts to receive a file of unknown size that a background job downloads for a team.
 func (s *Service) beginForJob(ctx context.Context, team int64) (*arrival, error) {
 	most, err := s.sizeBound(ctx, team, -1)
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 
 const (
 	// maxUploads is how many files a person may send to this node concurrently. It also limits concurrent uploads to
-	// one link. A team is limited to the smaller of the plans' OpenUploadLinks and Options.TeamUploads.
+	// one link. A team's limit is OpenUploadLinks of the plan catalog, or Options.TeamUploads if that is set and
+	// smaller.
 	maxUploads = 3
-	// maxStagedFiles limits the bytes that a team may stage on this node to this many times MaxVideoBytes.
+	// maxStagedFiles times MaxVideoBytes is the maximum number of bytes that a team may stage on this node at a time.
 	maxStagedFiles = 2
 	// sniffBytes is the number of bytes after which a file's type must be known and accepted.
 	sniffBytes = 64 << 10
@@ -27,7 +28,7 @@ const (
 
 	uploadsRetryAfter = 5 * time.Second  // Retry-After for too many uploads
 	diskRetryAfter    = time.Minute      // Retry-After while the disk is almost full
-	diskLogInterval   = 30 * time.Second // minimum interval between logs of a full disk
+	diskLogInterval   = 30 * time.Second // minimum interval between log messages about a full disk
 )
 
 var (
@@ -54,7 +55,7 @@ type uploader struct {
 	link   string
 }
 
-// intake counts the files that are being sent to this node. Its limits apply per node.
+// intake counts the files and bytes that this node is receiving, and limits them per uploader and per team.
 type intake struct {
 	mu      sync.Mutex
 	uploads map[uploader]int
@@ -66,8 +67,8 @@ func newIntake() *intake {
 	return &intake{uploads: map[uploader]int{}, files: map[int64]int{}, bytes: map[int64]int64{}}
 }
 
-// acquire counts a file of an uploader for a team, or returns an error if there are too many. limit is the maximum
-// number of files of the team.
+// acquire registers an upload, or returns an error if the uploader or the team already has too many in progress. limit
+// is the maximum number of concurrent uploads for the team.
 func (in *intake) acquire(by uploader, team int64, limit int) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -118,8 +119,9 @@ type bound struct {
 }
 
 // sizeBound returns the size limit for a file whose type is not known yet. size is the declared size, or -1 if unknown.
-// The limit is the largest size of any type, or less if the team's plan has less storage left. If an item of the team
-// has the declared size, the file may be a copy of it, which needs no storage, so the limit is at least that size.
+// The limit is the largest size of any type, or less if the team's plan has less storage left. A copy of an existing
+// item needs no storage. Therefore, if the team has an item of the declared size, that size is allowed even if less
+// storage is left.
 func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error) {
 	out := bound{s.Catalog.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.freeStorage(ctx, team)
@@ -141,15 +143,15 @@ func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error
 // MaxFormFiles is the maximum number of files in a form.
 const MaxFormFiles = 100
 
-// maxFormOverhead limits the bytes of a form besides its files: 64 KiB for each file.
+// maxFormOverhead is how many bytes of a form may be something other than file content: 64 KiB for each file.
 const maxFormOverhead = MaxFormFiles * 64 << 10
 
 // TooManyFormFiles is the message for a form with more than MaxFormFiles files. Format it with MaxFormFiles.
 const TooManyFormFiles = "A form can contain at most %d files. The remaining files were not added. Send them in another form."
 
-// CheckForm rejects a form for a team's library before its files are read. It returns an error if the disk is full, or
-// if the length is too large. The maximum length is the plan's remaining storage, but not more than MaxFormFiles files
-// of the largest size. length is -1 if unknown.
+// CheckForm checks a form for a team's library before its files are read. It returns an error if the disk is full or
+// the form is too long. The maximum length is maxFormOverhead plus the smaller of the plan's remaining storage and
+// MaxFormFiles times MaxVideoBytes. length is -1 if unknown.
 func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
 	return s.checkForm(ctx, team, 0, length)
 }
@@ -210,14 +212,14 @@ type arrival struct {
 	team     int64
 	size     int64 // declared size; -1 if unknown
 	received int64
-	checked  int64 // number of bytes for which the disk was checked and storage is reserved
+	checked  int64 // number of bytes up to which disk space and the team's limit were checked
 	reserved int64
 	known    bool // whether the first bytes are of an accepted type
 	ended    sync.Once
 }
 
-// begin returns an arrival for a file of a declared size, -1 if unknown. It returns an error before the first byte is
-// read if the file cannot be accepted.
+// begin starts to receive a file. size is the declared size, or -1 if unknown. If the file cannot be accepted, begin
+// returns an error before the first byte is read.
 func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b bound) (*arrival, error) {
 	switch {
 	case size > s.Catalog.Limits.MaxVideoBytes:
@@ -257,7 +259,7 @@ func (a *arrival) release() {
 	a.ended.Do(func() { a.s.intake.release(a.by, a.team, a.reserved) })
 }
 
-// reserve increases the reservation to a total number of bytes.
+// reserve raises the reservation to bytes in total.
 func (a *arrival) reserve(bytes int64) error {
 	if bytes <= a.reserved {
 		return nil
@@ -311,7 +313,7 @@ func (a *arrival) ReadFrom(r io.Reader) (int64, error) {
 	return n + rest, err
 }
 
-// metered is a reader that counts the bytes of an arrival.
+// metered is a reader that counts the bytes of an arrival before they are staged.
 type metered struct {
 	io.Reader
 	to *arrival

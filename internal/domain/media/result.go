@@ -57,7 +57,8 @@ type (
 	}
 )
 
-// ImportsAndBatches reads the results of jobs of the type media_import. A batch has a result before its job has ended.
+// ImportsAndBatches is the job.Result of the job type media_import, which is used for imports and upload batches. A
+// batch has a result before its job has ended.
 var ImportsAndBatches = job.Result{Read: importResult, Data: []any{ImportResult{}, UploadResult{}}}
 
 func importResult(
@@ -95,7 +96,7 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, e
 	return job.Output{Result: out, App: pagePath(r.ID)}, nil
 }
 
-// Downloads returns the job.Result of jobs of the type content_fetch.
+// Downloads returns the job.Result of the job type content_fetch.
 func Downloads(charged job.Charged) job.Result {
 	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
 		return downloadResult(ctx, q, charged, call, r, in)

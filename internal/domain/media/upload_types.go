@@ -28,11 +28,12 @@ type (
 		PageURL string            `json:"upload_page_url" format:"uri" jsonschema:"Page on which a signed-in person can upload files."`
 		Limits  UploadBatchLimits `json:"limits"`
 	}
-	// UploadBatchUpload has the links of a batch.
+	// UploadBatchUpload is the member "upload" of the response, which contains the links.
 	UploadBatchUpload struct {
 		Uploads []UploadLink `json:"uploads"`
 	}
-	// UploadLink is one file of a batch. It has the URL for the file's bytes, or the library's existing item.
+	// UploadLink is one file of a batch. URL is set if the bytes are still to be sent. MediaID is set if the library
+	// already has the file.
 	UploadLink struct {
 		File      UploadFile        `json:"file"`
 		URL       string            `json:"url,omitempty" format:"uri" jsonschema:"Where to send the bytes. Omitted if none are expected."`

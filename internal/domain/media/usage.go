@@ -7,7 +7,8 @@ import (
 	"fmt"
 )
 
-// UsedBytes returns how many bytes of storage a team uses.
+// UsedBytes returns how many bytes a team's stored files take up. It does not include the space that is reserved for
+// open upload links.
 func (s *Service) UsedBytes(ctx context.Context, team int64) (int64, error) {
 	var n int64
 	err := s.db.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`, team).Scan(&n)

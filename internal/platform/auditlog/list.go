@@ -33,7 +33,7 @@ type Page struct {
 	Limit    int       // maximum number of events
 }
 
-// where returns the condition of a query for the team's selected events, and its arguments.
+// where returns an SQL condition for the team's events that page selects, and the condition's arguments.
 func (page Page) where(team int64) (string, []any) {
 	where, args := `e.team_id = ?`, []any{team}
 	if page.Kind != "" {

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// readInode returns a file's inode number. It does not include the device number, which can change at each boot.
+// readInode returns a file's inode number, or 0 if the system does not report one. The device number is left out,
+// because it can change at each boot.
 func readInode(file string) (uint64, error) {
 	info, err := os.Stat(file)
 	if err != nil {

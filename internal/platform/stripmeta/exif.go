@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// orientationOnly returns EXIF data (TIFF 6.0) with only the orientation from the n bytes of EXIF data at off, or nil
-// if the image is upright.
+// orientationOnly reads the orientation from the n bytes of EXIF data at offset off, and returns new EXIF data (TIFF
+// 6.0) that contains nothing else. It returns nil if the image is upright or the orientation cannot be read.
 func (s *source) orientationOnly(off, n int64) []byte {
 	value := mediainfo.Orientation(io.NewSectionReader(s, off, n), n)
 	if value == 1 {

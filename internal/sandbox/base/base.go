@@ -1,4 +1,4 @@
-// Package base has the parts that all networks of the sandbox share: the store, the clock, and the handling of calls.
+// Package base implements what all networks of the sandbox share: the store, the clock, and the handling of requests.
 package base
 
 import (
@@ -27,14 +27,14 @@ type Options struct {
 	Ready time.Duration                        // how long networks process uploaded media
 }
 
-// Server has the store, the clock and the base URL that all networks of the sandbox share.
+// Server holds the store, the clock and the base URL that all networks of the sandbox share.
 type Server struct {
 	Store   *store.Store
 	Now     func() time.Time
 	after   func(time.Duration) <-chan time.Time
 	url     string
 	Ready   time.Duration
-	key     []byte // for passwords and tokens
+	key     []byte // HMAC key for passwords and tokens
 	closing chan struct{}
 	once    sync.Once
 }
@@ -62,7 +62,7 @@ func Open(dir string, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends calls of Pause and closes the store.
+// Close ends pending calls of Pause and closes the store.
 func (s *Server) Close() error {
 	s.once.Do(func() { close(s.closing) })
 	return s.Store.Close()
@@ -93,7 +93,7 @@ func (s *Server) Hash(text string) []byte {
 	return mac.Sum(nil)
 }
 
-// RedirectToPost redirects to a post on the sandbox's page. The parameter id is the post's ID or URL.
+// RedirectToPost redirects to a post on the sandbox's page. id is the post's ID or URL.
 func (s *Server) RedirectToPost(w http.ResponseWriter, r *http.Request, platform, id string) {
 	address := s.BaseURL(r) + "/#" + Anchor(platform, id)
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the sandbox's own base URL with an escaped ID
@@ -115,7 +115,7 @@ const workTimeout = marker.MaxSlow + 30*time.Second
 // NewID returns a random ID.
 func NewID() string { return rand.Text() }
 
-// StableID returns a numeric ID for a name. A name has the same ID in every sandbox.
+// StableID returns a numeric ID that begins with prefix. A name has the same ID in every sandbox.
 func StableID(prefix, name string) string {
 	sum := sha256.Sum256([]byte("sandbox " + name))
 	return fmt.Sprintf("%s%016d", prefix, binary.BigEndian.Uint64(sum[:8])%1e16)

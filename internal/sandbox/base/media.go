@@ -13,7 +13,8 @@ import (
 // FetchTimeout is how long a network waits for a file.
 const FetchTimeout = time.Minute
 
-// Fetch downloads a file and reports whether the download succeeded. It saves at most limit+1 bytes.
+// Fetch downloads a file and reports whether the download succeeded. It saves at most limit+1 bytes, so that the caller
+// can detect a file that is too large.
 func (s *Server) Fetch(
 	ctx context.Context, client *http.Client, address string, limit int64,
 ) (store.Blob, bool, error) {
@@ -33,7 +34,7 @@ func (s *Server) Fetch(
 	return blob, err == nil, err
 }
 
-// SaveMedium records a file of an account, and returns it as a medium.
+// SaveMedium records that a file belongs to an account, and returns it as a medium.
 func (s *Server) SaveMedium(ctx context.Context, platform, account string, blob store.Blob) (store.Medium, error) {
 	err := s.Store.InTx(ctx, func(t store.Tx) error { return t.SaveBlob(ctx, platform, account, blob) })
 	return store.NewMedium(platform, account, blob, ""), err

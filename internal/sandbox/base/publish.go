@@ -8,7 +8,7 @@ import (
 )
 
 // Publish runs try and returns the ID of the post. If a marker requests a wait, Publish waits and runs try again. It
-// returns the error closed if the sandbox closes first.
+// returns the error closed if the sandbox is closed while it waits.
 func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, error)) (string, error) {
 	for waited := false; ; waited = true {
 		out, err := try(waited)
@@ -23,7 +23,7 @@ func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, er
 	}
 }
 
-// PublishInTx does the same as Publish, with a transaction for each attempt.
+// PublishInTx is like Publish, but runs each attempt in a transaction.
 func (s *Server) PublishInTx(
 	ctx context.Context, closed error, try func(t store.Tx, waited bool) (marker.Outcome, error),
 ) (string, error) {

@@ -21,7 +21,7 @@ const (
 	uploadTimeout = 10 * time.Minute // for a whole file
 )
 
-// Errors that a client causes.
+// Errors for requests whose body is too large or cannot be read.
 var (
 	ErrBodyTooLarge   = errors.New("PayloadTooLarge: request entity too large")
 	ErrBodyUnreadable = errors.New("InvalidRequest: The body could not be read")
@@ -33,7 +33,7 @@ var InternalError = map[string]string{"error": "InternalServerError", "message":
 // BufferBody reads the whole body, so that handlers never wait for the client. It returns an error after bodyTimeout.
 func BufferBody(w http.ResponseWriter, r *http.Request) error {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // optional, because MaxBody still applies
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // best effort; MaxBody still applies
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -50,12 +50,12 @@ func BufferBody(w http.ResponseWriter, r *http.Request) error {
 // deadline.
 func AllowUpload(w http.ResponseWriter) func() {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // optional, because callers limit the size
+	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // best effort; callers limit the size
 	return func() { _ = control.SetReadDeadline(time.Time{}) }
 }
 
-// UploadError converts the error err of saving an upload. If the client caused the error, UploadError returns an error
-// for the response, otherwise nil.
+// UploadError returns the error to send to the client if the client caused err, the error of saving an upload.
+// Otherwise it returns nil.
 func UploadError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return ErrBodyTooLarge
@@ -66,7 +66,8 @@ func UploadError(err error) error {
 	return nil
 }
 
-// Call is a call to a network's API. Its result is sent as JSON unless it is an http.Handler.
+// Call handles a request to a network's API. If its result is an http.Handler, that handler responds. Any other result
+// is sent as JSON.
 type Call = func(*http.Request) (any, error)
 
 // ReadForm buffers the body and parses the form of a request.
@@ -98,8 +99,8 @@ func Handle(
 	}
 }
 
-// Respond sends the result of a call. It sends an error of type E to the client, logs any other error, and sends
-// internal instead. It returns false if the result is JSON, because the caller sends JSON.
+// Respond sends the result of a call. It sends an error of type E to the client. It logs any other error, and sends
+// internal instead. If the result has to be sent as JSON, it sends nothing and returns false, and the caller sends it.
 func Respond[E error](
 	w http.ResponseWriter, r *http.Request, platform string, answer any, err error, internal E, reject func(E),
 ) bool {

@@ -24,7 +24,7 @@ var (
 	errBlobNotFound = invalidRequest("Blob not found")
 )
 
-// blobObject is a record's reference to an uploaded file.
+// blobObject is the JSON object with which a record refers to an uploaded file.
 type blobObject struct {
 	Type string            `json:"$type"`
 	Ref  map[string]string `json:"ref"`
@@ -32,7 +32,7 @@ type blobObject struct {
 	Size int64             `json:"size"`
 }
 
-// uploadBlob saves a file of the account. The file is served once a record refers to it.
+// uploadBlob saves a file for the account. The sandbox serves the file only after a record refers to it.
 func (b *Network) uploadBlob(w http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := b.account(r)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *Network) saveUpload(w http.ResponseWriter, r *http.Request, limit int64
 	return blob, err
 }
 
-// checkUpload returns the MIME type that the client declares, or an error if the upload is invalid.
+// checkUpload returns the declared MIME type of an upload, or an error if the upload is invalid.
 func checkUpload(r *http.Request) (string, error) {
 	mimeType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !strings.Contains(mimeType, "/") {

@@ -15,16 +15,17 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Name is the name of the network in the sandbox.
+// Name is the network's name in URLs.
 const Name = "bluesky"
 
 const collection = "app.bsky.feed.post"
 
 var handlePattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Network is a personal data server of the AT Protocol. It has no timelines, only one size of each image, and only
-// counts of other people's reactions. A test verifies that its responses equal the responses of the real server. Only
-// malformed queries differ: the real server returns an internal error, but the sandbox describes the error.
+// Network is a personal data server of the AT Protocol. It has no timelines, serves each image in only one size, and
+// has only the counts of other people's reactions. A test verifies that its responses equal the responses of the real
+// server. Only malformed queries differ: the real server returns an internal error, but the sandbox describes the
+// error.
 type Network struct {
 	*base.Server
 	rate    rateWindow
@@ -32,17 +33,17 @@ type Network struct {
 	lastTID int64 // microseconds
 }
 
-// Name returns the network's name in addresses.
+// Name returns the network's name in URLs.
 func (b *Network) Name() string { return Name }
 
-// Title returns the network's name for people.
+// Title returns the network's display name.
 func (b *Network) Title() string { return "Bluesky" }
 
 // Init does nothing, because accounts are created by EnsureAccount.
 func (b *Network) Init(context.Context) error { return nil }
 
-// Handler serves the XRPC methods and, below /video, the methods of the video service. It redirects URLs of posts to
-// the sandbox's page.
+// Handler returns the handler of the XRPC methods and, below /video, of the video service. The handler redirects URLs
+// of posts to the sandbox's page.
 func (b *Network) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/profile/") {

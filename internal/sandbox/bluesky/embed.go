@@ -18,15 +18,15 @@ const (
 // rawCIDPattern matches an uploaded file's ID: CIDv1, raw, SHA-256.
 var rawCIDPattern = regexp.MustCompile(`^bafkrei[a-z2-7]{52}$`)
 
-// embeddedBlob is an embedded file.
+// embeddedBlob is a file that a record embeds.
 type embeddedBlob struct {
 	store.Blob
 
 	alt string
 }
 
-// parseEmbed parses a record's embed by the rules of the lexicons app.bsky.embed.images, video, external, record and
-// recordWithMedia. The protocol allows other types, which are not checked.
+// parseEmbed returns the files that a record embeds. It checks the embed against the lexicons app.bsky.embed.images,
+// video, external, record and recordWithMedia. The protocol allows other types, which are not checked.
 func parseEmbed(members map[string]any) ([]embeddedBlob, error) {
 	value, given := members["embed"]
 	if !given {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// arrayMember returns an array member, or nil if it is missing. The array may have at most limit values.
+// arrayMember returns an array member, or nil if it is missing. It returns an error if the array has more than limit
+// values.
 func arrayMember(path string, members map[string]any, name string, limit int) ([]any, error) {
 	value, given := members[name]
 	if !given {

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// ruleMembers maps the collections of gates to the member with their rules.
+// ruleMembers maps each collection of gates to the member that contains a gate's rules.
 var ruleMembers = map[string]string{
 	"app.bsky.feed.threadgate": "allow", "app.bsky.feed.postgate": "embeddingRules",
 }
@@ -24,7 +24,7 @@ type gate struct {
 	cid              string
 }
 
-// parseGate parses a gate by the rules of its lexicon.
+// parseGate parses a gate and checks it against its lexicon.
 func parseGate(in recordInput) (gate, error) {
 	invalid := func(format string, args ...any) (gate, error) {
 		return gate{}, invalidRequest("Invalid "+in.Collection+" record: "+format, args...)

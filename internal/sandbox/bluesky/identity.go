@@ -62,7 +62,7 @@ func (b *Network) nextTID() string {
 	return encodeTID(b.lastTID)
 }
 
-// encodeTID returns the key of a time in microseconds since 1970.
+// encodeTID returns the timestamp identifier of a time in Unix microseconds.
 func encodeTID(micros int64) string {
 	const digits = "234567abcdefghijklmnopqrstuvwxyz"
 	value := uint64(micros) << 10

@@ -44,7 +44,7 @@ func (b *Network) findActor(r *http.Request, t store.Tx, name string) (store.Acc
 	return a, err
 }
 
-// getAuthorFeed lists an account's posts with their counts, the newest first. It also requires a token.
+// getAuthorFeed lists an account's posts with their counts, newest first. Like getProfile, it requires a token.
 func (b *Network) getAuthorFeed(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	limit, offset := 50, 0

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// FormatPriorPost sets the ID, version and record of a post from before the account was connected.
+// FormatPriorPost sets the ID, version and record of a prior post.
 func FormatPriorPost(p *store.Post) error {
 	raw, err := json.Marshal(map[string]any{
 		"$type": collection, "text": p.Text, "createdAt": p.At.UTC().Format(time.RFC3339Nano),

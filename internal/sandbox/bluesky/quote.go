@@ -41,7 +41,7 @@ func checkExternal(path string, embed map[string]any) error {
 	return err
 }
 
-// checkQuote checks a reference to another record. Like the genuine server, it does not check that the record exists.
+// checkQuote checks a reference to another record. Like the real server, it does not check that the record exists.
 func checkQuote(path string, embed map[string]any) error {
 	ref, err := objectMember(path, embed, "record")
 	if err != nil {

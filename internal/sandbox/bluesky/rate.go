@@ -34,7 +34,8 @@ func (w *rateWindow) count(header http.Header, now time.Time) {
 	header.Set("RateLimit-Reset", strconv.FormatInt(w.resetAt.Unix(), 10))
 }
 
-// exhaust sets the headers of a response that rejects calls for two seconds, rounded up to whole seconds.
+// exhaust sets the headers of a rate limit error. They ask the client to wait for two seconds, rounded up to whole
+// seconds.
 func (w *rateWindow) exhaust(header http.Header, now time.Time) {
 	header.Set("RateLimit-Remaining", "0")
 	header.Set("RateLimit-Reset", strconv.FormatInt(now.Add(2*time.Second+time.Second-1).Unix(), 10))

@@ -66,7 +66,7 @@ func (b *Network) getRecord(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// findRepo returns the account of a repository, which is named by a handle or DID.
+// findRepo returns the account whose handle or DID is repo.
 func (b *Network) findRepo(ctx context.Context, t store.Tx, repo string) (store.Account, error) {
 	a, found, err := t.Account(ctx, Name, strings.ToLower(repo))
 	if err == nil && !found {
@@ -107,7 +107,8 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// listPage lists an account's posts after cursor in descending order of record keys, or in ascending order if reverse.
+// listPage lists an account's posts after cursor in descending order of record keys, or in ascending order if reverse
+// is set.
 func listPage(ctx context.Context, t store.Tx, did, cursor string, reverse bool, limit int) ([]store.Post, error) {
 	if reverse {
 		return t.Posts(ctx, `where p.platform = ? and p.account = ? and p.id > ? order by p.id limit ?`,

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// record is a valid record of a post.
+// record is a valid post record.
 type record struct {
 	text  string
 	at    time.Time
@@ -31,7 +31,7 @@ var (
 	languagePattern = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
-// parseRecord parses a record by the rules of app.bsky.feed.post.
+// parseRecord parses a record and checks it against the lexicon app.bsky.feed.post.
 func parseRecord(raw json.RawMessage) (record, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -96,7 +96,7 @@ func invalidRecord(format string, args ...any) error {
 	return invalidRequest("Invalid "+collection+" record: "+format, args...)
 }
 
-// memberError returns err if the member exists. Otherwise it returns an error that the member is missing.
+// memberError returns err if the member exists, and otherwise an error that says that the member is missing.
 func memberError(name string, members map[string]any, err error) error {
 	if _, given := members[name]; given {
 		return err
@@ -118,7 +118,7 @@ func checkText(path string, value any, maxBytes, maxGraphemes int) error {
 	return nil
 }
 
-// checkNumbers rejects numbers that are not integers, because the protocol has only integers.
+// checkNumbers rejects numbers that are not integers, because the protocol's data model has no other numbers.
 func checkNumbers(path string, value any) error {
 	switch v := value.(type) {
 	case json.Number:
@@ -142,7 +142,7 @@ func checkNumbers(path string, value any) error {
 	return nil
 }
 
-// parseReply returns the URI of the post that a record replies to. Like the genuine server, it does not check that the
+// parseReply returns the URI of the post that a record replies to. Like the real server, it does not check that the
 // post exists.
 func parseReply(members map[string]any) (string, error) {
 	value, given := members["reply"]

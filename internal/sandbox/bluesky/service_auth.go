@@ -28,7 +28,7 @@ type serviceClaims struct {
 
 var errServiceToken = &xrpcError{http.StatusUnauthorized, "AuthenticationRequired", "The service token is not valid"}
 
-// getServiceAuth returns a token for a method of a service.
+// getServiceAuth issues a token that authorizes a call to a method of another service.
 func (b *Network) getServiceAuth(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	a, err := b.account(r)
@@ -52,7 +52,7 @@ func (b *Network) getServiceAuth(r *http.Request) (any, error) {
 	return map[string]string{"token": b.sign(serviceType, c)}, nil
 }
 
-// serviceAccount returns the account of the request's service token, which must be for the audience and the method.
+// serviceAccount returns the account of the request's service token, which must be for the given audience and method.
 func (b *Network) serviceAccount(r *http.Request, t store.Tx, aud, method string) (store.Account, error) {
 	text, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	var c serviceClaims

@@ -53,7 +53,7 @@ func (b *Network) beginSession(r *http.Request, t store.Tx, a store.Account) (se
 	return b.newTokens(r, t, a, session, base.NewID())
 }
 
-// newTokens returns new tokens of a session. The parameter tokenID is the ID of the refresh token.
+// newTokens issues tokens for a session. tokenID is the ID of the refresh token.
 func (b *Network) newTokens(
 	r *http.Request, t store.Tx, a store.Account, session, tokenID string,
 ) (sessionAnswer, error) {
@@ -85,8 +85,8 @@ func (b *Network) refreshSession(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// rotate exchanges a refresh token. In case the response is lost, the old token remains valid for refreshGrace and is
-// exchanged for the same new token.
+// rotate exchanges a refresh token. The old token remains valid for refreshGrace and is always exchanged for the same
+// new token, so that a client whose response is lost can try again.
 func (b *Network) rotate(r *http.Request, t store.Tx, c claims) (sessionAnswer, error) {
 	token, known, err := t.RefreshToken(r.Context(), Name, c.ID)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	refreshType = "refresh+jwt"
 )
 
-// claims are the claims of a token. The claim Session exists only in the sandbox. A marker uses it to end all tokens of
-// one sign-in.
+// claims are the claims of a token. The claim Session exists only in the sandbox, so that a marker can end all tokens
+// of one sign-in.
 type claims struct {
 	Scope   string `json:"scope"`
 	Aud     string `json:"aud"`
@@ -60,14 +60,14 @@ func (b *Network) token(kind, account, session, id string) string {
 	return b.sign(kind, c)
 }
 
-// sign returns a JSON Web Token of a kind.
+// sign returns a signed JSON Web Token of the given kind.
 func (b *Network) sign(kind string, claims any) string {
 	signed := encodePart(tokenHeader{Type: kind, Algorithm: "HS256"}) + "." + encodePart(claims)
 	return signed + "." + base64.RawURLEncoding.EncodeToString(b.Hash(signed))
 }
 
-// parseToken parses a token's claims. It returns the token's kind and whether the token is valid. Callers have to check
-// the expiry.
+// parseToken parses a token's claims. It returns the token's kind and whether the token is valid. Callers must check
+// whether the token has expired.
 func (b *Network) parseToken(text string, claims any) (string, bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
@@ -85,8 +85,8 @@ func encodePart(part any) string {
 	return base64.RawURLEncoding.EncodeToString(body)
 }
 
-// bearer returns the claims of the request's token, which must be of the kind. It checks the token in the same order as
-// the real server.
+// bearer returns the claims of the request's token, which must be of the given kind. It checks the token in the same
+// order as the real server.
 func (b *Network) bearer(r *http.Request, kind string) (claims, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scheme == "" {

@@ -21,7 +21,7 @@ const (
 
 	maxVideosPerDay = 25
 	maxBytesPerDay  = 10_000_000_000
-	unconfirmed     = "unconfirmed." // prefix of handles whose email address is not confirmed
+	unconfirmed     = "unconfirmed." // prefix of handles of accounts without a confirmed email address
 )
 
 var videoMethods = map[string]xrpcMethod{
@@ -33,7 +33,7 @@ var errDailyLimit = &xrpcError{http.StatusBadRequest, "DailyLimitExceeded", "You
 
 func isUnconfirmed(a store.Account) bool { return strings.HasPrefix(a.Handle, unconfirmed) }
 
-// videoJob is the processing of a video.
+// videoJob is a job that processes an uploaded video.
 type videoJob struct {
 	id, account string
 	file        store.Blob
@@ -168,7 +168,7 @@ func videosSince(ctx context.Context, t store.Tx, account string, since time.Tim
 	return count, size, nil
 }
 
-// findJob returns the job that the condition selects, and reports whether it exists.
+// findJob returns the job that an SQL condition selects, and reports whether it exists.
 func findJob(ctx context.Context, t store.Tx, condition string, args ...any) (videoJob, bool, error) {
 	var j videoJob
 	var made int64

@@ -9,13 +9,13 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// swap is a precondition for a write: any state, no record, or a specific record.
+// swap is an optional precondition on the current record: that it does not exist, or that it has a specific CID.
 type swap struct {
 	given bool   // false accepts any state
 	cid   string // of the required record; empty if there must be no record
 }
 
-// UnmarshalJSON distinguishes null, which is a condition, from a missing member.
+// UnmarshalJSON also handles null, which means that there must be no record. It is not called if the member is missing.
 func (s *swap) UnmarshalJSON(raw []byte) error {
 	s.given = true
 	if string(raw) == "null" {
@@ -29,7 +29,7 @@ func (s *swap) UnmarshalJSON(raw []byte) error {
 
 func (s swap) allows(current string) bool { return !s.given || s.cid == current }
 
-// recordInput is the body of calls that write.
+// recordInput is the body of a call that writes a record.
 type recordInput struct {
 	Repo       string          `json:"repo"`
 	Collection string          `json:"collection"`
@@ -100,7 +100,7 @@ type write struct {
 	record    record
 	create    bool
 	gates     []gate // created together with the post
-	markerKey string // identifies the post for markers that act once
+	markerKey string // identifies the post for markers that take effect once
 }
 
 // publish stores the record. When publish returns, the record is on disk.
@@ -122,7 +122,7 @@ var (
 	}
 )
 
-// tryWrite performs a write in one transaction.
+// tryWrite makes one attempt to write the record, in the transaction t.
 func (b *Network) tryWrite(
 	r *http.Request, t store.Tx, w write, waited bool, answer *writeAnswer,
 ) (marker.Outcome, error) {
@@ -158,7 +158,7 @@ func (b *Network) tryWrite(
 	})
 }
 
-// save stores the record, replacing the current one.
+// save stores the record. It replaces the current record, if there is one.
 func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account, current store.Post) error {
 	if err := checkBlobs(ctx, t, a.ID, w.record.blobs); err != nil {
 		return err

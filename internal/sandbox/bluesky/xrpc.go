@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
-// xrpcError is an error in the protocol's format.
+// xrpcError is an error response of the protocol.
 type xrpcError struct {
 	status  int
 	name    string
@@ -24,7 +24,7 @@ func invalidRequest(format string, args ...any) *xrpcError {
 	return &xrpcError{http.StatusBadRequest, "InvalidRequest", fmt.Sprintf(format, args...)}
 }
 
-// xrpcMethod is a method of the protocol. A nil answer has no body.
+// xrpcMethod is a method of the protocol. If the answer is nil, the response has no body.
 type xrpcMethod struct {
 	verb string
 	do   func(*Network, *http.Request) (any, error)
@@ -141,7 +141,7 @@ func readInput(r *http.Request, into any) error {
 	return &xrpcError{http.StatusBadRequest, "SyntaxError", "The body is not JSON: " + err.Error()}
 }
 
-// requireValues rejects a call that lacks a value. Its arguments are pairs of a name and a value.
+// requireValues rejects a call in which a required value is missing. Its arguments are pairs of a name and a value.
 func requireValues(pairs ...string) error {
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] == "" {

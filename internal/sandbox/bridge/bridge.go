@@ -1,4 +1,4 @@
-// Package bridge simulates a data vendor, that implements pressroom's bridge API (docs/bridge.md).
+// Package bridge simulates a data vendor that implements pressroom's bridge API (docs/bridge.md).
 package bridge
 
 import (
@@ -17,7 +17,7 @@ const (
 	maxLimit     = 50
 )
 
-// mediaTypes has the media types of each platform. The value reports whether lists of this type are paginated.
+// mediaTypes contains the media types of each platform, and whether lists of the type are paginated.
 var mediaTypes = map[string]map[string]bool{
 	"instagram": {
 		"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false,
@@ -32,7 +32,7 @@ type apiError struct {
 // Bridge serves the public data of package world. It requires no token.
 type Bridge struct{ *base.Server }
 
-// New returns the bridge of a sandbox.
+// New returns the bridge of the sandbox s.
 func New(s *base.Server) *Bridge { return &Bridge{s} }
 
 // Handler returns the handler of the bridge's API.
@@ -74,7 +74,7 @@ func (s *Bridge) media(w http.ResponseWriter, r *http.Request) {
 	base.WriteJSON(w, http.StatusOK, query.page(s.BaseURL(r)+"/vendor/files/"))
 }
 
-// mediaQuery is a request for media of q.profile.
+// mediaQuery is a request for media of a profile.
 type mediaQuery struct {
 	profile world.Profile
 	kind    string // media type
@@ -83,7 +83,7 @@ type mediaQuery struct {
 	now     time.Time
 }
 
-// parseQuery parses a request. It returns an error code if the request is invalid, else "".
+// parseQuery parses a request. It returns an error code, or "" if the request is valid.
 func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
 	query, now := r.URL.Query(), s.Now().UTC()
 	request := mediaQuery{
@@ -133,7 +133,7 @@ type MediaPage struct {
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-// page returns the requested page. The parameter filesURL is the prefix of the files' URLs.
+// page returns the requested page. filesURL is the prefix of the files' URLs.
 func (q *mediaQuery) page(filesURL string) MediaPage {
 	all := q.media()
 	from, to, next := q.cursor.Page(len(all), q.limit)

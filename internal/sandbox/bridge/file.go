@@ -67,7 +67,7 @@ func fileContent(size, id, extension string) ([]byte, error) {
 	return nil, errNoFile
 }
 
-// freeBox is the header of an MP4 box of 27 bytes. The box contains the 19 digits of an ID.
+// freeBox is the header of a 27-byte MP4 box that contains the 19 digits of an ID.
 const freeBox = "\x00\x00\x00\x1bfree"
 
 // video returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box contains the ID,
@@ -86,7 +86,7 @@ func video(size, id string) ([]byte, error) {
 	return nil, errNoFile
 }
 
-// picture draws a gradient with some discs.
+// picture returns an image of a gradient with some discs.
 func picture(size image.Point, rng *rand.Rand) ([]byte, error) {
 	picture := image.NewRGBA(image.Rectangle{Max: size})
 	gradient(picture, randomColor(rng), randomColor(rng))

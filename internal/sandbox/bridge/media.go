@@ -43,7 +43,7 @@ func (q *mediaQuery) posts(format string) []Item {
 	return items
 }
 
-// playlists returns the 4 to 15 oldest videos.
+// playlists returns the oldest videos, 4 to 15 depending on the profile.
 func (q *mediaQuery) playlists() []Item {
 	videos := q.posts(world.FormatVideo)
 	return videos[max(0, len(videos)-4-q.profile.Dice("playlists").IntN(12)):]
@@ -82,7 +82,7 @@ func dayStories(p world.Profile, day int64) []Item {
 	return items
 }
 
-// highlights returns the 4 to 15 oldest stories of the profile from before day.
+// highlights returns the profile's oldest stories from before day, 4 to 15 depending on the profile.
 func highlights(p world.Profile, day int64) []Item {
 	count := 4 + p.Dice("highlights").IntN(12)
 	firstDay := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().Days)
@@ -93,7 +93,7 @@ func highlights(p world.Profile, day int64) []Item {
 	return items[max(0, len(items)-count):]
 }
 
-// newItem returns the item of a file. Its URL is relative to the URL of the files.
+// newItem returns the item of a file. The item's URL is relative to the URL of the files.
 func newItem(file world.File, at time.Time, caption string) Item {
 	item := Item{
 		ID: file.ID, Kind: "image", URL: file.Path(), Caption: caption, Width: file.Width, Height: file.Height,

@@ -14,7 +14,7 @@ const (
 	maxRecent   = 1000 // recent posts of a hashtag
 )
 
-// PostMetrics is a post with its metrics. Metrics that the network hides are omitted.
+// PostMetrics contains a post and its metrics. Metrics that the network hides are omitted.
 type PostMetrics struct {
 	ID       string   `json:"id"`
 	Format   string   `json:"format"`
@@ -84,7 +84,8 @@ func parseSince(text string) (int64, error) {
 	return since.Unix(), err
 }
 
-// newProfileMetrics returns a page of a profile as of the day of the cursor. It contains only posts since a time.
+// newProfileMetrics returns a page of a profile as of the day of the cursor. It contains only posts since the given
+// time.
 func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since int64, base string) ProfileMetrics {
 	posts, traits := p.Posts(cursor.Day), p.Traits()
 	details := p.Details(cursor.Day, len(posts))
@@ -123,7 +124,7 @@ func newPostMetrics(post world.Post, now int64, url string) PostMetrics {
 	return answer
 }
 
-// HashtagMetrics has the statistics of a hashtag.
+// HashtagMetrics contains the statistics of a hashtag.
 type HashtagMetrics struct {
 	Hashtag struct {
 		Posts int64 `json:"posts"`
@@ -174,6 +175,6 @@ func newHashtagMetrics(h world.Hashtag, now time.Time, limit int, base string) H
 	return metrics
 }
 
-// topPostsTime returns the time for the metrics of top posts. It returns the end of the current day. Metrics then do
-// not change during the day, and the newest posts have reactions.
+// topPostsTime returns the time for which the metrics of top posts are computed: the end of the current day. The
+// metrics therefore do not change during the day, and the newest posts have reactions.
 func topPostsTime(now time.Time) int64 { return world.StartOf(world.DayOf(now) + 1) }

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Name is the name of the network in the sandbox.
+// Name is the network's name in URLs.
 const Name = "facebook"
 
 const (
@@ -23,11 +23,11 @@ const (
 	agency            = "studio.north"            // the person whose Page is in a business portfolio
 )
 
-// Network is the part of the Graph API for Pages that pressroom uses: the consent and its tokens, photos, videos and
+// Network is the part of the Graph API for Pages that pressroom uses: OAuth consent and tokens, photos, videos and
 // posts. Each person has one Page with the same name. The account in the store is the Page.
 type Network struct{ *graph.API }
 
-// New returns the network of a sandbox.
+// New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Facebook", "fb", "pages")
 	api.RejectOthers(api.Inactive)
@@ -39,8 +39,8 @@ func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, page
 
 func pageID(handle string) string { return base.StableID("10", "facebook page "+handle) }
 
-// Handler serves Facebook's three API hosts below /graph, /video and /upload. Below /www, it serves the consent page
-// and redirects from posts to the sandbox's page.
+// Handler returns the handler of Facebook's three API hosts below /graph, /video and /upload and, below /www, of the
+// consent page and the redirects from posts to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /www/{version}/dialog/oauth", n.consent)
@@ -80,7 +80,7 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// consent is the consent page. Tests can decline permissions with the parameter declined.
+// consent serves the consent page. Tests can decline permissions with the parameter declined.
 func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if r.ParseForm() == nil {
@@ -93,7 +93,7 @@ func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	n.Authorize(w, r)
 }
 
-// grantToken is the token endpoint. It exchanges a code for a short-lived token, exchanges a person's token for a
+// grantToken serves the token endpoint. It exchanges a code for a short-lived token, exchanges a person's token for a
 // long-lived token, or returns an app access token.
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	switch {
@@ -146,7 +146,7 @@ func (n *Network) rejectNonPage(r *http.Request, t store.Tx) error {
 	return &graph.Error{Status: http.StatusForbidden, Code: 200, Message: "A page access token is required"}
 }
 
-// describe returns the object with an ID: the person, the Page, or a post or video of the Page.
+// describe returns the object whose ID is in the path: the person, the Page, or a post or video of the Page.
 func (n *Network) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	var err error
@@ -190,7 +190,7 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id st
 	return n.postView(r, p), err
 }
 
-// comments are the comments of Pages.
+// comments describes the comments of Pages.
 func (n *Network) comments() graph.Comments {
 	return graph.Comments{
 		As: n.asPage, Longest: 8000, Scopes: []string{"pages_manage_engagement"},

@@ -29,7 +29,7 @@ func (n *Network) listClientPages(r *http.Request) (any, error) {
 }
 
 // listPages lists the person's Page if includes returns true for the Page. The token must have the scope, unless scope
-// is empty. Only lists that require no scope contain the person's tasks.
+// is empty. The list contains the person's tasks only if scope is empty.
 func (n *Network) listPages(r *http.Request, scope string, includes func(store.Account) bool) (any, error) {
 	data := []map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -66,7 +66,8 @@ func (n *Network) pageWithToken(r *http.Request, t store.Tx, a store.Account, to
 	return page, err
 }
 
-// findOwnPage returns the Page with an ID if the request has a token of the Page's person, otherwise nil.
+// findOwnPage returns the Page with the given ID if the request has a token of the Page's person. Otherwise it returns
+// nil.
 func (n *Network) findOwnPage(r *http.Request, id string) (map[string]any, error) {
 	var page map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {

@@ -79,8 +79,8 @@ func (n *Network) createPhoto(r *http.Request) (any, error) {
 	return map[string]string{"id": c.ID()}, err
 }
 
-// publish publishes a post. The function prepare checks the request, and save stores the post. When publish returns,
-// the post is on disk.
+// publish publishes a post. prepare checks the request, and save stores the post. When publish returns, the post is on
+// disk.
 func (n *Network) publish(
 	r *http.Request, prepare func(t store.Tx, a store.Account) (*store.Post, error),
 	save func(t store.Tx, p *store.Post) error,
@@ -275,7 +275,7 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	return answer
 }
 
-// postBody has the stored fields of a post in addition to its text.
+// postBody contains the fields of a post that are stored in addition to its text.
 type postBody struct {
 	Link  string `json:"link"`
 	Reel  bool   `json:"reel"`
@@ -288,7 +288,8 @@ func parseBody(p store.Post) postBody {
 	return body
 }
 
-// newAttachment returns the attachment of a post, or nil. The attachment of an album contains the photos and videos.
+// newAttachment returns the attachment of a post, or nil if it has none. The attachment of an album contains the photos
+// and videos.
 func newAttachment(p store.Post) map[string]any {
 	parts := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {

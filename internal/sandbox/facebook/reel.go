@@ -48,7 +48,7 @@ func (n *Network) startReel(r *http.Request) (any, error) {
 	}, err
 }
 
-// uploadReel receives the file of a reel in one request. The request has the token in a header.
+// uploadReel receives the file of a reel in one request. The token is in a header.
 func (n *Network) uploadReel(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()

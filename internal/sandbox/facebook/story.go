@@ -41,7 +41,7 @@ func (n *Network) publishPhotoStory(r *http.Request) (any, error) {
 // videoStoryPhase starts the upload of a story's video, or publishes the uploaded video.
 func (n *Network) videoStoryPhase(r *http.Request) (any, error) { return n.uploadPhase(r, store.Story) }
 
-// listStories lists the Page's stories of a day, newest first. The sandbox's Pages archive their stories.
+// listStories lists the Page's stories of the last day, newest first. The sandbox's Pages archive their stories.
 func (n *Network) listStories(r *http.Request) (any, error) {
 	since, limit, err := graph.ParsePage(r)
 	if err != nil {
@@ -89,7 +89,7 @@ func checkOptions(form url.Values) error {
 	return nil
 }
 
-// keepOptions returns the parameters of a post's options.
+// keepOptions returns the parameters in form that are options of a post.
 func keepOptions(form url.Values) map[string]string {
 	kept := map[string]string{}
 	for _, name := range []string{"link", "place", "title"} {

@@ -139,7 +139,7 @@ func (n *Network) transferVideo(r *http.Request) (any, error) {
 	return v.nextChunk(), err
 }
 
-// finishVideo finishes an upload and publishes the video, which takes a while to be processed.
+// finishVideo finishes an upload and publishes the video, which is then processed.
 func (n *Network) finishVideo(r *http.Request, format string) (any, error) {
 	file, failure, err := n.assemble(r)
 	if err != nil {
@@ -199,8 +199,8 @@ func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	return file, "", err
 }
 
-// videoView returns a video in the API's format. Its permalink has no host. It is unconfirmed that a draft completes
-// the publishing phase.
+// videoView returns a video in the API's format. Its permalink has no host. That a draft completes the publishing phase
+// is an assumption.
 func (n *Network) videoView(v video, a store.Account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
 	ready := status["video_status"] == "ready"
@@ -289,7 +289,7 @@ func updateVideo(ctx context.Context, t store.Tx, v video) error {
 		v.size, v.received, string(chunks), v.failure, finished, v.id)
 }
 
-// findVideo returns the video that the condition selects, and reports whether it exists.
+// findVideo returns the video that an SQL condition selects, and reports whether it exists.
 func findVideo(ctx context.Context, t store.Tx, condition string, args ...any) (video, bool, error) {
 	var v video
 	var chunks string

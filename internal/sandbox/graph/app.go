@@ -24,7 +24,8 @@ func (*API) AppToken(r *http.Request) (any, error) {
 	return map[string]any{"access_token": r.Form.Get("client_id") + "|" + base.NewID(), "token_type": "bearer"}, nil
 }
 
-// findApp returns the app of the request's token, which consists of the app's ID and secret.
+// findApp returns the ID of the app whose access token the request has. An app access token consists of the app's ID
+// and secret.
 func findApp(r *http.Request) (string, error) {
 	app, secret, isApp := strings.Cut(r.Form.Get("access_token"), "|")
 	if !isApp || base.IsWrongSecret(secret) {
@@ -33,8 +34,8 @@ func findApp(r *http.Request) (string, error) {
 	return app, nil
 }
 
-// AppPermissions returns the call that lists the permissions of an app and whether App Review has approved each of
-// them.
+// AppPermissions returns the call that lists an app's permissions, and for each of them, whether App Review has
+// approved it.
 func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)
@@ -56,7 +57,7 @@ func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) 
 	}
 }
 
-// DebugToken returns the call that describes an access token, or a token of one of the kinds, to the token's app.
+// DebugToken returns the call that describes an access token, or a token of one of the given kinds, to the token's app.
 func (api *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)
@@ -86,7 +87,7 @@ func (api *API) DebugTokenByTester(r *http.Request) (any, error) {
 }
 
 // describeToken describes the token in the parameter input_token to the token's app. The token must be of one of the
-// kinds.
+// given kinds.
 func (api *API) describeToken(r *http.Request, app string, kinds ...string) (any, error) {
 	data := map[string]any{
 		"app_id": app, "is_valid": false,
@@ -112,7 +113,8 @@ func (api *API) describeToken(r *http.Request, app string, kinds ...string) (any
 	return map[string]any{"data": data}, err
 }
 
-// PublishingLimit returns the call that reports the caller's number of posts within limitSeconds. The maximum is total.
+// PublishingLimit returns the call that reports the caller's number of posts within limitSeconds, and total as the
+// maximum.
 func (api *API) PublishingLimit(total int) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var posts []store.Post

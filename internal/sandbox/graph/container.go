@@ -15,11 +15,11 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Container is a post that is prepared before it is published.
+// Container is content that a client creates first and then publishes as a post.
 type Container struct {
 	seq       int64
 	Account   string
-	MediaType string // media type in the API
+	MediaType string // media type, as in the API
 	Item      bool   // part of a carousel
 	Text      string
 	ReplyTo   string // ID of the post that the post replies to
@@ -42,7 +42,7 @@ func (c Container) ID() string { return fmt.Sprintf(containerPrefix+"%015d", c.s
 // PostID returns the ID of the container's post.
 func (c Container) PostID() string { return fmt.Sprintf(postPrefix+"%015d", c.seq) }
 
-// Status returns the container's status. Processing takes a while.
+// Status returns the container's status. The container is in progress for the duration processing after its creation.
 func (c Container) Status(now time.Time, processing time.Duration) string {
 	age := now.Sub(c.Made)
 	switch {

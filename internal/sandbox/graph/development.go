@@ -20,7 +20,8 @@ var roleHolders = []string{"harbour.coffee", "mira.keller"}
 
 func inDevelopment(client string) bool { return strings.Contains(client, unreviewedClient) }
 
-// RejectOthers makes the consent page show an error page to people without a role in an app in development mode.
+// RejectOthers makes the consent page show an error page if the app is in development mode and the person has no role
+// in it.
 func (api *API) RejectOthers(page http.HandlerFunc) {
 	api.Reject = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
 		if !inDevelopment(client) || slices.Contains(roleHolders, a.Handle) {
@@ -40,7 +41,7 @@ func Audience(client string) store.Audience {
 	return store.Public
 }
 
-// RequireReview rejects a call that requires a feature if its app has no App Review.
+// RequireReview rejects a call that requires a feature if App Review has not approved the token's app.
 func RequireReview(token store.Token, feature string) error {
 	if !inDevelopment(token.Client) {
 		return nil
@@ -49,7 +50,7 @@ func RequireReview(token store.Token, feature string) error {
 		"(#10) To use '%s', your use of this endpoint must be reviewed and approved by Facebook.", feature)}
 }
 
-// ErrorPage returns a handler that responds with a JSON error.
+// ErrorPage returns a handler that responds with body as a JSON error.
 func ErrorPage(body map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { base.WriteJSON(w, http.StatusBadRequest, body) }
 }

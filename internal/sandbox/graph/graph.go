@@ -1,4 +1,4 @@
-// Package graph simulates the parts of Meta's Graph API that Instagram, Facebook and Threads share.
+// Package graph simulates what Instagram, Facebook and Threads share: parts of Meta's Graph API.
 package graph
 
 import (
@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/oauth"
 )
 
-// API implements the common parts of Meta's networks: responses and errors, the exchange of short-lived tokens for
-// long-lived ones, fetching media, and publishing through containers. It accepts any client ID and secret.
+// API implements what Meta's networks share: responses and errors, the exchange of short-lived tokens for long-lived
+// ones, fetching media, and publishing through containers. It accepts any client ID and secret.
 type API struct {
 	*oauth.Provider
 
@@ -22,8 +22,8 @@ type API struct {
 	PublishScopes []string // publishing requires one of these scopes
 }
 
-// New returns the API of a platform. The parameter grantPrefix is the prefix of the platform's grant types. The
-// parameter usageType is the value of type in the X-Business-Use-Case-Usage header.
+// New returns the API of a platform. grantPrefix is the prefix of the platform's grant types. usageType is the value of
+// type in the X-Business-Use-Case-Usage header.
 func New(s *base.Server, platform, displayName, grantPrefix, usageType string) *API {
 	return &API{
 		Provider: &oauth.Provider{Server: s, Platform: platform, DisplayName: displayName},

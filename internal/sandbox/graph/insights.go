@@ -18,7 +18,7 @@ var errNoPermission = &Error{
 // Metrics are the metrics of a network's posts by their names in the API.
 type Metrics map[string]func(insights.Counts) any
 
-// Answer returns the requested metrics. It returns an error for an unknown metric.
+// Answer returns the response with the requested metrics of a post. It returns an error for an unknown metric.
 func (m Metrics) Answer(r *http.Request, id string, counts insights.Counts) (any, error) {
 	data := []map[string]any{}
 	for i, name := range strings.Split(r.Form.Get("metric"), ",") {

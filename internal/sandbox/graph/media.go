@@ -116,7 +116,7 @@ func (api *API) CreateContainer(r *http.Request, fill func(*Container) error) (a
 	return map[string]string{"id": c.ID()}, err
 }
 
-// FillCarousel sets the media of a carousel to the media of the containers listed in the parameter children.
+// FillCarousel sets the media of a carousel to the media of the containers that the request parameter children lists.
 func (api *API) FillCarousel(r *http.Request, c *Container, maxParts int) error {
 	children := strings.Split(r.Form.Get("children"), ",")
 	if len(children) < 2 || len(children) > maxParts {

@@ -140,21 +140,21 @@ func Options(p store.Post) map[string]string {
 	return body.Options
 }
 
-// List lists the caller's posts since a time, newest first, without replies and stories. The function view returns a
-// post in the API's format.
+// List lists the caller's posts since a time, newest first, without replies and stories. view returns a post in the
+// API's format.
 func (api *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
 	return api.list(r, "r.reply_to is null and f.format is null", view)
 }
 
 const storyLifetime = 24 * time.Hour
 
-// ListStories lists the caller's stories of a day like List.
+// ListStories is like List, but lists the caller's stories of the last storyLifetime.
 func (api *API) ListStories(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
 	since := strconv.FormatInt(api.Now().Add(-storyLifetime).UnixMilli(), 10)
 	return api.list(r, "f.format = '"+store.Story+"' and p.at > "+since, view)
 }
 
-// ListReplies lists the caller's replies like List.
+// ListReplies is like List, but lists the caller's replies.
 func (api *API) ListReplies(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
 	return api.list(r, "r.reply_to is not null", view)
 }
@@ -188,7 +188,7 @@ func (api *API) list(r *http.Request, condition string, view func(store.Post) (m
 	return api.Page(r, data, limit, offset), err
 }
 
-// ParsePage returns the start in Unix milliseconds and the limit of a list.
+// ParsePage parses the request parameters since and limit of a list. It returns since in Unix milliseconds.
 func ParsePage(r *http.Request) (int64, int, error) {
 	since, limit := int64(0), DefaultPage
 	var err error
@@ -207,7 +207,7 @@ func ParsePage(r *http.Request) (int64, int, error) {
 // priorPostPrefix is the prefix of the IDs of prior posts.
 const priorPostPrefix = "16"
 
-// FormatPriorPost sets the ID and the body of a post of Instagram or Threads from before the account was connected.
+// FormatPriorPost sets the ID and the body of a prior post on Instagram or Threads.
 func FormatPriorPost(p *store.Post) error {
 	mediaType := "TEXT"
 	if len(p.Media) > 0 {

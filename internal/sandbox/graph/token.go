@@ -20,8 +20,7 @@ func (api *API) ExchangeCode(r *http.Request) (any, error) {
 	return api.RedeemCode(r, nil)
 }
 
-// RedeemCode exchanges a code for a short-lived token. The function extend may be nil, or may add members to the
-// response.
+// RedeemCode exchanges a code for a short-lived token. extend adds members to the response, and may be nil.
 func (api *API) RedeemCode(
 	r *http.Request, extend func(t store.Tx, code store.Token, answer map[string]any) error,
 ) (map[string]any, error) {
@@ -43,7 +42,7 @@ func (api *API) RedeemCode(
 	return answer, err
 }
 
-// newToken returns the response with a new access token for the session of a token.
+// newToken issues an access token for the session of a code or token, and returns the response that contains it.
 func (api *API) newToken(
 	ctx context.Context, t store.Tx, token store.Token, lifetime time.Duration,
 ) (map[string]any, error) {
@@ -68,7 +67,7 @@ func (api *API) RefreshToken(r *http.Request) (any, error) {
 	return api.exchange(r, minRefreshAge)
 }
 
-// GrantToken is the token endpoint of Facebook Login. It exchanges a code for a token, exchanges a token for a
+// GrantToken serves the token endpoint of Facebook Login. It exchanges a code for a token, exchanges a token for a
 // long-lived token, or returns an app access token.
 func (api *API) GrantToken(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("client_id") == "" {
@@ -98,8 +97,8 @@ func (api *API) Permissions(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-// exchange exchanges the caller's token for a long-lived token. The old token must be older than minAge, and remains
-// valid.
+// exchange exchanges the caller's token for a long-lived token. The old token must have an age of at least minAge. It
+// remains valid.
 func (api *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
 	var answer map[string]any
 	err := api.AsCaller(r, func(t store.Tx, _ store.Account, old store.Token) error {
@@ -160,8 +159,8 @@ const strictClient = "-require-app-secret"
 
 var proofPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// CheckProof applies only to apps that require a proof. It rejects a call without the app's secret or a proof of the
-// secret. The sandbox does not know the secret, so it checks only the proof's format.
+// If the app requires a proof of its secret, CheckProof rejects a call that contains neither the secret nor a proof.
+// The sandbox does not know the secret, so it checks only the proof's format.
 func CheckProof(r *http.Request, token store.Token) error {
 	isProven := r.Form.Has("client_secret") || proofPattern.MatchString(r.Form.Get("appsecret_proof"))
 	if strings.HasSuffix(token.Client, strictClient) && !isProven {

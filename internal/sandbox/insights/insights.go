@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// Counts are the metrics of a post.
+// Counts contains the metrics of a post.
 type Counts struct{ Views, Reach, Likes, Comments, Shares, Saves, Clicks int64 }
 
 const (
@@ -17,7 +17,7 @@ const (
 	oneDay       = 24 * time.Hour
 )
 
-// followersSince is the time for which every account has its initial number of followers.
+// followersSince is the time until which every account has its initial number of followers.
 var followersSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Followers returns an account's number of followers at a time. The number depends only on the arguments.
@@ -45,7 +45,7 @@ func Count(p store.Post, now time.Time) Counts {
 	}
 }
 
-// mediaFactor returns the factor by which the media of a post increase its views.
+// mediaFactor returns the factor by which a post's media increase its views.
 func mediaFactor(p store.Post) float64 {
 	switch {
 	case len(p.Media) > 1:
@@ -58,7 +58,7 @@ func mediaFactor(p store.Post) float64 {
 	return 1
 }
 
-// settledShare returns the fraction of its final counts that a post has reached at an age.
+// settledShare returns the fraction of its final counts that a post of the given age has reached.
 func settledShare(age time.Duration) float64 {
 	return 1 - math.Exp(-max(0, age.Hours())/settlingTime.Hours())
 }

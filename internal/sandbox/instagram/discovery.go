@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// discoveryCalls returns the calls for public data of other accounts and of hashtags. They require a token of Facebook
-// Login.
+// discoveryCalls returns the calls that read public data of other accounts and of hashtags. They require a token from
+// Facebook Login.
 func (n *Network) discoveryCalls() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /facebook/{version}/{id}":                              n.lookUp,
@@ -38,7 +38,8 @@ var (
 	}
 )
 
-// lookUp returns the object with an ID, or the response of business discovery if the request has this field.
+// lookUp returns the object whose ID is in the path or, if the request has the field business_discovery, the result of
+// business discovery.
 func (n *Network) lookUp(r *http.Request) (any, error) {
 	if strings.Contains(r.Form.Get("fields"), "business_discovery") {
 		return n.discover(r)
@@ -49,8 +50,8 @@ func (n *Network) lookUp(r *http.Request) (any, error) {
 	return n.describe(r)
 }
 
-// authorizeOperator returns the account of the request's token. The account must have the ID, and the token must have
-// all scopes.
+// authorizeOperator returns the account of the request's token. The account must have the given ID, and the token must
+// have all given scopes.
 func (n *Network) authorizeOperator(r *http.Request, id string, scopes ...string) (store.Account, error) {
 	var caller store.Account
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -69,7 +70,7 @@ func (n *Network) authorizeOperator(r *http.Request, id string, scopes ...string
 	return caller, err
 }
 
-// discover returns the caller's account with the account that business_discovery selects.
+// discover returns the caller's account and, in the field business_discovery, the account that this field selects.
 func (n *Network) discover(r *http.Request) (any, error) {
 	fields, ok := parseFields(r.Form.Get("fields"))
 	if !ok {
@@ -85,7 +86,7 @@ func (n *Network) discover(r *http.Request) (any, error) {
 	})
 }
 
-// discoveredProfile returns the profile that the modifier username of a field selects.
+// discoveredProfile returns the profile that a field selects with the modifier username.
 func (n *Network) discoveredProfile(r *http.Request, f field) (any, error) {
 	name := strings.ToLower(f.args["username"])
 	switch err := f.checkModifiers("username"); {
@@ -105,7 +106,7 @@ func (n *Network) discoveredProfile(r *http.Request, f field) (any, error) {
 	return selectFields(f.fields, d.fields())
 }
 
-// discovery is a profile on a day.
+// discovery is a profile as it is on a given day.
 type discovery struct {
 	profile world.Profile
 	day     int64
@@ -205,7 +206,7 @@ func parseLimit(text string, maxLimit int) (int, error) {
 	return limit, nil
 }
 
-// mediaTypes has the API's media type for each format.
+// mediaTypes maps each format to the API's media type.
 var mediaTypes = map[string]string{
 	world.FormatImage: "IMAGE", world.FormatVideo: "VIDEO", world.FormatReel: "VIDEO",
 	world.FormatCarousel: "CAROUSEL_ALBUM",
@@ -227,12 +228,12 @@ func mediaView(base string, post world.Post, now int64) map[string]any {
 	return all
 }
 
-// childrenView returns the parts of a carousel.
+// childrenView returns the items of a carousel.
 func childrenView(base string, post world.Post, f field) (any, error) {
 	data := []map[string]any{}
 	for _, file := range post.Children() {
 		id := file.ID
-		if id == post.ID { // parts have their own IDs
+		if id == post.ID { // items have their own IDs
 			id = world.RandomID(world.Dice("part", post.ID))
 		}
 		view, err := selectFields(defaultID(f.fields), map[string]any{

@@ -114,7 +114,7 @@ func selectFields(fields []field, all map[string]any) (map[string]any, error) {
 // edge returns the value of a field that contains other objects.
 type edge func(field) (any, error)
 
-// checkModifiers returns an error if the field has modifiers other than names.
+// checkModifiers returns an error if the field has a modifier that is not in names.
 func (f field) checkModifiers(names ...string) error {
 	for name := range f.args {
 		if !slices.Contains(names, name) {

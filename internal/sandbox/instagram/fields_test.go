@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// All fields of business discovery are in Meta's description of the API.
+// Meta's description of the API contains all fields of business discovery.
 func TestDiscoveryFieldsAreDescribed(t *testing.T) {
 	t.Parallel()
 	text := must.Get(os.ReadFile(filepath.Join("..", "..", "network", "networktest", "descriptions", "meta.json")))(t)

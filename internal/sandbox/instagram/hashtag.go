@@ -37,7 +37,8 @@ var (
 // hashtagID returns the ID of a hashtag. A hashtag has the same ID in every sandbox.
 func hashtagID(name string) string { return base.StableID("17", "instagram hashtag "+name) }
 
-// authorizeHashtags returns the account of the request's token. Its app must have the feature for hashtags.
+// authorizeHashtags returns the account of the request's token. App Review must have approved the token's app for
+// public content.
 func (n *Network) authorizeHashtags(r *http.Request) (store.Account, error) {
 	err := n.AsCaller(r, func(_ store.Tx, _ store.Account, token store.Token) error {
 		return graph.RequireReview(token, "Instagram Public Content Access")
@@ -89,8 +90,8 @@ func (n *Network) findHashtag(r *http.Request) (string, error) {
 	return name, err
 }
 
-// countQuery counts a query for the posts of the hashtag with the ID in the path. It returns the hashtag and the
-// caller.
+// countQuery counts a query for the posts of the hashtag whose ID is in the path against the caller's quota. It returns
+// the hashtag and the caller.
 func (n *Network) countQuery(r *http.Request) (world.Hashtag, store.Account, error) {
 	a, err := n.authorizeHashtags(r)
 	if err != nil {
@@ -110,7 +111,7 @@ func (n *Network) countQuery(r *http.Request) (world.Hashtag, store.Account, err
 	return world.Hashtag{Platform: Name, Name: name}, a, err
 }
 
-// topMedia returns a page of a hashtag's top posts.
+// topMedia lists a page of a hashtag's top posts.
 func (n *Network) topMedia(r *http.Request) (any, error) {
 	hashtag, _, err := n.countQuery(r)
 	if err != nil {
@@ -132,8 +133,8 @@ func (n *Network) topMedia(r *http.Request) (any, error) {
 	return n.hashtagPosts(r, posts[from:to], world.StartOf(cursor.Day+1), next)
 }
 
-// hashtagPosts returns the response with a page of posts. The parameter now is the time of their metrics, and next is
-// the cursor of the next page.
+// hashtagPosts returns the response with a page of posts. now is the time of their metrics, and next is the cursor of
+// the next page.
 func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, next string) (any, error) {
 	fields := []field{{name: "id"}}
 	if text := r.Form.Get("fields"); text != "" {
@@ -162,8 +163,8 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 	return answer, nil
 }
 
-// hashtagCursors has the position of each account in the recent posts of each hashtag. The position is kept here
-// because Instagram's cursor is the same on every page.
+// hashtagCursors stores the position of each account in the recent posts of each hashtag. A cursor cannot contain the
+// position, because Instagram's cursor is the same on every page.
 type hashtagCursors struct {
 	mu        sync.Mutex
 	positions map[string]world.Position
@@ -191,7 +192,7 @@ func (c *hashtagCursors) get(key string) (world.Position, bool) {
 	return pos, ok
 }
 
-// recentMedia returns the next page of a hashtag's posts of the last 24 hours.
+// recentMedia lists the next page of a hashtag's posts of the last 24 hours.
 func (n *Network) recentMedia(r *http.Request) (any, error) {
 	hashtag, a, err := n.countQuery(r)
 	if err != nil {
@@ -248,7 +249,7 @@ func insertHashtag(ctx context.Context, t store.Tx, id, name string) error {
 		`insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`, id, name)
 }
 
-// findHashtagName returns the name of the hashtag with an ID, or "" if it does not exist.
+// findHashtagName returns the name of the hashtag with the given ID, or "" if it does not exist.
 func findHashtagName(ctx context.Context, t store.Tx, id string) (string, error) {
 	var name string
 	err := t.QueryRowContext(ctx, `select name from instagram_hashtags where id = ?`, id).Scan(&name)

@@ -15,16 +15,16 @@ import (
 // Name is the network's name in URLs.
 const Name = "instagram"
 
-// Network is the part of Instagram's API that pressroom uses: both sign-in methods, containers and posts, and public
-// data of other accounts. The first part of a path selects the host. The hosts of Instagram Login are www, api and
-// graph. The host facebook stands for both hosts of Facebook Login.
+// Network is the part of Instagram's API that pressroom uses: both sign-in methods, containers, posts, and public data
+// of other accounts. The first part of a path selects the host. The hosts of Instagram Login are www, api and graph.
+// The host facebook represents both hosts of Facebook Login.
 type Network struct {
 	*graph.API
 
 	cursors hashtagCursors
 }
 
-// New returns the network of a sandbox.
+// New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Instagram", "ig", "instagram")
 	api.CannotSignIn = isOperator
@@ -48,7 +48,7 @@ func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, Acco
 // AccountID returns the ID of an account. A handle has the same ID in every sandbox.
 func AccountID(handle string) string { return base.StableID("1", "instagram account "+handle) }
 
-// Handler serves the APIs, the consent pages, and redirects from posts to the sandbox's page.
+// Handler returns the handler of the APIs, the consent pages, and the redirects from posts to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, pattern := range []string{"/www/oauth/authorize", "/facebook/{version}/dialog/oauth"} {
@@ -92,7 +92,7 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// comments are Instagram's comments. The network lists no URLs of comments.
+// comments describes Instagram's comments. The API returns no URLs of comments.
 func (n *Network) comments() graph.Comments {
 	return graph.Comments{
 		As:      n.AsCaller,

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// exchangeCode exchanges a code of Instagram Login. The response lists the granted permissions.
+// exchangeCode exchanges a code from Instagram Login. The response lists the granted permissions.
 func (n *Network) exchangeCode(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
 		return nil, graph.InvalidParameter("client_secret and grant_type are required")
@@ -22,7 +22,7 @@ func (n *Network) exchangeCode(r *http.Request) (any, error) {
 	})
 }
 
-// getMe returns the account of a token of Instagram Login. The app-specific ID differs from the account's ID.
+// getMe returns the account of a token from Instagram Login. The app-specific ID differs from the account's ID.
 func (n *Network) getMe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
@@ -43,7 +43,7 @@ const (
 	pageTokenLifetime = 100 * 365 * 24 * time.Hour
 )
 
-// page is a Facebook Page with its Instagram account, which may be the zero value.
+// page is a Facebook Page with its Instagram account. The account is the zero value if the Page has none.
 type page struct {
 	id, name string
 	account  store.Account
@@ -114,7 +114,7 @@ func (n *Network) listPages(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-// getFacebookMe returns the person of a token of Facebook Login.
+// getFacebookMe returns the person of a token from Facebook Login.
 func (n *Network) getFacebookMe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {

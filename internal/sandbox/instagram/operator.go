@@ -11,10 +11,10 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// Operator is a professional account of Instagram that can read public data of other accounts.
+// Operator is a professional Instagram account that can read public data of other accounts.
 type Operator struct {
 	ID    string // of the Instagram user
-	Token string // of Facebook Login; does not expire
+	Token string // from Facebook Login; does not expire
 }
 
 // operatorHandle is the prefix of the handles of operators.
@@ -28,8 +28,7 @@ var operatorScopes = []string{
 	"instagram_basic", "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
 }
 
-// Operators returns n professional accounts of Instagram with new tokens of Facebook Login. Every call returns the same
-// accounts.
+// Operators returns n operator accounts with new tokens from Facebook Login. Every call returns the same accounts.
 func Operators(ctx context.Context, s *base.Server, n int) ([]Operator, error) {
 	var accounts []Operator
 	for i := range n {

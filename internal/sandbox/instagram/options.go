@@ -56,7 +56,7 @@ func (n *Network) checkOptions(r *http.Request, c *graph.Container) error {
 	return nil
 }
 
-// checkPeople checks the collaborators and the tagged accounts. Positions of tags are required in images.
+// checkPeople checks the collaborators and the tagged accounts. A tag in an image must have a position.
 func checkPeople(r *http.Request, c *graph.Container) error {
 	if text := r.Form.Get("collaborators"); text != "" && c.MediaType != graph.Stories {
 		var names []string
@@ -89,12 +89,12 @@ func (t userTag) isValid(placed bool) bool {
 	return username.MatchString(t.Username)
 }
 
-// optionNames are the parameters that a post keeps.
+// optionNames are the request parameters that are stored with a post.
 var optionNames = []string{
 	"share_to_feed", "cover_url", "collaborators", "user_tags", "location_id", "audio_name", "trial_params",
 }
 
-// keepOptions returns the parameters of the request that a post keeps.
+// keepOptions returns the request parameters that are stored with the post.
 func keepOptions(r *http.Request) map[string]string {
 	kept := map[string]string{}
 	for _, name := range optionNames {

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// describe returns the object with an ID: an account, a Page, a container or a post of the caller.
+// describe returns the object whose ID is in the path: an account, a Page, or a container or post of the caller.
 func (n *Network) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -22,7 +22,7 @@ func (n *Network) describe(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// pickFields does the same as graph.PickFields, but rejects unknown fields.
+// pickFields is like graph.PickFields, but rejects unknown fields.
 func pickFields(r *http.Request, all map[string]any) (map[string]any, error) {
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
 		if _, ok := all[field]; !ok && field != "" {
@@ -66,7 +66,7 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, token
 	return n.postView(r, p), err
 }
 
-// statusTexts are the texts of the statuses of containers. The subcode of a failure follows the text.
+// statusTexts are the descriptions of the statuses of containers. The subcode of a failure follows the description.
 var statusTexts = map[string]string{
 	"IN_PROGRESS": "In Progress: Media is still being processed.",
 	"FINISHED":    "Finished: Media has been uploaded and it is ready to be published.",

@@ -18,14 +18,14 @@ type asset struct {
 	completedAt time.Time
 }
 
-// part is an upload to one address: an image, or a range of a video.
+// part is the data uploaded to one upload URL: a whole image, or a range of a video's bytes.
 type part struct {
 	secret, asset string
 	first, size   int64  // offset and size in bytes; size is 0 for an image, because its size is unknown
 	cid           string // empty until the upload
 }
 
-// status returns the asset's status. Processing takes a while after the upload.
+// status returns the asset's status. processing is the duration of processing after the upload.
 func (a asset) status(now time.Time, processing time.Duration) string {
 	switch {
 	case a.blob.CID == "":
@@ -54,7 +54,7 @@ func insertAsset(ctx context.Context, t store.Tx, a asset, parts []part) error {
 	return nil
 }
 
-// findAsset returns an asset by its URN, and reports whether it exists.
+// findAsset returns the asset with the given URN, and reports whether it exists.
 func findAsset(ctx context.Context, t store.Tx, id string) (asset, bool, error) {
 	a := asset{id: id}
 	var completedAt int64
@@ -80,7 +80,7 @@ func completeAsset(ctx context.Context, t store.Tx, a asset) error {
 	return t.SaveBlob(ctx, Name, a.owner, a.blob)
 }
 
-// findPart returns the part of an upload address, and reports whether it exists.
+// findPart returns the part whose upload URL contains secret, and reports whether it exists.
 func findPart(ctx context.Context, t store.Tx, secret string) (part, bool, error) {
 	p := part{secret: secret}
 	err := t.QueryRowContext(ctx, `select asset, first, size, cid from linkedin_parts where secret = ?`, secret).
@@ -94,7 +94,7 @@ func findPart(ctx context.Context, t store.Tx, secret string) (part, bool, error
 	return p, true, nil
 }
 
-// updatePart records the file that was uploaded to an address.
+// updatePart records the CID of the data uploaded for a part.
 func updatePart(ctx context.Context, t store.Tx, p part) error {
 	return t.Run(ctx, "recording a part", `update linkedin_parts set cid = ? where secret = ?`, p.cid, p.secret)
 }

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// article is the card of a link. LinkedIn loads no page.
+// article is a link card. As on LinkedIn, the linked page is not loaded.
 type article struct {
 	Source      string `json:"source"`
 	Title       string `json:"title"`
@@ -50,7 +50,7 @@ func isLength(text string, least, most int) bool {
 	return length >= least && length <= most
 }
 
-// checkThumbnail rejects an article whose image does not belong to the author or is not ready.
+// checkThumbnail rejects an article whose thumbnail does not belong to the author or is not ready.
 func (n *Network) checkThumbnail(ctx context.Context, t store.Tx, in post) error {
 	if in.Content == nil || in.Content.Article == nil || in.Content.Article.Thumbnail == "" {
 		return nil

@@ -13,7 +13,7 @@ import (
 // scopeAnalytics is the scope for analytics of a member's posts.
 const scopeAnalytics = "r_member_postAnalytics"
 
-// networkSize returns an organization's number of followers.
+// networkSize returns the number of followers of an organization.
 func (n *Network) networkSize(r *http.Request) (any, error) {
 	if r.URL.Query().Get("edgeType") != "COMPANY_FOLLOWED_BY_MEMBER" {
 		return nil, invalid("edgeType must be COMPANY_FOLLOWED_BY_MEMBER")
@@ -72,8 +72,7 @@ func statistics(p store.Post, counts insights.Counts) map[string]any {
 	}
 }
 
-// parseURNs parses the URNs of posts in a query's Rest.li list, List(…). The list's parentheses and commas must not be
-// escaped.
+// parseURNs parses the Rest.li list of post URNs in a query, List(…). Parentheses and commas must not be escaped.
 func parseURNs(query string) ([]string, error) {
 	var urns []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -96,7 +95,7 @@ func parseURNs(query string) ([]string, error) {
 	return urns, nil
 }
 
-// memberAnalytics returns the count of one metric of a member's post.
+// memberAnalytics returns one metric of a member's post.
 func (n *Network) memberAnalytics(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	urn, isShare := strings.CutPrefix(strings.TrimSuffix(query.Get("entity"), ")"), "(share:")

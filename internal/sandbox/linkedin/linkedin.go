@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Name is the name of the network in the sandbox.
+// Name is the network's name in URLs.
 const Name = "linkedin"
 
 const (
@@ -26,13 +26,13 @@ const (
 	refreshLifetime = 365 * 24 * time.Hour
 )
 
-// Network is the part of LinkedIn's API that pressroom uses: the consent and its tokens, images and videos, posts of
-// members and of their organizations. It accepts every app. The suffix of a client ID selects the app's products, see
-// products. An app receives refresh tokens if the consent has a scope of organizations. Each member administers one
+// Network is the part of LinkedIn's API that pressroom uses: OAuth consent and tokens, images and videos, and posts of
+// members and of their organizations. It accepts every app. The suffix of a client ID selects the app's products (see
+// products). An app receives refresh tokens if a scope for organizations is granted. Each member administers one
 // organization.
 type Network struct{ *oauth.Provider }
 
-// New returns the network of a sandbox.
+// New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	return &Network{&oauth.Provider{
 		Server: s, Platform: Name, DisplayName: "LinkedIn",
@@ -71,7 +71,8 @@ func OrganizationURN(handle string) string {
 	return fmt.Sprintf("urn:li:organization:%d", 1e7+binary.BigEndian.Uint64(sum[:8])%9e7)
 }
 
-// Handler serves the API, the consent page, uploads, and redirects from posts to the sandbox's page.
+// Handler returns the handler of the API, the consent page, uploads, and the redirects from posts to the sandbox's
+// page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /oauth/v2/authorization", n.authorize)

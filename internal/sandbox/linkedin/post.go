@@ -166,7 +166,7 @@ func (n *Network) tryPublish(
 	})
 }
 
-// newPostAnswer returns the response for a new post. Only its headers contain the URN.
+// newPostAnswer returns the handler that sends the response for a new post. The URN is only in a header.
 func newPostAnswer(urn string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Restli-Id", urn)
@@ -175,7 +175,7 @@ func newPostAnswer(urn string) http.Handler {
 	})
 }
 
-// asset returns an image or a video that the caller may use.
+// asset returns the image or video with the given URN, which the caller must be allowed to use.
 func (c caller) asset(ctx context.Context, t store.Tx, urn string) (asset, error) {
 	a, found, err := findAsset(ctx, t, urn)
 	switch {

@@ -13,7 +13,7 @@ import (
 const scopeBasicProfile = "r_basicprofile"
 
 // products maps the suffix of a client ID to the scopes that the app may request. Any other app may request every
-// scope. An app with the Community Management API can have no other product at LinkedIn.
+// scope. At LinkedIn, an app with the Community Management API cannot have any other product.
 var products = map[string][]string{
 	"-self-service": {"openid", "profile", "email", scopeWriteMember},
 	"-community-management": {
@@ -21,7 +21,8 @@ var products = map[string][]string{
 	},
 }
 
-// authorize is the consent page. It returns an error if the app's products do not include all requested scopes.
+// authorize serves the consent page. It redirects to the app with an error if the app's products do not include all
+// requested scopes.
 func (n *Network) authorize(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if r.ParseForm() == nil {

@@ -40,7 +40,7 @@ func rejectInput(code, description, message string) *apiError {
 	}}
 }
 
-// rejectToken returns an error of the token endpoint (RFC 6749, section 5.2).
+// rejectToken returns an error for the token endpoint (RFC 6749, section 5.2).
 func rejectToken(status int, name, description string) *apiError {
 	return &apiError{status: status, body: map[string]any{"error": name, "error_description": description}}
 }
@@ -69,7 +69,7 @@ var (
 	}
 )
 
-// handle returns the handler of a call. It does not parse the form, because calls parse Rest.li queries themselves.
+// handle returns a handler that calls do. It does not parse the form, because do may have to parse a Rest.li query.
 func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Elements of "little text", LinkedIn's format of posts: a hashtag template, a mention, a hashtag without a template,
-// an escaped character, plain text.
+// Elements of "little text", LinkedIn's text format: a hashtag template, a mention, a hashtag without a template, an
+// escaped character, and plain text.
 var (
 	littleTemplate = regexp.MustCompile(`^\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}`)
 	littleMention  = regexp.MustCompile(`^@\[((?:\\.|[^\\\[\]])+)\]\(urn:li:(?:person|organization):[A-Za-z0-9_-]+\)`)
@@ -34,7 +34,7 @@ func visibleText(little string) string {
 func firstElement(little string) (int, string) {
 	for _, pattern := range []*regexp.Regexp{littlePlain, littleEscaped, littleMention, littleHashtag} {
 		if match := pattern.FindStringSubmatch(little); match != nil && pattern == littleMention {
-			return len(match[0]), visibleText(match[1]) // names have no mentions
+			return len(match[0]), visibleText(match[1]) // a name contains no mentions
 		} else if match != nil {
 			return len(match[0]), match[len(match)-1]
 		}

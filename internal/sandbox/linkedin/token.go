@@ -22,7 +22,7 @@ const (
 	scopeWriteMember  = "w_member_social"
 )
 
-// grantToken exchanges a code or a refresh token for an access token. The refresh token does not change, and expires
+// grantToken exchanges a code or a refresh token for an access token. A refresh token is not replaced. It expires
 // refreshLifetime after the consent.
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {

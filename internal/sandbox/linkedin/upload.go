@@ -31,7 +31,7 @@ func (n *Network) uploadAddress(r *http.Request, p part) string {
 	return n.BaseURL(r) + "/" + Name + "/dms-uploads/" + p.secret + "?ca=sandbox&v=beta"
 }
 
-// initUpload stores an asset that is owned by the caller or the caller's organization.
+// initUpload stores a new asset, which the caller or the caller's organization must own, and its parts.
 func (n *Network) initUpload(r *http.Request, a asset, parts []part) error {
 	return n.asCaller(r, func(t store.Tx, c caller) error {
 		if err := c.checkAuthor(a.owner); err != nil {
@@ -103,7 +103,7 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 	}}, err
 }
 
-// upload accepts an image from its owner, and a part of a video from every client that has the part's URL.
+// upload receives an image from its owner, or a part of a video from any client that has the part's URL.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	endUpload := base.AllowUpload(w)
 	p, a, err := n.findPart(r)

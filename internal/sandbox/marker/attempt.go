@@ -26,8 +26,8 @@ type Attempt struct {
 	Waited                  bool   // whether the wait that a marker requested is over
 }
 
-// Publish applies the markers of the text. Unless a marker rejects the post, it calls save, which stores the post and
-// returns its ID.
+// Publish applies the markers of the text. Unless a marker rejects or delays the post, it calls save, which stores the
+// post and returns its ID.
 func (a Attempt) Publish(
 	ctx context.Context, t store.Tx, rejections Rejections, save func() (string, error),
 ) (Outcome, error) {

@@ -1,4 +1,5 @@
-// Package marker finds the markers in a post's text and applies them.
+// Package marker implements markers: texts such as [sandbox:reject] in a post that make a network of the sandbox
+// simulate a failure.
 package marker
 
 import (
@@ -12,33 +13,34 @@ import (
 )
 
 // The markers that a post's text can contain. A marker applies to all networks, or to a single network if it ends in
-// @NAME, as in "[sandbox:slow=3@bluesky]". The markers of a text are applied in this order.
+// @NAME, as in "[sandbox:slow=3@bluesky]". If a text has several markers, Attempt.Publish applies reject,
+// expired-token, rate-limit, error, slow, and then lost-answer and unconfirmed. TikTok uses another order.
 const (
 	Reject       = "reject"        // rejects the content
-	ExpiredToken = "expired-token" // once: revokes the session that sent the post
+	ExpiredToken = "expired-token" // once: ends the session that sent the request
 	RateLimit    = "rate-limit"    // rejects the post with a rate limit error
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
 	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without a response
-	// unconfirmed has the same effect as lost-answer. For unconfirmedFor, calls that would return the post get no
-	// response either.
+	// unconfirmed has the same effect as lost-answer. In addition, until unconfirmedFor has passed, requests whose
+	// response would contain the post get no response.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop" // stores the post and rejects it later; only on YouTube
-	// Unapproved simulates an app without an approval, or without credit on X; only on YouTube, TikTok, Pinterest and
-	// X.
+	// Unapproved simulates an app that YouTube, TikTok or Pinterest has not approved or, on X, an app without credits.
+	// Other networks ignore it.
 	Unapproved = "unapproved"
-	// NotFound makes publishing fail for some seconds as if a ready container did not exist, as seen on Threads in
-	// production.
+	// NotFound hides a container for a few seconds after it is ready, so that publishing fails. The real Threads
+	// sometimes does this.
 	NotFound = "media-not-found"
 	Draft    = "draft"         // keeps a video as a draft that its owner has to share; only on Facebook
-	TooMuch  = "too-much-data" // rejects lists with many posts if they contain this one; only on Facebook
+	TooMuch  = "too-much-data" // rejects requests for long pages that contain this post; only on Facebook
 )
 
 // MaxSlow is the longest wait that a marker can request.
 const MaxSlow = 60 * time.Second
 
-// unconfirmedFor is how long an unconfirmed post remains hidden. The time is longer than the day for which pressroom
-// searches for the post.
+// unconfirmedFor is how long an unconfirmed post remains hidden. It is longer than 24 hours, the time for which
+// pressroom looks for an unconfirmed post.
 const unconfirmedFor = 25 * time.Hour
 
 // ErrLost makes the sandbox close the connection without a response.
@@ -48,7 +50,7 @@ var markerPattern = regexp.MustCompile(
 	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|drop|unapproved|media-not-found|too-much-data|draft|` +
 		`slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
-// Set has the markers in a text that apply to one network.
+// Set contains the markers in a text that apply to one network.
 type Set struct {
 	names map[string]bool
 	Slow  time.Duration
@@ -74,8 +76,8 @@ func Read(text, platform string) Set {
 	return found
 }
 
-// Once reports whether the set has the marker and the marker has not affected the post before. It records the use of
-// the marker.
+// Once reports whether the set has the marker and the marker has not affected the post before. It records that the
+// marker has now affected the post.
 func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marker string) (bool, error) {
 	if !m.Has(marker) {
 		return false, nil
@@ -83,7 +85,8 @@ func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marke
 	return t.SpendMarker(ctx, platform, postID, marker)
 }
 
-// LosesResponse reports whether a marker drops the response to a publication.
+// LosesResponse reports whether a marker drops the response to a publication, and records that the marker has affected
+// the post.
 func LosesResponse(ctx context.Context, t store.Tx, platform string, m Set, postID string) (bool, error) {
 	for _, marker := range []string{lostAnswer, unconfirmed} {
 		if lost, err := Once(ctx, t, platform, m, postID, marker); lost || err != nil {

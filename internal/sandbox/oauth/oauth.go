@@ -40,7 +40,8 @@ const (
 )
 
 // Provider implements the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an
-// account on the page. A test sends the parameters account and decision (allow or deny) in the query or the form.
+// account on the page. A test can skip the page by sending the parameters account and decision (allow or deny) in the
+// query or the form.
 type Provider struct {
 	*base.Server
 
@@ -58,14 +59,14 @@ var People = []struct{ Handle, DisplayName string }{
 	{"harbour.coffee", "Harbour Coffee"}, {"mira.keller", "Mira Keller"}, {"studio.north", "Studio North"},
 }
 
-// consentRequest has the parameters of the consent page.
+// consentRequest contains the parameters of the consent page.
 type consentRequest struct {
 	client, redirect, state, challenge string
 	scopes                             []string
 }
 
-// parseConsentRequest parses the parameters of the consent page. The page shows the error, because there is no valid
-// redirect URI for an error response.
+// parseConsentRequest parses the parameters of the consent page. The error is shown to the person, because the redirect
+// URI may be invalid.
 func parseConsentRequest(form url.Values) (consentRequest, error) {
 	c := consentRequest{
 		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"),
@@ -88,7 +89,7 @@ func parseConsentRequest(form url.Values) (consentRequest, error) {
 	return c, nil
 }
 
-// Authorize shows the page, or carries out the person's decision.
+// Authorize shows the consent page, or carries out the person's decision.
 func (o *Provider) Authorize(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -233,8 +234,8 @@ func (o *Provider) Issue(ctx context.Context, t store.Tx, token store.Token, lif
 	return text, t.SaveToken(ctx, o.Platform, o.Hash(text), token)
 }
 
-// Find returns the token of a kind with this text, and reports whether it is valid. It also returns tokens that have
-// expired, were used or belong to an ended session.
+// Find returns the token with the given kind and text, and reports whether it is valid. It also returns a token that is
+// invalid because it has expired, was used, or belongs to an ended session.
 func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (store.Token, bool, error) {
 	token, err := t.Token(ctx, o.Platform, o.Hash(text))
 	if err != nil || token.Kind != kind {
@@ -244,8 +245,7 @@ func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (sto
 	return token, active && !token.Spent && o.Now().Before(token.Expires), err
 }
 
-// FindAny returns the access token or refresh token with this text, and reports whether it is valid. It returns only
-// valid tokens.
+// FindAny returns the valid access token or refresh token with the given text, and reports whether there is one.
 func (o *Provider) FindAny(ctx context.Context, t store.Tx, text string) (store.Token, bool, error) {
 	for _, kind := range []string{KindAccess, KindRefresh} {
 		if token, ok, err := o.Find(ctx, t, kind, text); ok || err != nil {
@@ -273,7 +273,7 @@ func verifiesChallenge(verifier, challenge string) bool {
 		[]byte(challenge)) == 1
 }
 
-// AddPeople creates the accounts of People. The function id returns the ID of an account on the network.
+// AddPeople creates the accounts of People. id returns the ID of an account on the network.
 func (o *Provider) AddPeople(ctx context.Context, id func(handle string) string) error {
 	return o.Store.InTx(ctx, func(t store.Tx) error {
 		for _, p := range People {
@@ -295,5 +295,5 @@ func (o *Provider) ToPage(w http.ResponseWriter, r *http.Request) {
 // Name returns the network's name in URLs.
 func (o *Provider) Name() string { return o.Platform }
 
-// Title returns the network's name for people.
+// Title returns the network's display name.
 func (o *Provider) Title() string { return o.DisplayName }

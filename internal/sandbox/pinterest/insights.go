@@ -49,7 +49,7 @@ func (n *Network) multiAnalytics(r *http.Request) (any, error) {
 	return n.reports(r, ids)
 }
 
-// reports returns the reports of pins by their IDs.
+// reports returns the reports of the pins with the given IDs, by ID.
 func (n *Network) reports(r *http.Request, ids []string) (map[string]any, error) {
 	metrics, err := n.parseReport(r)
 	if err != nil {

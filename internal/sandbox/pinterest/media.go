@@ -35,7 +35,7 @@ type upload struct {
 
 func (u upload) id() string { return fmt.Sprintf("6%017d", u.seq) }
 
-// status returns the video's status. Processing takes a while after the upload.
+// status returns the video's status. processing is the duration of processing after the upload.
 func (u upload) status(now time.Time, processing time.Duration) string {
 	switch {
 	case u.cid == "":
@@ -184,7 +184,7 @@ func updateUpload(ctx context.Context, t store.Tx, u upload) error {
 		u.mime, u.arrived.UnixMilli(), u.seq)
 }
 
-// findUpload returns an upload by its ID, and reports whether it exists.
+// findUpload returns the upload with the given ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error) {
 	const prefix = 6e17
 	seq, _ := strconv.ParseInt(id, 10, 64) // 0 if the ID is not a number; no upload has the number 0

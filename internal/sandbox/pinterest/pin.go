@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// pinBody has the stored fields of a pin in addition to its description.
+// pinBody contains the fields of a pin that are stored in addition to its description.
 type pinBody struct {
 	Board   string         `json:"board"`
 	Section string         `json:"section,omitempty"`
@@ -21,13 +21,13 @@ type pinBody struct {
 	Link    string         `json:"link"`
 	Alt     string         `json:"alt"`
 	Form    string         `json:"form"`  // media type of the pin, as in the API
-	Files   []store.Medium `json:"files"` // prevents the files from being deleted as unreferenced
+	Files   []store.Medium `json:"files"` // keeps the files from being deleted as unreferenced
 }
 
 // trialClient is the suffix of the ID of an app with Trial access.
 const trialClient = "-trial"
 
-// errTrial is the error for an app with Trial access, as seen in production.
+// errTrial is the error for an app with Trial access, as the real Pinterest returns it.
 var errTrial = &rest.Error{
 	Status: http.StatusForbidden, Code: 29, Message: "Apps with Trial access may not create Pins in production " +
 		"https://api.pinterest.com - use API Sandbox https://api-sandbox.pinterest.com instead.",
@@ -107,7 +107,7 @@ func (n *Network) newPin(
 	return p, nil
 }
 
-// video returns the video of a pin, which must have a cover.
+// video returns the video of a new pin. The pin must have a cover.
 func (n *Network) video(ctx context.Context, t store.Tx, a store.Account, source mediaSource) (store.Medium, error) {
 	u, found, err := findUpload(ctx, t, source.Video)
 	switch {

@@ -19,15 +19,15 @@ import (
 // Name is the network's name in URLs.
 const Name = "pinterest"
 
-// Network is the part of Pinterest's API, version 5, that pressroom uses: the consent and its tokens, boards, videos
-// and pins.
+// Network is the part of Pinterest's API, version 5, that pressroom uses: OAuth consent and tokens, boards, videos and
+// pins.
 type Network struct {
 	*rest.API
 
 	client *http.Client // for fetching images
 }
 
-// New returns the network of a sandbox.
+// New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	n := &rest.API{
 		Provider:     &oauth.Provider{Server: s, Platform: Name, DisplayName: "Pinterest"},
@@ -60,7 +60,8 @@ func (n *Network) Init(ctx context.Context) error {
 	return n.AddPeople(ctx, func(handle string) string { return base.StableID("5", "pinterest account "+handle) })
 }
 
-// Handler serves the API, the consent page, the upload of videos, and redirects from pins to the sandbox's page.
+// Handler returns the handler of the API, the consent page, video uploads, and the redirects from pins to the sandbox's
+// page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /oauth/", n.Authorize)
@@ -105,7 +106,7 @@ func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
 	}
 }
 
-// grantTokens is the token endpoint. Clients use Basic authentication.
+// grantTokens serves the token endpoint. Clients use Basic authentication.
 func (n *Network) grantTokens(r *http.Request) (any, error) {
 	if _, secret, hasBasicAuth := r.BasicAuth(); !hasBasicAuth || secret == "" || base.IsWrongSecret(secret) {
 		return nil, &rest.Error{

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Errors of unknown boards and sections. The message for a section is made up.
+// Errors of unknown boards and sections. The message for an unknown section is an assumption.
 var (
 	errBoard   = &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board not found."}
 	errSection = &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board section not found."}

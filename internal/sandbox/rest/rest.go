@@ -1,4 +1,4 @@
-// Package rest has the parts that the APIs of X and Pinterest share.
+// Package rest implements what the APIs of X and Pinterest share.
 package rest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// API has the parts that the APIs of X and Pinterest share: JSON responses, access tokens, single-use refresh tokens,
-// and posts that a single call publishes. It accepts every app.
+// API implements what the APIs of X and Pinterest share: JSON responses, access tokens, single-use refresh tokens, and
+// posts that a single call publishes. It accepts every app.
 type API struct {
 	*oauth.Provider
 
@@ -33,10 +33,10 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Errors has the errors that differ between networks.
+// Errors contains the errors that differ between networks.
 type Errors struct{ Unreadable, NotFound, Unauthorized, InvalidGrant, Rejected, RateLimited, Internal *Error }
 
-// Handle returns the handler of a call that responds with a status on success.
+// Handle returns a handler that calls do and, on success, responds with the given status.
 func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.HandlerFunc {
 	return n.HandleStream(status, func(w http.ResponseWriter, r *http.Request) (any, error) {
 		if base.ReadForm(w, r) != nil {
@@ -46,7 +46,7 @@ func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.Handl
 	})
 }
 
-// HandleStream does the same as Handle for calls that stream the body, because it is too large for memory.
+// HandleStream is like Handle, but does not read the body, so that do can stream a body that is too large for memory.
 func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)

@@ -51,7 +51,7 @@ func (s *Store) syncNames() error {
 	return nil
 }
 
-// SaveBlob records a file of an account, unless it is recorded already.
+// SaveBlob records that a file belongs to an account, unless that is recorded already.
 func (t Tx) SaveBlob(ctx context.Context, platform, account string, b Blob) error {
 	return t.Run(ctx, "saving a blob",
 		`insert into blobs (platform, account, cid, type, size) values (?, ?, ?, ?, ?) on conflict do nothing`,
@@ -68,13 +68,13 @@ func (t Tx) Blob(ctx context.Context, platform, account, cid string) (Blob, bool
 const referenced = `exists (select 1 from posts p
 	where p.platform = b.platform and p.account = b.account and instr(p.body, b.cid) > 0)`
 
-// ReferencedBlob does the same as Blob, but only for files that a post of the account refers to.
+// ReferencedBlob is like Blob, but finds only files that a post of the account refers to.
 func (t Tx) ReferencedBlob(ctx context.Context, platform, account, cid string) (Blob, bool, error) {
 	return scanBlob(t.QueryRowContext(ctx, blobColumns+` and `+referenced, platform, account, cid))
 }
 
-// DeleteUnreferencedBlobs deletes the rows of files that a deleted body referred to, unless another post refers to
-// them. The files remain on disk, because other accounts may share them.
+// DeleteUnreferencedBlobs deletes the records of files that only the body of a deleted post referred to. The files
+// remain on disk, because other accounts may share them.
 func (t Tx) DeleteUnreferencedBlobs(ctx context.Context, platform, account string, body []byte) error {
 	return t.Run(ctx, "deleting blobs",
 		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+referenced,

@@ -61,7 +61,7 @@ func MediaType(head []byte, fallback string) string {
 	return fallback
 }
 
-// SaveMedia saves a file as SaveFile does, and sets the MIME type that MediaType detects.
+// SaveMedia is like SaveFile, but sets the MIME type that MediaType detects.
 func (s *Store) SaveMedia(body io.Reader, fallback string) (Blob, error) {
 	buffered := bufio.NewReader(body)
 	head, _ := buffered.Peek(sniffLength) // SaveFile returns the same error

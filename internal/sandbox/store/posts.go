@@ -18,7 +18,7 @@ type Account struct {
 	Password    []byte // keyed hash
 }
 
-// Post is a publication as its network stores it.
+// Post is a post or a comment as its network stores it.
 type Post struct {
 	Platform    string
 	Account     string // the network's own ID of the account
@@ -35,7 +35,7 @@ type Post struct {
 	Format      string // Story, or empty for a post in the feed
 }
 
-// Story is the Format of posts that only the list of stories has, for a day.
+// Story is the Format of stories, which are listed for one day, and only in the list of stories.
 const Story = "story"
 
 // Audience is who can see a post.
@@ -60,7 +60,7 @@ func (m Medium) Video() bool { return strings.HasPrefix(m.Type, "video/") }
 
 const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
 
-// Account returns the account with an ID or a handle, and reports whether it exists.
+// Account returns the account with the given ID or handle, and reports whether it exists.
 func (t Tx) Account(ctx context.Context, platform, idOrHandle string) (Account, bool, error) {
 	var a Account
 	row := t.QueryRowContext(ctx, accountColumns+`(id = ? or handle = ?)`, platform, idOrHandle, idOrHandle)
@@ -89,7 +89,7 @@ const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.i
 	left join post_replies r on r.platform = p.platform and r.post = p.id
 	left join post_formats f on f.platform = p.platform and f.post = p.id `
 
-// Post returns the post with an ID, and reports whether it exists.
+// Post returns the post with the given ID, and reports whether it exists.
 func (t Tx) Post(ctx context.Context, platform, id string) (Post, bool, error) {
 	posts, err := t.Posts(ctx, `where p.platform = ? and p.id = ?`, platform, id)
 	if err != nil || len(posts) == 0 {
@@ -98,7 +98,7 @@ func (t Tx) Post(ctx context.Context, platform, id string) (Post, bool, error) {
 	return posts[0], true, nil
 }
 
-// Posts returns the posts that a SQL where clause selects. The clause may include an order and a limit.
+// Posts returns the posts that an SQL WHERE clause selects. The clause may be followed by ORDER BY and LIMIT.
 func (t Tx) Posts(ctx context.Context, condition string, args ...any) ([]Post, error) {
 	rows, err := t.QueryContext(ctx, postColumns+condition, args...)
 	if err != nil {
@@ -165,7 +165,7 @@ func (t Tx) DeletePost(ctx context.Context, platform, id string) error {
 	return t.Run(ctx, "deleting a post", `delete from posts where platform = ? and id = ?`, platform, id)
 }
 
-// SpendMarker records that a marker has acted on a post, and reports whether this is the first time.
+// SpendMarker records that a marker has affected a post, and reports whether this is the first time.
 func (t Tx) SpendMarker(ctx context.Context, platform, postID, marker string) (bool, error) {
 	result, err := t.ExecContext(ctx,
 		`insert into spent_markers (platform, post, marker) values (?, ?, ?) on conflict do nothing`,
@@ -199,7 +199,8 @@ func (t Tx) Accounts(ctx context.Context, platform string) ([]Account, error) {
 	return accounts, rows.Err()
 }
 
-// NextPost returns the number of the next post of any network. Networks use it for the ID of the post.
+// NextPost returns the sequence number of the next post, counted across all networks. Networks derive the ID of the
+// post from it.
 func (t Tx) NextPost(ctx context.Context) (int64, error) {
 	var next int64
 	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from posts`).Scan(&next); err != nil {

@@ -7,20 +7,20 @@ import (
 	"fmt"
 )
 
-// Record is a record of an account that is not a post.
+// Record is a stored record of an account other than a post.
 type Record struct {
 	Version string
 	Body    []byte // in the network's own format
 }
 
-// SaveRecord inserts the record with an ID, or replaces it.
+// SaveRecord inserts the record with the given ID, or replaces it.
 func (t Tx) SaveRecord(ctx context.Context, platform, account, id string, r Record) error {
 	return t.Run(ctx, "saving a record", `insert into records (platform, account, id, version, body) values (?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set version = excluded.version, body = excluded.body`,
 		platform, account, id, r.Version, r.Body)
 }
 
-// Record returns the record with an ID, and reports whether it exists.
+// Record returns the record with the given ID, and reports whether it exists.
 func (t Tx) Record(ctx context.Context, platform, id string) (Record, bool, error) {
 	var r Record
 	err := t.QueryRowContext(ctx, `select version, body from records where platform = ? and id = ?`, platform, id).

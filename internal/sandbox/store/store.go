@@ -1,4 +1,4 @@
-// Package store keeps the sandbox's data: accounts, posts, sessions, tokens and files.
+// Package store stores the sandbox's data: accounts, posts, sessions, tokens and files.
 package store
 
 import (
@@ -74,7 +74,7 @@ func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
 	return nil
 }
 
-// Run executes a statement. The parameter action describes the statement in errors, as in "saving a post".
+// Run executes a statement. action describes the statement in errors, as in "saving a post".
 func (t Tx) Run(ctx context.Context, action, statement string, args ...any) error {
 	if _, err := t.ExecContext(ctx, statement, args...); err != nil {
 		return fmt.Errorf("%s: %w", action, err)
@@ -82,7 +82,7 @@ func (t Tx) Run(ctx context.Context, action, statement string, args ...any) erro
 	return nil
 }
 
-// Strings returns the rows of a query with one column. The parameter action describes the query in errors.
+// Strings returns the rows of a query with one column. action describes the query in errors.
 func (t Tx) Strings(ctx context.Context, action, query string, args ...any) ([]string, error) {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {

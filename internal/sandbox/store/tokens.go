@@ -29,7 +29,7 @@ func (t Tx) SaveToken(ctx context.Context, platform string, hash []byte, token T
 		token.Issued.UnixMilli(), token.Expires.UnixMilli())
 }
 
-// Token returns the token with a hash, or the zero value if it does not exist.
+// Token returns the token with the given hash, or the zero value if it does not exist.
 func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, error) {
 	var token Token
 	var issued, expires int64
@@ -72,7 +72,7 @@ func (t Tx) Scopes(ctx context.Context, platform, session string) ([]string, err
 	return strings.Fields(scopes), nil
 }
 
-// ExpireTokens expires the access tokens of a network that clients can refresh.
+// ExpireTokens expires a network's access tokens whose session has a refresh token.
 func (t Tx) ExpireTokens(ctx context.Context, platform string) error {
 	return t.Run(ctx, "expiring access tokens", `update oauth_tokens as a set expires_at = 0
 		where kind = 'access' and platform = ? and exists (select 1 from oauth_tokens r

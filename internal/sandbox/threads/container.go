@@ -37,7 +37,8 @@ func (n *Network) createContainer(r *http.Request) (any, error) {
 	})
 }
 
-// checkReply sets the post that a container replies to. Without further permissions, it must be the account's own.
+// checkReply sets the post that a container replies to. The post must belong to the account, because replies to other
+// posts require further permissions.
 func (n *Network) checkReply(r *http.Request, c *graph.Container) error {
 	id := r.Form.Get("reply_to_id")
 	if id == "" {

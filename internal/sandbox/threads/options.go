@@ -19,7 +19,7 @@ var (
 	pollMembers = []string{"option_a", "option_b", "option_c", "option_d"}
 )
 
-// addOptions checks the parameters of a container that are options, and stores them.
+// addOptions checks the request parameters that are options of a post, and stores them in the container.
 func (n *Network) addOptions(r *http.Request, c *graph.Container) error {
 	c.Options = map[string]string{}
 	for _, name := range []string{
@@ -57,7 +57,7 @@ func (*Network) isValidOption(name, value string, c graph.Container) bool {
 	return true
 }
 
-// isPoll reports whether a text is a JSON object with two to four choices.
+// isPoll reports whether text is a JSON object that describes a poll with two to four choices.
 func isPoll(text string) bool {
 	var choices map[string]string
 	if json.Unmarshal([]byte(text), &choices) != nil || choices["option_a"] == "" || choices["option_b"] == "" ||
@@ -72,7 +72,7 @@ func isPoll(text string) bool {
 	return true
 }
 
-// checkQuote rejects a quote of a post that does not exist.
+// checkQuote returns an error if the quoted post does not exist.
 func (n *Network) checkQuote(r *http.Request, id string) error {
 	if id == "" {
 		return nil

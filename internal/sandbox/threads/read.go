@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// describe returns the object with an ID: an account, a container or a post of the caller.
+// describe returns the object whose ID is in the path: the caller's account, or a container or post of the caller.
 func (n *Network) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {

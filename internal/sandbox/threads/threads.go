@@ -12,10 +12,10 @@ import (
 // Name is the network's name in URLs.
 const Name = "threads"
 
-// Network is the part of the Threads API that pressroom uses: the consent and its tokens, containers and posts.
+// Network is the part of the Threads API that pressroom uses: OAuth consent and tokens, containers and posts.
 type Network struct{ *graph.API }
 
-// New returns the network of a sandbox.
+// New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Threads", "th", "threads_publishing")
 	api.PublishScopes = []string{"threads_content_publish"}
@@ -28,7 +28,7 @@ func New(s *base.Server) *Network {
 // Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, accountID) }
 
-// Handler serves the API, the consent page, and redirects from posts to the sandbox's page.
+// Handler returns the handler of the API, the consent page, and the redirects from posts to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /oauth/authorize", n.Authorize)

@@ -38,8 +38,8 @@ func audiences(a store.Account) []string {
 	return []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", audienceSelf}
 }
 
-// checkAudit rejects some direct posts of an app that has not passed the audit. The account must be private, and the
-// post must be visible only to the account. checkAudit also applies checkCap.
+// checkAudit rejects some direct posts of an app that has not passed the audit. Such an app can post only for a private
+// account, and the post must be visible only to that account. checkAudit also applies checkCap.
 func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p publication) error {
 	switch {
 	case p.privacy == audienceInbox:
@@ -54,8 +54,8 @@ func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p public
 		on conflict (client, account) do update set posted_at = excluded.posted_at`, c.client, c.ID, n.Now().UnixMilli())
 }
 
-// checkCap rejects an account that has published too many posts. It also rejects an unaudited app that has posted for
-// maxPosters other accounts within posterWindow.
+// checkCap rejects a post of an account that has published too many posts. It also rejects a post through an unaudited
+// app that has posted for maxPosters other accounts within posterWindow.
 func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	if c.Handle == busyPerson {
 		return errTooManyPosts
@@ -73,7 +73,7 @@ func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	return nil
 }
 
-// checkDomain rejects files that TikTok fetches from URLs, unless the app has verified a domain.
+// checkDomain rejects a post whose files TikTok would fetch from URLs, unless the app has verified a domain.
 func (c caller) checkDomain() error {
 	if strings.Contains(c.client, unverifiedClient) {
 		return errUnverified

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// fieldScopes has the scopes that fields of an account require in addition to user.info.basic.
+// fieldScopes maps fields of an account to the scopes that they require in addition to user.info.basic.
 var fieldScopes = map[string]string{
 	"username":       "user.info.profile",
 	"follower_count": "user.info.stats", "following_count": "user.info.stats", "likes_count": "user.info.stats",
@@ -34,7 +34,7 @@ func checkFields(fields []string) error {
 	return nil
 }
 
-// authenticateFields returns the caller of a request. The token must have the scopes of all fields.
+// authenticateFields returns the caller of a request. The token must have the scopes that the fields require.
 func (n *Network) authenticateFields(r *http.Request, t store.Tx, fields []string) (caller, error) {
 	scopes := map[string]bool{"user.info.basic": true}
 	for _, field := range fields {

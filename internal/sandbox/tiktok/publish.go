@@ -36,7 +36,7 @@ const (
 	scopeUpload  = "video.upload"
 )
 
-// creatorInfo returns the settings of the caller's account for posts.
+// creatorInfo returns the settings that the caller's account offers for posts.
 func (n *Network) creatorInfo(r *http.Request) (any, error) {
 	var a caller
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -88,7 +88,7 @@ func (p postRequest) checkText(title, description int) error {
 	return nil
 }
 
-// checkAudience rejects a direct post for an audience that the account does not offer.
+// checkAudience rejects a direct post with a privacy level that the account does not offer.
 func (c caller) checkAudience(privacy string) error {
 	if privacy != audienceInbox && !slices.Contains(audiences(c.Account), privacy) {
 		return errAudience
@@ -134,8 +134,7 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 	return n.initUpload(r, in, scopePublish)
 }
 
-// initInboxVideo does the same as initVideo for a video without a text. The person completes the post in the TikTok
-// app.
+// initInboxVideo is like initVideo, but for a video without a text. The person completes the post in the TikTok app.
 func (n *Network) initInboxVideo(r *http.Request) (any, error) {
 	var in postRequest
 	if err := readBody(r, &in); err != nil {
@@ -200,7 +199,7 @@ func (n *Network) applyRejections(ctx context.Context, t store.Tx, p publication
 	return marker.Outcome{}, nil
 }
 
-// finish stores a complete post and applies the other markers.
+// finish stores a post whose files are complete, and applies the other markers.
 func (n *Network) finish(
 	ctx context.Context, t store.Tx, p *publication, files []store.Blob, waited bool,
 ) (marker.Outcome, error) {
@@ -258,7 +257,7 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// listVideos lists the account's public posts before a time in Unix milliseconds, newest first.
+// listVideos lists the caller's public posts before the cursor, a time in Unix milliseconds, newest first.
 func (n *Network) listVideos(r *http.Request) (any, error) {
 	in := struct {
 		Limit  int   `json:"max_count"`

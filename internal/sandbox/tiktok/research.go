@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	kindClient     = "client" // kind of a token of an app without a person
+	kindClient     = "client" // kind of a token that belongs to an app, not to a person
 	clientLifetime = 2 * time.Hour
 	researchQuota  = 1000 // requests of a client per UTC day
 )
@@ -26,7 +26,7 @@ var errResearchQuota = &apiError{
 	http.StatusTooManyRequests, "daily_quota_limit_exceeded", "The daily quota of requests is used up.",
 }
 
-// clientToken issues a token of an app.
+// clientToken issues a token that belongs to an app.
 func (n *Network) clientToken(r *http.Request) (any, error) {
 	text := "clt." + base.NewID() + base.NewID()
 	now := n.Now()
@@ -45,7 +45,7 @@ func (n *Network) clientToken(r *http.Request) (any, error) {
 	}, err
 }
 
-// authenticateResearch checks the request's token and counts the request for the app.
+// authenticateResearch checks the request's token and counts the request against the app's quota.
 func (n *Network) authenticateResearch(r *http.Request) error {
 	ctx := r.Context()
 	return n.Store.InTx(ctx, func(t store.Tx) error {
@@ -73,7 +73,7 @@ func countResearch(ctx context.Context, t store.Tx, client string, day int64) er
 	return nil
 }
 
-// The fields of profiles and videos. The value reports whether the sandbox returns the field.
+// The fields of profiles and videos, and whether the sandbox returns them.
 var (
 	researchUserFields = map[string]bool{
 		"display_name": true, "bio_description": true, "avatar_url": true, "is_verified": true, "follower_count": true,

@@ -68,7 +68,7 @@ func (s *researchSearch) check(today int64) error {
 	return s.resume(today)
 }
 
-// resume starts a search, or continues the search with search_id as of the day on which it started.
+// resume starts a search or, if the request has a search_id, continues that search as of the day on which it started.
 func (s *researchSearch) resume(today int64) error {
 	s.day = today
 	if s.SearchID == "" {
@@ -86,7 +86,7 @@ func (s *researchSearch) resume(today int64) error {
 	return invalid("Search Id is invalid or expired")
 }
 
-// id returns the search_id of the search if it started on a day.
+// id returns the search_id that the search has if it started on the given day.
 func (s *researchSearch) id(day int64) string {
 	sum := fnv.New64a()
 	for _, part := range []string{s.StartDate, s.EndDate, strconv.FormatInt(day, 10)} {
@@ -123,7 +123,7 @@ func (s *researchSearch) usernames() []string {
 	return slices.Compact(names)
 }
 
-// researchOperations has the operations that each field supports.
+// researchOperations maps each field to the operations that it supports.
 var researchOperations = map[string][]string{
 	"username": {"EQ", "IN"}, "hashtag_name": {"EQ", "IN"}, "keyword": {"EQ", "IN"}, "region_code": {"EQ", "IN"},
 	"video_id": {"EQ", "IN"},
@@ -194,7 +194,7 @@ func (c researchCondition) matchesValue(video researchVideo, value string) bool 
 	return false
 }
 
-// isOrdered reports whether the result of a comparison satisfies an operation.
+// isOrdered reports whether order, the result of a comparison, satisfies an operation.
 func isOrdered(operation string, order int) bool {
 	switch operation {
 	case "GT":

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// publication is a post that a client has initialized.
+// publication is a post from the time when a client initializes it.
 type publication struct {
 	seq           int64
 	account       string
@@ -90,7 +90,7 @@ func insertPublication(ctx context.Context, t store.Tx, p *publication, hash []b
 const publicationColumns = `select seq, account, photos, text, privacy, size, chunk, parts, uploaded, failure, made_at,
 	done_at, posted from tiktok_publishes `
 
-// findPublication returns the post that the condition selects, and reports whether it exists.
+// findPublication returns the post that an SQL condition selects, and reports whether it exists.
 func findPublication(ctx context.Context, t store.Tx, condition string, args ...any) (publication, bool, error) {
 	publications, err := listPublications(ctx, t, condition, args...)
 	if err != nil || len(publications) == 0 {
@@ -122,7 +122,7 @@ func listPublications(ctx context.Context, t store.Tx, condition string, args ..
 	return publications, rows.Err()
 }
 
-// findPublicationByID returns a post of an account by its publish_id, and reports whether it exists.
+// findPublicationByID returns the account's post with the given publish_id, and reports whether it exists.
 func findPublicationByID(ctx context.Context, t store.Tx, account, id string) (publication, bool, error) {
 	var seq int64
 	_, number, _ := strings.Cut(id, ".7")

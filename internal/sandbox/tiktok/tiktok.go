@@ -19,16 +19,16 @@ import (
 // Name is the network's name in URLs.
 const Name = "tiktok"
 
-// Network is the part of TikTok's API that pressroom uses: the consent and its tokens, uploads of videos, photos that
-// TikTok fetches, and the status of posts. It accepts every app. An app's client key can contain unauditedClient or
-// unverifiedClient. The Research API returns the data of package world to any app.
+// Network is the part of TikTok's API that pressroom uses: OAuth consent and tokens, video uploads, photos that TikTok
+// fetches, and the status of posts. It accepts every app. An app's client key can contain unauditedClient or
+// unverifiedClient, which restrict the app. The Research API returns the data of package world to any app.
 type Network struct {
 	*oauth.Provider
 
 	client *http.Client // for fetching photos
 }
 
-// New returns the network of a sandbox.
+// New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	return &Network{
 		Provider: &oauth.Provider{Server: s, Platform: Name, DisplayName: "TikTok"},
@@ -62,7 +62,8 @@ func accountID(handle string) string {
 	return "-000" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))
 }
 
-// Handler serves the API, the upload server, the consent page, and redirects from posts to the sandbox's page.
+// Handler returns the handler of the API, the upload server, the consent page, and the redirects from posts to the
+// sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/auth/authorize/{$}", n.consent)
@@ -89,7 +90,7 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// consent is the consent page. Its parameter client_key replaces client_id.
+// consent serves the consent page. Its parameter client_key replaces client_id.
 func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if err := r.ParseForm(); err != nil {
@@ -107,7 +108,7 @@ const (
 	refreshLifetime = 180 * 24 * time.Hour
 )
 
-// tokenEndpoint is the token endpoint. It uses the errors of RFC 6749.
+// tokenEndpoint serves the token endpoint. Its errors have the format of RFC 6749.
 func (n *Network) tokenEndpoint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -181,7 +182,7 @@ func (n *Network) spendRefresh(r *http.Request, t store.Tx) (store.Token, error)
 	return old, t.SpendToken(r.Context(), Name, n.Hash(text))
 }
 
-// newTokens returns the response with a new access token and refresh token.
+// newTokens issues an access token and a refresh token, and returns the response that contains them.
 func (n *Network) newTokens(ctx context.Context, t store.Tx, token store.Token) (map[string]any, error) {
 	token.Kind, token.Redirect, token.Challenge = oauth.KindAccess, "", ""
 	access, err := n.Issue(ctx, t, token, accessLifetime)

@@ -23,7 +23,7 @@ var errRange = &apiError{
 	http.StatusRequestedRangeNotSatisfiable, "invalid_range", "Content-Range is not the range of the next part",
 }
 
-// upload receives a part of a video. It requires the upload URL, but no token.
+// upload receives a part of a video. The upload URL authorizes the request, so no token is required.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	last, err := n.receivePart(w, r)
 	var success http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -62,7 +62,7 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (bool, err
 	return last, n.savePart(ctx, p, part, file)
 }
 
-// findUpload returns the post of an upload URL, and the CIDs of its parts.
+// findUpload returns the post to which the upload URL belongs, and the CIDs of its parts.
 func (n *Network) findUpload(r *http.Request) (publication, []string, error) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
-// apiError is an error of TikTok's API.
+// apiError is an error response of TikTok's API.
 type apiError struct {
 	status        int
 	code, message string
@@ -35,7 +35,7 @@ func badRequest(code, message string) *apiError {
 
 func invalid(message string) *apiError { return badRequest("invalid_params", message) }
 
-// handle returns the handler of a call. It writes the result in the API's envelope.
+// handle returns a handler that writes the result of a call in the API's envelope.
 func (n *Network) handle(call base.Call) http.HandlerFunc {
 	write := func(w http.ResponseWriter, r *http.Request, answer any, err error) {
 		if _, isHandler := answer.(http.Handler); err == nil && !isHandler {
@@ -52,7 +52,7 @@ func envelope(data any, result *apiError) any {
 	}
 }
 
-// write writes the result of a call. The function errorBody returns the body of an error response.
+// write writes the result of a call. errorBody returns the body of an error response.
 func (n *Network) write(w http.ResponseWriter, r *http.Request, answer any, err error, errorBody func(*apiError) any) {
 	reject := func(e *apiError) {
 		if e == errRateLimited {

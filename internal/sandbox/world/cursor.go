@@ -6,22 +6,22 @@ import (
 	"regexp"
 )
 
-// UsernamePattern matches the names of profiles.
+// UsernamePattern matches valid names of profiles.
 var UsernamePattern = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
 // CursorDays is the number of days for which a cursor is valid.
 const CursorDays = 7
 
-// Cursor is a position in a list. It contains the day on which the client started to read the list. The list therefore
+// Cursor is a position in a list. It contains the day on which the client started to read the list, so that the list
 // does not change when a new day starts.
 type Cursor struct {
-	Type   string `json:"t"` // of the list
+	Type   string `json:"t"` // type of the list
 	Day    int64  `json:"d"` // days since 1970
-	Offset int    `json:"f"` // number of items
+	Offset int    `json:"f"` // number of items before the position
 }
 
-// Resume parses a later cursor of the list that starts at c. It returns false if the cursor belongs to another list or
-// is too old.
+// Resume parses text as a later cursor of the list that starts at c. It returns false if the cursor belongs to another
+// list or is too old.
 func (c Cursor) Resume(text string) (Cursor, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -34,14 +34,13 @@ func (c Cursor) Resume(text string) (Cursor, bool) {
 	return cursor, cursor.Type == c.Type && cursor.Offset > 0 && cursor.Day <= c.Day && cursor.Day > c.Day-CursorDays
 }
 
-// String returns the text of the cursor for clients.
+// String returns the cursor in the form that clients receive.
 func (c Cursor) String() string {
 	raw, _ := json.Marshal(c) //nolint:errchkjson // a struct of strings and integers cannot fail
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// Page returns the range of the items on the page, and the cursor of the next page. It returns an empty cursor for the
-// last page.
+// Page returns the range of the items on the page, and the cursor of the next page, which is empty if there is none.
 func (c Cursor) Page(items, limit int) (int, int, string) {
 	from := min(c.Offset, items)
 	to := min(from+limit, items)

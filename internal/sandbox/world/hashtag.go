@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Hashtag is a hashtag. Its posts arrive as a Poisson process. The rate depends on the size, age and growth of the
-// hashtag. The posts of a second never change.
+// Hashtag is a hashtag. Its posts arrive as a Poisson process whose rate depends on the hashtag's size, age and growth.
+// The posts of a given second never change.
 type Hashtag struct{ Platform, Name string }
 
 func (h Hashtag) dice(words ...string) *rand.Rand {
@@ -25,7 +25,7 @@ const maxHashtagLength = 100 // characters
 // memory.
 var hashtagPattern = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_]+$`)
 
-// NewHashtag returns the hashtag with a name, and reports whether it exists.
+// NewHashtag returns the hashtag with the given name, and reports whether it exists.
 func NewHashtag(platform, name string) (Hashtag, bool) {
 	name = strings.ToLower(name)
 	hasLetter := strings.ContainsFunc(name, func(r rune) bool { return r < '0' || r > '9' })
@@ -34,10 +34,10 @@ func NewHashtag(platform, name string) (Hashtag, bool) {
 			!strings.HasPrefix(name, hashtagMissing)
 }
 
-// Size returns the number of posts at a time in Unix seconds.
+// Size returns the hashtag's number of posts at a time in Unix seconds.
 func (h Hashtag) Size(at int64) int64 { return int64(h.growth().posts(float64(at))) }
 
-// growth is the growth of a hashtag's number of posts: size·(age/days)^power.
+// growth describes how a hashtag's number of posts grows: size·(age/days)^power.
 type growth struct {
 	size  float64 // number of posts at MeasuredAt
 	days  float64 // age at MeasuredAt
@@ -64,7 +64,7 @@ func (g growth) posts(at float64) float64 {
 	return g.size * math.Pow(age, g.power)
 }
 
-// timeAt returns the Unix time at which the hashtag had a number of posts.
+// timeAt returns the Unix time at which the hashtag had the given number of posts.
 func (g growth) timeAt(posts float64) float64 {
 	return g.start() + g.days*SecondsPerDay*math.Pow(posts/g.size, 1/g.power)
 }
@@ -90,8 +90,8 @@ func (h Hashtag) arrivals(g growth, bucket int64) []Post {
 	return posts
 }
 
-// poisson returns a Poisson-distributed number (Knuth, The Art of Computer Programming 2, section 3.4.1). It limits the
-// expected value to 500.
+// poisson returns a Poisson-distributed number (Knuth, The Art of Computer Programming 2, section 3.4.1). The expected
+// value is capped at 500.
 func poisson(rng *rand.Rand, expected float64) int {
 	count := 0
 	for product := math.Exp(-min(expected, 500)) / rng.Float64(); product < 1; product /= rng.Float64() {
@@ -112,8 +112,8 @@ func (h Hashtag) StartRecent(now int64) Position {
 	return Position{Now: now, bucket: now / h.growth().width()}
 }
 
-// Recent returns posts of the last 24 hours after a position, newest first. It also returns the position after these
-// posts, and reports whether there are more.
+// Recent returns posts of the last 24 hours that follow position, newest first. It also returns the position after
+// these posts, and reports whether there are more.
 func (h Hashtag) Recent(position Position, limit int) ([]Post, Position, bool) {
 	g := h.growth()
 	oldest := position.Now - SecondsPerDay
@@ -137,8 +137,8 @@ func (h Hashtag) Recent(position Position, limit int) ([]Post, Position, bool) {
 // topPosts is the number of top posts of a hashtag.
 const topPosts = 120
 
-// Top returns a hashtag's top posts at the start of a day, best first. They are a uniform sample of all its posts. Each
-// slot gets a new post at a rate of one per unit of the logarithm of the hashtag's size.
+// Top returns a hashtag's top posts at the start of a day, best first. They are a uniform sample of all its posts, in
+// topPosts slots. Each time the logarithm of the hashtag's size grows by one, a slot gets one new post on average.
 func (h Hashtag) Top(day int64) []Post {
 	now := float64(StartOf(day))
 	g := h.growth()
@@ -196,7 +196,7 @@ func (h Hashtag) post(rng *rand.Rand, at int64, followers float64) Post {
 // commonTags are hashtags that occur together with any hashtag.
 var commonTags = []string{"love", "instagood", "picoftheday"}
 
-// postTags returns the hashtags of a random post: the hashtag itself, some of its theme, and some of commonTags.
+// postTags returns the hashtags of a random post: h itself, some hashtags of its theme, and some of commonTags.
 func (h Hashtag) postTags(rng *rand.Rand) []string {
 	tags := []string{h.Name}
 	share := 0.55

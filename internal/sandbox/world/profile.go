@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Profile is a public profile. Its methods return the state at the start of a day: the posts of previous days, with
+// Profile is a public profile. Its methods return the state at the start of a day: the posts of the previous days, and
 // their reactions at that time.
 type Profile struct{ Platform, Name string }
 
-// Dice returns a random source of the profile.
+// Dice returns a random source that is seeded with the profile and words.
 func (p Profile) Dice(words ...string) *rand.Rand {
 	return Dice(append([]string{p.Platform, p.Name}, words...)...)
 }
@@ -27,7 +27,7 @@ const (
 	reactionSigma  = 0.6 // standard deviation of the reactions' logarithm
 )
 
-// Traits are the constant traits of a profile.
+// Traits contains the properties of a profile that never change.
 type Traits struct {
 	posts     float64 // number of posts at MeasuredAt
 	Days      float64 // days since its first post, at MeasuredAt
@@ -84,7 +84,7 @@ func (p Profile) Traits() Traits {
 	return traits
 }
 
-// traitTags returns eight hashtags of a theme and a language. The first effectiveTags of them have an effect.
+// traitTags returns eight hashtags of a theme and a language. The first effectiveTags of them affect the reactions.
 func traitTags(rng *rand.Rand, language Phrases) []traitTag {
 	theme := themes[rng.IntN(len(themes))]
 	languageTags := slices.DeleteFunc(slices.Clone(language.Tags), func(tag string) bool { return slices.Contains(theme, tag) })
@@ -101,7 +101,8 @@ func traitTags(rng *rand.Rand, language Phrases) []traitTag {
 	return tags
 }
 
-// formats returns the formats of the platform. One format has more reactions and one has fewer.
+// formats returns the formats of the profile's platform. One format gets more reactions than the others, and one gets
+// fewer.
 func (p Profile) formats(rng *rand.Rand) []traitFormat {
 	formats := []traitFormat{
 		{FormatImage, 0.35, 1}, {FormatReel, 0.35, 1}, {FormatCarousel, 0.25, 1}, {FormatVideo, 0.05, 1},
@@ -129,7 +130,7 @@ func randomFormat(rng *rand.Rand, formats []traitFormat) traitFormat {
 // StartOf returns the start of a day in Unix seconds.
 func StartOf(day int64) int64 { return day * SecondsPerDay }
 
-// DayOf returns the day of a time, counted from 1970.
+// DayOf returns the day of a time, as the number of days since 1970.
 func DayOf(now time.Time) int64 { return now.Unix() / SecondsPerDay }
 
 // followersOn returns the number of followers at the start of a day.
@@ -212,14 +213,13 @@ func blockOf(at int64) int {
 	return block
 }
 
-// Details has the data of a profile other than its posts.
+// Details contains the data of a profile other than its posts.
 type Details struct {
 	DisplayName, Biography, Website string
 	Followers, Follows, Posts       int64
 }
 
-// Details returns the details of the profile at the start of a day. The parameter posts is the profile's number of
-// posts.
+// Details returns the details of the profile at the start of a day. posts is the profile's number of posts.
 func (p Profile) Details(day int64, posts int) Details {
 	traits := p.Traits()
 	rng := p.Dice("face")
@@ -250,7 +250,7 @@ func DisplayName(name string) string {
 	return strings.Join(words, " ")
 }
 
-// Avatar returns the file of the profile picture.
+// Avatar returns the file of the profile's picture.
 func (p Profile) Avatar() File {
 	return File{ID: RandomID(p.Dice("avatar")), Width: AvatarSize.X, Height: AvatarSize.Y}
 }

@@ -24,8 +24,8 @@ const SecondsPerDay = 24 * 60 * 60
 // tiktok is the platform whose formats and URLs differ from Instagram's.
 const tiktok = "tiktok"
 
-// MeasuredAt is the time for which the sizes of profiles and hashtags are drawn at random. They are smaller before and
-// larger afterwards.
+// MeasuredAt is the time at which profiles and hashtags have the sizes that are drawn at random. They are smaller
+// before that time, and larger afterwards.
 var MeasuredAt = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // Formats of posts.
@@ -36,8 +36,8 @@ const (
 	FormatCarousel = "carousel"
 )
 
-// Prefixes of names of profiles and hashtags that request an outcome. Profiles and hashtags with any other name exist
-// and have posts.
+// Prefixes of the names of profiles and hashtags that request an outcome. Profiles and hashtags with any other name
+// exist and have posts.
 const (
 	PrefixMissing = "missing." // the profile does not exist
 	PrefixPrivate = "private." // the profile is not public
@@ -52,7 +52,7 @@ const (
 // SlowDelay is the response time for a profile with PrefixSlow.
 const SlowDelay = 3 * time.Second
 
-// Dice returns a random source that is seeded with words.
+// Dice returns a random source that is seeded with words, so that equal words give equal results.
 func Dice(words ...string) *rand.Rand {
 	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
 	first, second := binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])
@@ -186,7 +186,7 @@ func Sentences(rng *rand.Rand, language Phrases) string {
 	return text
 }
 
-// Language returns English with a probability of one half, otherwise any language.
+// Language returns English with a probability of one half, and otherwise a random language.
 func Language(rng *rand.Rand) Phrases {
 	if rng.IntN(2) == 0 {
 		return languages[0]
@@ -202,7 +202,7 @@ func withTags(text string, tags []string) string {
 	return text + "\n\n#" + strings.Join(tags, " #")
 }
 
-// themeOf returns the theme that contains a hashtag. For other hashtags, the hash selects a theme.
+// themeOf returns the theme that contains a hashtag. If no theme contains it, the hashtag's hash selects one.
 func themeOf(tag string) []string {
 	for _, theme := range themes {
 		if slices.Contains(theme, tag) {

@@ -54,7 +54,7 @@ func (n *Network) parsePage(form url.Values) (listPage, error) {
 	return page, nil
 }
 
-// lookupPosts returns posts by their IDs.
+// lookupPosts returns the posts with the requested IDs.
 func (n *Network) lookupPosts(r *http.Request) (any, error) {
 	ids := strings.Split(r.Form.Get("ids"), ",")
 	if r.Form.Get("ids") == "" || len(ids) > maxLookup {
@@ -156,7 +156,7 @@ func parseBody(p store.Post) postBody {
 	return body
 }
 
-// includes returns the media of posts if the request expands them.
+// includes returns the media of the posts if the request asks for their expansion.
 func includes(form url.Values, posts []store.Post) map[string]any {
 	if form.Get("expansions") != "attachments.media_keys" {
 		return nil

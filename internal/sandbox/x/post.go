@@ -48,7 +48,7 @@ type postBody struct {
 	Links []postLink     `json:"links"`
 	Root  string         `json:"root,omitempty"` // ID of the first post of the thread
 	Keys  []string       `json:"keys"`           // media keys
-	Files []store.Medium `json:"files"`          // prevents the files from being deleted as unreferenced
+	Files []store.Medium `json:"files"`          // keeps the files from being deleted as unreferenced
 }
 
 type postLink struct {
@@ -90,8 +90,8 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 	return wrapData(map[string]any{"id": id, "text": body.Text, "edit_history_post_ids": []string{id}}), err
 }
 
-// findRoot returns the first post of the thread of a post that is replied to, or "". It returns an error if the post does
-// not exist.
+// findRoot returns the ID of the first post of the thread that contains replyTo, or "" if replyTo is empty. It returns
+// an error if replyTo does not exist.
 func (n *Network) findRoot(ctx context.Context, t store.Tx, replyTo string) (string, error) {
 	if replyTo == "" {
 		return "", nil
@@ -126,7 +126,7 @@ func (n *Network) newBody(ctx context.Context, t store.Tx, a store.Account, in p
 	return newPostBody(a, in.Text, uploads), err
 }
 
-// attachments returns a post's uploads: up to four images, or one video or GIF.
+// attachments returns the uploads with the given IDs. They must be up to four images, or one video or GIF.
 func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, ids []string) ([]upload, error) {
 	errMedia := invalid("Your media IDs are invalid.")
 	var uploads []upload
@@ -148,7 +148,8 @@ func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, 
 	return uploads, nil
 }
 
-// weight returns the length of a text with a fixed weight for links. Unlike on X, every other character counts as one.
+// weight returns the length of a text, in which every link counts as linkWeight characters. Unlike on X, every other
+// character counts as one.
 func weight(text string) int {
 	plain := base.LinkPattern.ReplaceAllLiteralString(text, "")
 	return utf8.RuneCountInString(plain) + linkWeight*len(base.LinkPattern.FindAllString(text, -1))
@@ -187,7 +188,7 @@ func newPostBody(a store.Account, text string, uploads []upload) postBody {
 	return body
 }
 
-// newPost returns a post of the account with a new ID. Like X's IDs, the ID contains the time of the post.
+// newPost returns a post of the account with a new ID. As on X, the ID contains the time of the post.
 func (n *Network) newPost(
 	ctx context.Context, t store.Tx, a store.Account, text string, body postBody,
 ) (store.Post, error) {

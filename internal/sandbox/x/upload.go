@@ -70,7 +70,7 @@ func (n *Network) initUpload(r *http.Request) (any, error) {
 	return wrapData(n.uploadView(u)), err
 }
 
-// readStrictly parses JSON and rejects unknown members.
+// readStrictly decodes JSON and rejects unknown members.
 func readStrictly(body io.Reader, into any) error {
 	decoder := json.NewDecoder(body)
 	decoder.DisallowUnknownFields()
@@ -175,7 +175,7 @@ func (n *Network) upload(r *http.Request) (upload, error) {
 	return u, err
 }
 
-// ownUpload returns an upload of the account that has not expired.
+// ownUpload returns the account's upload with the given ID. It returns an error if the upload has expired.
 func (n *Network) ownUpload(ctx context.Context, t store.Tx, a store.Account, id string) (upload, error) {
 	u, found, err := findUpload(ctx, t, id)
 	if err == nil && (!found || u.account != a.ID || n.Now().Sub(u.made) >= uploadLifetime) {
@@ -256,7 +256,7 @@ func insertUpload(ctx context.Context, t store.Tx, u *upload) error {
 	return nil
 }
 
-// findUpload returns an upload by its ID, and reports whether it exists.
+// findUpload returns the upload with the given ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error) {
 	seq, _ := strconv.ParseInt(id, 10, 64) // 0 if the ID is not a number; no upload has the number 0
 	u := upload{seq: seq - 1e18}

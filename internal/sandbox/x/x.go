@@ -18,10 +18,10 @@ import (
 // Name is the network's name in URLs.
 const Name = "x"
 
-// Network is the part of X's API, version 2, that pressroom uses: the consent with PKCE, tokens, uploads and posts.
+// Network is the part of X's API, version 2, that pressroom uses: OAuth consent with PKCE, tokens, uploads and posts.
 type Network struct{ *rest.API }
 
-// New returns the network of a sandbox.
+// New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	n := &rest.API{
 		Provider: &oauth.Provider{Server: s, Platform: Name, DisplayName: "X"},
@@ -55,7 +55,7 @@ func (n *Network) Init(ctx context.Context) error {
 	return n.AddPeople(ctx, func(handle string) string { return base.StableID("1", "x account "+handle) })
 }
 
-// Handler serves the API, the consent page, and redirects from posts to the sandbox's page.
+// Handler returns the handler of the API, the consent page, and the redirects from posts to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /i/oauth2/authorize", n.consent)
@@ -81,7 +81,7 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// consent requires PKCE before it shows the page.
+// consent serves the consent page. It requires PKCE.
 func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if r.FormValue("code_challenge") == "" {
@@ -133,7 +133,7 @@ func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
 	base.WriteJSON(w, rejected.Status, problem)
 }
 
-// grantTokens is the token endpoint. Clients with a secret use Basic authentication.
+// grantTokens serves the token endpoint. Clients that have a secret use Basic authentication.
 func (n *Network) grantTokens(r *http.Request) (any, error) {
 	if _, secret, _ := r.BasicAuth(); base.IsWrongSecret(secret) {
 		return nil, &rest.Error{
@@ -151,12 +151,12 @@ func (n *Network) grantTokens(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// unpaidClient is the suffix of the ID of an app that has used up its credit.
+// unpaidClient is the suffix of the ID of an app that has used up its credits.
 const unpaidClient = "-unpaid"
 
 func isUnpaid(token store.Token) bool { return strings.HasSuffix(token.Client, unpaidClient) }
 
-// errCredit is the error for an app without credit, as seen in production.
+// errCredit is the error for an app without credits, as the real X returns it.
 var errCredit = &rest.Error{
 	Status: http.StatusPaymentRequired, Message: "Your account does not have any credits to fulfill this request.",
 }

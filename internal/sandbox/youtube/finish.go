@@ -15,10 +15,10 @@ import (
 
 const maxThumbnail = 2 << 20 // bytes
 
-// PlaylistID returns the ID of a channel's only playlist, besides its uploads.
+// PlaylistID returns the ID of a channel's only playlist other than its uploads.
 func PlaylistID(channel string) string { return "PL" + stableID("playlist "+channel, 32) }
 
-// listPlaylist lists a playlist of the caller's channel: its uploads, or the videos of PlaylistID.
+// listPlaylist lists a playlist of the caller's channel: the uploads, or the playlist PlaylistID.
 func (n *Network) listPlaylist(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if _, _, err := parsePage(query); err != nil {
@@ -50,7 +50,7 @@ func (n *Network) listPlaylist(r *http.Request) (any, error) {
 		})
 }
 
-// playlistEntry returns a video as an item of the playlist PlaylistID of a channel.
+// playlistEntry returns a video as an item of a channel's playlist PlaylistID.
 func playlistEntry(a store.Account, p store.Post, position int, requested map[string]bool) map[string]any {
 	entry := playlistItem(a, p, position, requested)
 	entry["id"] = stableID("entry "+p.ID+" "+strconv.Itoa(position), 32)
@@ -98,7 +98,7 @@ func (n *Network) addToPlaylist(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// findVideo returns a video of an account.
+// findVideo returns the account's video with the given ID.
 func findVideo(ctx context.Context, t store.Tx, a store.Account, id string) (store.Post, error) {
 	p, found, err := t.Post(ctx, Name, id)
 	if err == nil && (!found || p.Account != a.ID) {

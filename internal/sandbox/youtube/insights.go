@@ -14,13 +14,13 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// scopeAnalytics is the scope of the Analytics API.
+// scopeAnalytics is the scope for the Analytics API.
 const scopeAnalytics = "https://www.googleapis.com/auth/yt-analytics.readonly"
 
 // maxReportVideos is the maximum number of videos in a report.
 const maxReportVideos = 500
 
-// channelStatistics returns a channel's metrics.
+// channelStatistics returns a channel's metrics in the format of the Data API.
 func (n *Network) channelStatistics(a store.Account, videos []store.Post) map[string]any {
 	var views int64
 	for _, p := range videos {

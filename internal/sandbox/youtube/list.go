@@ -19,7 +19,7 @@ const (
 	maxPage     = 50
 )
 
-// parseParts returns the requested parts of a resource.
+// parseParts returns the names of the requested parts of a resource.
 func parseParts(query url.Values) map[string]bool {
 	parts := map[string]bool{}
 	for _, list := range query["part"] {
@@ -31,7 +31,8 @@ func parseParts(query url.Values) map[string]bool {
 	return parts
 }
 
-// list responds with the resources that find returns for the caller's account. It rejects unsupported parts.
+// list returns the response with the resources that find returns for the caller's account. It rejects unsupported
+// parts.
 func (n *Network) list(
 	r *http.Request, kind string, supported []string, find func(store.Tx, store.Account) ([]map[string]any, error),
 ) (map[string]any, error) {
@@ -58,7 +59,7 @@ func (n *Network) list(
 	return answer, err
 }
 
-// newResource returns a resource with the requested parts.
+// newResource returns a resource that contains only the requested parts.
 func newResource(kind, id string, requested map[string]bool, parts map[string]any) map[string]any {
 	resource := map[string]any{"kind": "youtube#" + kind, "etag": stableID("etag "+id, 27), "id": id}
 	for name, part := range parts {
@@ -69,7 +70,7 @@ func newResource(kind, id string, requested map[string]bool, parts map[string]an
 	return resource
 }
 
-// listChannels lists the caller's channel. The request selects it with mine or by its ID.
+// listChannels lists the caller's channel, which the request selects with the parameter mine or by its ID.
 func (n *Network) listChannels(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	return n.list(r, "channel",
@@ -102,7 +103,7 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 		})
 }
 
-// longUploads returns whether a channel can upload videos of more than 15 minutes.
+// longUploads returns the API's value that says whether a channel can upload videos of more than 15 minutes.
 func longUploads(a store.Account) string {
 	if isUnverified(a) {
 		return "eligible"
@@ -146,7 +147,7 @@ func (n *Network) listUploads(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// parsePage parses the limit and the offset of a page.
+// parsePage parses the request parameters of a page, and returns its limit and offset.
 func parsePage(query url.Values) (int, int, error) {
 	limit, offset := defaultPage, 0
 	var err error
@@ -163,7 +164,7 @@ func parsePage(query url.Values) (int, int, error) {
 	return limit, offset, nil
 }
 
-// playlistItem returns a video as an item of the playlist of uploads.
+// playlistItem returns a video as an item of the uploads playlist.
 func playlistItem(a store.Account, p store.Post, position int, requested map[string]bool) map[string]any {
 	insert, at := parseBody(p).Insert, p.At.Format(time.RFC3339)
 	return newResource("playlistItem", stableID("item "+p.ID, 24), requested, map[string]any{
@@ -178,7 +179,7 @@ func playlistItem(a store.Account, p store.Post, position int, requested map[str
 	})
 }
 
-// listVideos lists videos of the caller by their IDs.
+// listVideos lists the caller's videos with the requested IDs.
 func (n *Network) listVideos(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	return n.list(r, "video",
@@ -232,8 +233,8 @@ func (n *Network) videoView(r *http.Request, p store.Post, requested map[string]
 	})
 }
 
-// videoStatus returns the status of a video and of its processing. After the processing, a marker can reject the video,
-// or keep it private as for an unaudited app.
+// videoStatus returns the status of a video and of its processing. After processing, the marker Drop rejects the video.
+// The marker Unapproved keeps it private, like a video of an unaudited app.
 func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
 	body, marks := parseBody(p), marker.Read(p.Text, Name)
 	status := map[string]any{

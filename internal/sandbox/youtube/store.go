@@ -28,7 +28,7 @@ func insertUpload(ctx context.Context, t store.Tx, u upload) error {
 		u.id, Name, u.account, u.insert, u.mime, u.total, u.begun.UnixMilli())
 }
 
-// findUpload returns an upload session of the account, and reports whether it exists.
+// findUpload returns the account's upload session with the given ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, account, id string) (upload, bool, error) {
 	u := upload{id: id, account: account}
 	var begun int64
@@ -59,7 +59,7 @@ func listParts(ctx context.Context, t store.Tx, upload string) ([]string, error)
 	return t.Strings(ctx, "reading parts", `select cid from youtube_parts where upload = ? order by start`, upload)
 }
 
-// completeUpload records the video of an upload.
+// completeUpload records the ID of the video that was published from an upload.
 func completeUpload(ctx context.Context, t store.Tx, upload, video string) error {
 	return t.Run(ctx, "completing an upload", `update youtube_uploads set video = ? where id = ?`, video, upload)
 }

@@ -139,7 +139,7 @@ type contentRange struct {
 
 var rangePattern = regexp.MustCompile(`^bytes (?:(\*)|([0-9]{1,15})-([0-9]{1,15}))/([0-9]{1,15})$`)
 
-// parseRange returns the range of the file that a request contains. Without a Content-Range it is the whole file.
+// parseRange returns the range of the file that a request contains. Without a Content-Range, it is the whole file.
 func parseRange(r *http.Request, total int64) (contentRange, error) {
 	header := r.Header.Get("Content-Range")
 	part := contentRange{end: total}
@@ -163,7 +163,7 @@ func parseRange(r *http.Request, total int64) (contentRange, error) {
 	return part, nil
 }
 
-// upload receives a part of a file or returns the progress of the upload. The last part publishes the video.
+// upload receives a part of a file, or responds with the progress of the upload. The last part publishes the video.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	answer, err := n.receivePart(w, r)
 	write(w, r, answer, err)
@@ -220,7 +220,7 @@ func (n *Network) findSession(r *http.Request) (upload, store.Token, error) {
 	return u, token, err
 }
 
-// findSessionIn is findSession in a transaction.
+// findSessionIn is like findSession, but runs in the transaction t.
 func (n *Network) findSessionIn(r *http.Request, t store.Tx) (upload, store.Token, error) {
 	a, token, err := n.authenticate(r, t, scopeUpload)
 	if err != nil {
@@ -233,7 +233,7 @@ func (n *Network) findSessionIn(r *http.Request, t store.Tx) (upload, store.Toke
 	return u, token, err
 }
 
-// progress returns the published video, or the received range if the upload is not complete.
+// progress returns the response with the published video or, if the upload is not complete, with the received range.
 func (n *Network) progress(r *http.Request, u upload) (any, error) {
 	if u.video == "" {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

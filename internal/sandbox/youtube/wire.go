@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
-// apiError is an error of Google's APIs.
+// apiError is an error response of Google's APIs.
 type apiError struct {
 	status                        int
 	domain, reason, name, message string
@@ -15,7 +15,7 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.message }
 
-// tokenError is an error of the token endpoint (RFC 6749, section 5.2).
+// tokenError is an error response of the token endpoint (RFC 6749, section 5.2).
 type tokenError struct {
 	status        int
 	code, message string

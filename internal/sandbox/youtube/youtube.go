@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Name is the name of the network in the sandbox.
+// Name is the network's name in URLs.
 const Name = "youtube"
 
 const (
@@ -33,13 +33,13 @@ const (
 	scopeEdit   = scopeAll + ".force-ssl"
 )
 
-// Network is the part of Google's sign-in and the YouTube Data API that pressroom uses. It covers the consent and its
+// Network is the part of Google's sign-in and the YouTube Data API that pressroom uses. It covers OAuth consent and
 // tokens, upload sessions, thumbnails, and lists of channels, playlists and videos. It accepts every app. Each account
 // has one channel with one playlist. Videos of an app whose ID ends in "-unaudited" remain private. The refresh tokens
 // of an app whose ID contains "-testing" expire after seven days.
 type Network struct{ *oauth.Provider }
 
-// New returns the network of a sandbox.
+// New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	return &Network{&oauth.Provider{Server: s, Platform: Name, DisplayName: "YouTube"}}
 }
@@ -50,16 +50,16 @@ func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, Chan
 // ChannelID returns the ID of a channel. A handle has the same ID in every sandbox.
 func ChannelID(handle string) string { return "UC" + stableID("channel "+handle, 22) }
 
-// UploadsID returns the ID of the playlist of a channel's uploads.
+// UploadsID returns the ID of a channel's uploads playlist.
 func UploadsID(channel string) string { return "UU" + strings.TrimPrefix(channel, "UC") }
 
-// stableID returns an ID with a length. A name has the same ID in every sandbox.
+// stableID returns an ID of the given length. A name has the same ID in every sandbox.
 func stableID(name string, length int) string {
 	sum := sha256.Sum256([]byte("sandbox youtube " + name))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:length]
 }
 
-// Handler serves the API, the consent page, and redirects from videos to the sandbox's page.
+// Handler returns the handler of the API, the consent page, and the redirects from videos to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /o/oauth2/v2/auth", n.Authorize)
@@ -152,7 +152,8 @@ func (n *Network) exchangeRefresh(ctx context.Context, t store.Tx, form url.Valu
 	return n.accessToken(ctx, t, refresh)
 }
 
-// accessToken returns the response with a new access token for the session of a token.
+// accessToken issues an access token for the session of a code or a refresh token, and returns the response that
+// contains it.
 func (n *Network) accessToken(ctx context.Context, t store.Tx, token store.Token) (map[string]any, error) {
 	token.Kind = oauth.KindAccess
 	scopes, err := t.Scopes(ctx, Name, token.Session)

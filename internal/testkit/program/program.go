@@ -20,7 +20,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Pressroom is the command that most tests run.
+// Pressroom is the import path of the pressroom command, which most tests run.
 const Pressroom = "pressroom.example/pressroom/cmd/pressroom"
 
 // CrashPoints is the build tag for programs that kill themselves at the failpoint in PRESSROOM_CRASH_AT.
@@ -47,7 +47,7 @@ func build(command, tags string) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	// Omit debug information, which takes half of the linking time.
+	// Omit debug information: writing it takes half of the linking time.
 	cmd := exec.Command("go", "build", "-tags", tags, "-ldflags=-s -w", "-o", file, command)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -56,8 +56,7 @@ func build(command, tags string) (string, error) {
 	return file, nil
 }
 
-// Lock locks a file and returns a function that unlocks it. It waits while the file is locked elsewhere, and creates
-// the file if necessary.
+// Lock waits for an exclusive lock on a file and returns a function that releases it. It creates the file if necessary.
 func Lock(file string) (func(), error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err
@@ -105,7 +104,7 @@ func (l *Log) String() string {
 	return l.text.String()
 }
 
-// Process is a running program.
+// Process is a program started by Start. It may have ended.
 type Process struct {
 	*exec.Cmd
 
@@ -121,7 +120,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 		return nil, err
 	}
 	go func() {
-		_ = cmd.Wait() // Killing the process is no error.
+		_ = cmd.Wait() // A killed process is not an error.
 		close(p.Ended)
 	}()
 	return p, nil
@@ -146,8 +145,9 @@ func (p *Process) Running() bool {
 	}
 }
 
-// CrashEnv returns this process's environment with settings for failpoints. The program kills itself at the
-// failpoint at, and appends the names of reached failpoints to the file trace. Empty arguments have no effect.
+// CrashEnv returns this process's environment with settings for failpoints: at is the name of the failpoint at which
+// the program kills itself, and trace is a file to which it appends the name of each failpoint that it reaches. Empty
+// arguments have no effect.
 func CrashEnv(at, trace string) []string {
 	return append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
 }

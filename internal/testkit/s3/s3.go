@@ -1,5 +1,5 @@
-// Package s3 runs versitygw, an S3 server, for a test. It is built from tools/s3, listens on loopback, and stores its data in
-// a folder.
+// Package s3 runs versitygw, an S3 server, for a test. The server is built from the module in tools/s3, listens on a
+// loopback address, and stores its data in a temporary folder.
 package s3
 
 import (
@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Region is the region of all servers.
+// Region is the S3 region that every Server uses.
 const Region = "us-east-1"
 
 // Server is the S3 server of one test.

@@ -21,7 +21,8 @@ func goBase(s shape) string {
 	return goBasic[s.Base]
 }
 
-// goType returns the Go type of a field. It is a pointer if a zero value must be distinguished from an absent value.
+// goType returns the Go type of a field. It is a pointer if the field can be null, or if its zero value must be
+// distinguished from an absent value.
 func goType(r *record, f field) string {
 	base := goBase(f.Shape)
 	switch {
@@ -42,10 +43,10 @@ func goType(r *record, f field) string {
 // Nullable reports whether null is one of the field's values.
 func (f field) Nullable() bool { return f.schema.Nullable }
 
-// Clears reports whether an input has arguments that null clears.
+// Clears reports whether r is an input with nullable arguments, which null clears.
 func (r *record) Clears() bool { return r.Input && slices.ContainsFunc(r.Fields, field.Nullable) }
 
-// zeroIsAbsent reports whether the zero value of an argument means that it is absent.
+// zeroIsAbsent reports whether the API treats the zero value of an argument like an omitted argument.
 func (f field) zeroIsAbsent() bool {
 	switch f.Shape.Base {
 	case "string":
@@ -67,7 +68,7 @@ func goField(r *record, f field) string {
 	return openapi.GoName(f.Wire) + " " + goType(r, f) + " `json:\"" + tag + "\"`"
 }
 
-// constant returns the name of a value of an enum.
+// constant returns the name of the Go constant for an enum value.
 func constant(owner, value string) string { return owner + openapi.GoName(value) }
 
 // doc returns a comment, or an empty string for an empty text.

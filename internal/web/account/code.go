@@ -12,13 +12,13 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// codeKey is the session key of a sign-in that waits for a code. The person is not signed in yet.
+// codeKey is the session key under which a pendingSignIn is stored.
 const codeKey = "code"
 
 // codeTimeout is how long the person has to enter the code.
 const codeTimeout = 5 * time.Minute
 
-// pendingSignIn is a sign-in that waits for its second factor.
+// pendingSignIn is a sign-in that waits for its second factor. The person is not signed in yet.
 type pendingSignIn struct {
 	Person     int64     `json:"person"`
 	Epoch      int64     `json:"epoch"`
@@ -32,14 +32,15 @@ var errCodeExpired = apierr.BadState("ended", "This sign-in has expired. Enter y
 type codeForm struct {
 	signInForm
 
-	Recovery bool // the wrong code was a recovery code
+	Recovery bool // the rejected code was a recovery code
 }
 
-// errPasskeyAgain rejects a password in a session that was started with a passkey.
+// errPasskeyAgain rejects a password in a session that was started with two factors if the person has a passkey but no
+// authenticator app.
 var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not enough here. Sign in with your passkey.")
 
 // enterAfterFirstFactor signs in a person whose first factor was correct. If the person has an authenticator app, it
-// asks for a code first, even if the person is already signed in and only confirms it.
+// asks for a code first, even if the person is already signed in and only has to confirm an action.
 func (p *Handlers) enterAfterFirstFactor(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	by shell.Method) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
@@ -57,8 +58,8 @@ func (p *Handlers) enterAfterFirstFactor(w http.ResponseWriter, r *http.Request,
 	}
 }
 
-// needsCode reports whether a person must enter a code after the password. It returns errPasskeyAgain if the current
-// session was started with two factors and the person has a passkey but no authenticator app.
+// needsCode reports whether a person must enter a code after the password. It returns errPasskeyAgain if the password
+// is not enough, but the person has no authenticator app.
 func (p *Handlers) needsCode(r *http.Request, person int64) (bool, error) {
 	has, err := p.Teams.Factors(r.Context(), person)
 	if err != nil || has.App {
@@ -71,8 +72,8 @@ func (p *Handlers) needsCode(r *http.Request, person int64) (bool, error) {
 	return false, err
 }
 
-// requestCode records that the first factor was correct and asks for the second factor. It issues a new session
-// token, so that a token planted by an attacker is not valid after the password.
+// requestCode records that the first factor was correct and asks for the second factor. It issues a new session token
+// to prevent session fixation.
 func (p *Handlers) requestCode(w http.ResponseWriter, r *http.Request, of pendingSignIn, form signInForm) {
 	of.At = p.DB.Now()
 	raw, err := json.Marshal(of)
@@ -132,7 +133,7 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 }
 
 // checkCode checks the code in the form. It returns how many recovery codes remain if it was a recovery code, and -1
-// otherwise. Wrong codes of the app delay further attempts; recovery codes are never delayed for that reason.
+// otherwise. Wrong app codes delay further app codes, but not recovery codes.
 func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	left, ctx := -1, r.Context()
 	if recovery := r.PostForm.Get("recovery"); recovery != "" {
@@ -148,7 +149,8 @@ func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	})
 }
 
-// rejectCode shows the code page again with the error, or the sign-in page for a validation_failed error.
+// rejectCode shows the error on the code page or, if the sign-in can no longer be completed (validation_failed), on the
+// sign-in page.
 func (p *Handlers) rejectCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if apierr.Is(err, apierr.ValidationFailed) {
 		p.rejectSignIn(w, r, form, err)

@@ -11,7 +11,7 @@ import (
 
 // passkeyForm is the page for adding a passkey.
 type passkeyForm struct {
-	Possible    bool // the installation supports passkeys
+	Possible    bool // passkeys work at the installation's public URL
 	Name, Error string
 }
 

@@ -65,13 +65,13 @@ func (p *Handlers) periodOf(r *http.Request, zone *time.Location) period {
 // IsRange reports whether the page shows a requested range of days.
 func (p period) IsRange() bool { return p.From+p.To != "" && p.Invalid == "" }
 
-// atLeast returns the period. If it is shorter than a number of days, it starts earlier.
+// atLeast returns the period with an earlier start if it would otherwise be shorter than the given number of days.
 func (p period) atLeast(days int) period {
 	p.Days = max(p.Days, days)
 	return p
 }
 
-// IsOpen reports whether the form for the range of days must be open.
+// IsOpen reports whether the form for a range of days is initially expanded, because the requested range is invalid.
 func (p period) IsOpen() bool { return p.Invalid != "" }
 
 // First returns the value of the field for the first day.
@@ -98,7 +98,8 @@ func (p period) args() url.Values {
 	return url.Values{"days": {strconv.Itoa(p.Days)}}
 }
 
-// Query returns the query that opens another page with the same period: "" for the default period.
+// Query returns the query string, including "?", that selects this period on another page. It returns "" for the
+// default period.
 func (p period) Query() string {
 	if !p.IsRange() && p.Days == defaultPeriod {
 		return ""
@@ -106,7 +107,7 @@ func (p period) Query() string {
 	return "?" + p.args().Encode()
 }
 
-// file returns the period as part of a file name.
+// file returns the period for use in a file name, such as "30-days".
 func (p period) file() string {
 	if p.IsRange() {
 		return p.From + "-" + p.To

@@ -50,7 +50,7 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// zone returns the time zone of the selected team.
+// zone returns the time zone of the visitor's current team.
 func (p *Handlers) zone(r *http.Request) (*time.Location, error) {
 	zone, err := time.LoadLocation(shell.VisitorOf(r.Context()).Team.Timezone)
 	if err != nil {

@@ -27,10 +27,10 @@ const (
 	organizationURN     = "urn:li:organization:"
 )
 
-// linkedInVisibilities are the choices of who can see a post on LinkedIn. The first one is the default.
+// linkedInVisibilities are the audiences that a LinkedIn post can have. The first one is the default.
 var linkedInVisibilities = []shell.Choice{{Value: "PUBLIC", Name: "Anyone"}, {Value: "CONNECTIONS", Name: "Connections only"}}
 
-// linkedInPollLengths are the choices of how long a poll on LinkedIn is open.
+// linkedInPollLengths are the possible durations of a poll on LinkedIn.
 var linkedInPollLengths = []shell.Choice{
 	{Value: "ONE_DAY", Name: "1 day"}, {Value: "THREE_DAYS", Name: "3 days"}, {Value: "SEVEN_DAYS", Name: "7 days"},
 	{Value: "FOURTEEN_DAYS", Name: "14 days"},
@@ -49,7 +49,7 @@ func readLinkedIn(form url.Values, o *network.Options) {
 		Source: strings.TrimSpace(form.Get("linkedin-article-source")), Title: strings.TrimSpace(textOf(form, "linkedin-article-title")),
 		Description: strings.TrimSpace(textOf(form, "linkedin-article-description")),
 	}
-	// The checkbox requests a card. If the card has no texts, those of the linked page are used.
+	// The checkbox requests a card even if no text is entered. The texts then come from the linked page.
 	if form.Get("linkedin-article") == yes || article != (network.LinkedInOptionsArticle{}) {
 		article.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("linkedin-article-thumbnail"), 10, 64) // checked later
 		l.Article = &article
@@ -74,8 +74,8 @@ func readLinkedInPoll(form url.Values) *network.LinkedInOptionsPoll {
 	return &poll
 }
 
-// readMentions returns the mentions in a text with one "name = URN" per line. A number instead of a URN is the ID of a
-// company.
+// readMentions returns the mentions in a text with one "name = URN" per line. If the URN is only a number, it is the ID
+// of a company.
 func readMentions(text string) []network.LinkedInMention {
 	var out []network.LinkedInMention
 	for line := range strings.Lines(text) {
@@ -94,7 +94,8 @@ func readMentions(text string) []network.LinkedInMention {
 	return out
 }
 
-// linkedInErrors returns the errors of the LinkedIn options, each with its field. The network's rules cover the rest.
+// linkedInErrors returns the errors in the LinkedIn options, each with its field. Package network/linkedin checks the
+// rest.
 func linkedInErrors(o network.Options) []error {
 	l := o.LinkedIn
 	if l == nil {
@@ -131,7 +132,7 @@ func linkedInErrors(o network.Options) []error {
 	return out
 }
 
-// LinkedInChoices returns the form's choices for LinkedIn, or the zero value if there are none.
+// LinkedInChoices returns the LinkedIn options in the form, or the zero value if there are none.
 func (v *view) LinkedInChoices() network.LinkedInOptions {
 	if v.Choices.LinkedIn == nil {
 		return network.LinkedInOptions{}
@@ -139,10 +140,10 @@ func (v *view) LinkedInChoices() network.LinkedInOptions {
 	return *v.Choices.LinkedIn
 }
 
-// LinkedInVisibilities returns the choices of who can see a post on LinkedIn, except for the default.
+// LinkedInVisibilities returns the visibilities other than the default, which the template lists itself.
 func (*view) LinkedInVisibilities() []shell.Choice { return linkedInVisibilities[1:] }
 
-// LinkedInArticle returns the link card for LinkedIn, or the zero value if there is none.
+// LinkedInArticle returns the LinkedIn link card in the form, or the zero value if there is none.
 func (v *view) LinkedInArticle() network.LinkedInOptionsArticle {
 	if article := v.LinkedInChoices().Article; article != nil {
 		return *article
@@ -158,7 +159,7 @@ func (v *view) LinkedInQuestion() string {
 	return ""
 }
 
-// LinkedInPoll returns the texts of the poll fields for LinkedIn, "" for those without a text.
+// LinkedInPoll returns the choices of the poll, padded with empty strings to maxPollChoices.
 func (v *view) LinkedInPoll() []string {
 	out := make([]string, maxPollChoices)
 	if poll := v.LinkedInChoices().Poll; poll != nil {
@@ -167,7 +168,7 @@ func (v *view) LinkedInPoll() []string {
 	return out
 }
 
-// LinkedInPollLengths returns the choices of how long a poll on LinkedIn is open, with the current one selected.
+// LinkedInPollLengths returns the possible durations of a poll, with the chosen one selected.
 func (v *view) LinkedInPollLengths() []box {
 	length := usualLinkedInPoll
 	if poll := v.LinkedInChoices().Poll; poll != nil && poll.Duration != "" {

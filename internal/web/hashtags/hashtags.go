@@ -67,8 +67,8 @@ type listRequest struct {
 // by returns the caller as an actor of the audit log.
 func (req listRequest) by() auditlog.Actor { return auditlog.NewActor(req.call) }
 
-// withList returns a handler that calls do with the ID of the list in the path. It rejects visitors who may not
-// write.
+// withList returns a handler that calls do with the ID of the list in the path. It rejects visitors who are not
+// permitted to write.
 func (p *Handlers) withList(do func(http.ResponseWriter, listRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
@@ -97,8 +97,8 @@ func (p *Handlers) fullList(r *http.Request, id int64) (list.HashtagList, error)
 	return shell.Result[list.HashtagList](outcome)
 }
 
-// switchTeam switches to the team of a list and redirects to the list. If the person does not belong to that team, it
-// shows err.
+// switchTeam handles an error for a page of a list. If a GET failed with not_found, but the list belongs to another of
+// the person's teams, it switches to that team and redirects to the requested page. Otherwise it shows an error page.
 func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.lists.Home(ctx, id, teams)

@@ -73,7 +73,7 @@ func (v foundView) Found() bool {
 	return len(v.Result.Hashtags)+len(v.Result.Incomplete)+len(v.Result.Related) > 0
 }
 
-// Number returns the ID of a list as a form value.
+// Number returns an ID as a form value.
 func (foundView) Number(id int64) string { return strconv.FormatInt(id, 10) }
 
 // searchPage shows the search form or, if the query has a job ID, the search of that job.
@@ -176,7 +176,7 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	if v.Asked, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
-	// A heading on the page says the same as this note.
+	// The page does not need IncompleteNote, because a heading says the same.
 	notes := slices.DeleteFunc(slices.Clone(outcome.Notes), func(note string) bool { return note == search.IncompleteNote })
 	v.Notes = shell.Texts(p.Language(r), notes)
 	if made, ok := v.Job.Result.(search.SearchResult); ok {
@@ -188,7 +188,7 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	return v, nil
 }
 
-// own returns the team's newest lists.
+// own returns the team's 50 newest lists.
 func (p *Handlers) own(r *http.Request) ([]list.HashtagListEntry, error) {
 	outcome, err := p.Do(r, "list_hashtag_lists", operation.Arguments{"scope": "own", "limit": int64(50)})
 	if err != nil {
@@ -202,7 +202,7 @@ var errNoneChosen = apierr.Invalid(apierr.MissingArgument, "hashtags", "Select t
 
 var errNoName = apierr.Invalid(apierr.MissingArgument, "name", "Enter a name for the new list.")
 
-// addFound adds the selected hashtags to a list.
+// addFound handles the form that adds selected hashtags to a list, and redirects to the list.
 func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -223,7 +223,7 @@ func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, pathOf(c.ID))
 }
 
-// addChosen adds the selected hashtags to an existing list, or to a new one if the form says so.
+// addChosen adds the selected hashtags to the list in the form, or to a new list if the form asks for one.
 func (p *Handlers) addChosen(r *http.Request) (list.HashtagListChange, error) {
 	chosen := r.PostForm["hashtag"]
 	if len(chosen) == 0 {

@@ -24,7 +24,7 @@ type shareView struct {
 	Mail       mailView
 	At, Error  string
 	Name       string // entered for a new link
-	CanBeShown bool   // the report has metrics to share
+	CanBeShown bool   // the report is ready, so it has metrics to share
 }
 
 // createdLinkKey is the prefix of the session key of a new link, which the share page shows once. The ID of the
@@ -42,7 +42,8 @@ func (p *Handlers) showCreated(w http.ResponseWriter, r *http.Request, id, made 
 	shell.Redirect(w, r, "/reports/"+id+"/share")
 }
 
-// showShare shows the share page. given holds the result of a form.
+// showShare shows the share page. given holds what is not read from the database: the new link, or the input and error
+// of a form.
 func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, given shareView) {
 	v, out := shell.VisitorOf(r.Context()), given
 	zone, err := time.LoadLocation(v.Team.Timezone)
@@ -84,7 +85,7 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 	if !p.ReadForm(w, r) {
 		return
 	}
-	days, _ := strconv.Atoi(r.PostForm.Get("days")) // an invalid number is no lifetime
+	days, _ := strconv.Atoi(r.PostForm.Get("days")) // 0 if invalid, which Create rejects
 	call, err := p.Call(r, "share_report")
 	if err == nil {
 		var made string
@@ -112,8 +113,8 @@ func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, _, id str
 	p.showCreated(w, r, id, made)
 }
 
-// linkCall returns the call and the ID of the link in the path. On an error, it writes the error response and returns
-// false.
+// linkCall reads the form, and returns the call of the given tool and the ID of the link in the path. On an error, it
+// writes the error response and returns false.
 func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string) (operation.Call, int64, bool) {
 	if !p.ReadForm(w, r) {
 		return operation.Call{}, 0, false

@@ -11,8 +11,9 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// knownCookie is the cookie that identifies the people who have signed in with a browser before. It grants no access
-// and outlives sign-outs. In a known browser, wrong passwords from other browsers do not delay a person's sign-in.
+// knownCookie is the name, without hostPrefix, of the cookie that identifies the people who have signed in with this
+// browser before. The cookie grants no access and is kept when a person signs out. In a known browser, wrong passwords
+// from other browsers do not delay a person's sign-in.
 const knownCookie = "pressroom-known"
 
 func (s *Shell) knownCookieName() string {

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/hashtag/stats"
 )
 
-// minPosts is the minimum number of received posts that must use a hashtag before a search measures it.
+// minPosts is the minimum number of received posts that must use a hashtag for it to count as frequent.
 const minPosts = 5
 
 // tally counts the posts that use each hashtag.
@@ -22,8 +22,8 @@ func (t tally) add(posts []stats.TaggedPost) {
 	}
 }
 
-// frequent returns the hashtags of at least minPosts posts, the most frequent first. They are not necessarily related
-// hashtags, which must also be significantly more frequent than elsewhere.
+// frequent returns the hashtags of at least minPosts posts, the most frequent first. A frequent hashtag is not
+// necessarily a related hashtag, which must also be significantly more frequent in these posts than in others.
 func (t tally) frequent() []string {
 	often := slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(name string) bool { return t[name] < minPosts })
 	slices.SortFunc(often, func(a, b string) int { return cmp.Or(t[b]-t[a], cmp.Compare(a, b)) })

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// extensions lists the file extensions of each type. The first extension is the default.
+// extensions maps each MIME type to its file extensions. The first one is the default.
 var extensions = map[string][]string{
 	"image/jpeg": {".jpg", ".jpeg", ".jpe", ".jfif"}, "image/png": {".png"}, "image/webp": {".webp"},
 	"image/gif": {".gif"},
@@ -47,7 +47,7 @@ func Stem(name string) string {
 	return strings.TrimRight(string(runes[:min(len(runes), maxLength)]), ". ")
 }
 
-// isJoiner reports whether an invisible character joins letters or emoji (ZWNJ, ZWJ).
+// isJoiner reports whether r is ZWNJ or ZWJ, invisible characters that some scripts and emoji need.
 func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
 // Display returns a file name, including its extension, in which unsafe characters are removed or replaced.
@@ -58,8 +58,9 @@ func Display(name string) string {
 	return Stem(name)
 }
 
-// ForType returns name, or "file" if name is empty, and the file name with the extension ext. If ext does not match
-// mimeType, the file name has the default extension of mimeType instead.
+// ForType returns the names of an item and of its file. The item name is name, or "file" if name is empty. The file
+// name also has the extension ext or, if ext does not match mimeType, the default extension of mimeType. extensions
+// must contain mimeType.
 func ForType(name, ext, mimeType string) (string, string) {
 	if name == "" {
 		name = unnamed
