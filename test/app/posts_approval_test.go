@@ -31,7 +31,8 @@ func TestApprovalRequest(t *testing.T) {
 		b.open("/posts/" + id).lacks("Publish now")
 		h.browser(t).open(path).form("Request changes").fill("name", "Ms <Client>").
 			fill("comment", "Not the\nsecond <picture>.").press().shows(200, "Changes requested")
-		b.open("/posts/"+id).shows(200, "Changes requested", "Changes requested by Ms <Client>", "The client wrote:", "Not the second <picture>.")
+		b.open("/posts/"+id).
+			shows(200, "Changes requested", "Changes requested by Ms <Client>", "The client wrote:", "Not the second <picture>.")
 		b.open("/posts/"+id).follow("Send for approval…").form("Create link").press().shows(200, "Client link", "Version 2")
 		record := c.as(t, access.Admin).open("/settings/audit").
 			shows(200, "The client , who entered the name Ms <Client> , requested changes to a post: For the client",

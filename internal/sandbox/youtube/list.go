@@ -103,7 +103,7 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 		})
 }
 
-// longUploads returns the API's value that says whether a channel can upload videos of more than 15 minutes.
+// longUploads returns the API's value that reports whether a channel can upload videos of more than 15 minutes.
 func longUploads(a store.Account) string {
 	if isUnverified(a) {
 		return "eligible"
