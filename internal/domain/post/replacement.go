@@ -34,17 +34,6 @@ func (p Record) FamilyID() string {
 // Replace returns a draft that takes over the failed accounts of a post. It creates the draft unless one exists, and
 // reports whether it did. It returns an error if the post still needs the client's approval.
 func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (Record, bool, error) {
-	return s.replace(ctx, actor, id, true)
-}
-
-// Replacement returns the draft that Replace returns. If the draft does not exist, Replacement does not create it, and the
-// draft has no ID.
-func (s *Service) Replacement(ctx context.Context, actor *access.Actor, id string) (Record, error) {
-	draft, _, err := s.replace(ctx, actor, id, false)
-	return draft, err
-}
-
-func (s *Service) replace(ctx context.Context, actor *access.Actor, id string, stores bool) (Record, bool, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
 		return Record{}, false, err
@@ -57,7 +46,7 @@ func (s *Service) replace(ctx context.Context, actor *access.Actor, id string, s
 			return err
 		}
 		draft, err = s.planReplacement(ctx, tx, from)
-		if created = err == nil && stores && draft.ID == ""; created {
+		if created = err == nil && draft.ID == ""; created {
 			err = s.insertDraft(ctx, tx, call, "", &draft)
 		}
 		return err
@@ -65,26 +54,39 @@ func (s *Service) replace(ctx context.Context, actor *access.Actor, id string, s
 	return draft, created, err
 }
 
+// Replacement returns the draft that Replace would return. It creates none: a draft that does not exist has no ID.
+func (s *Service) Replacement(ctx context.Context, actor *access.Actor, id string) (Record, error) {
+	call := operation.Call{Actor: actor, Now: s.db.Now()}
+	if err := call.Require(access.Write); err != nil {
+		return Record{}, err
+	}
+	from, err := s.read(ctx, s.db, call.TeamID, id, "")
+	if err != nil {
+		return Record{}, err
+	}
+	return s.planReplacement(ctx, s.db, from)
+}
+
 // planReplacement returns the existing draft that holds one of the post's failed accounts, or else a new one without ID.
-func (s *Service) planReplacement(ctx context.Context, tx *db.Tx, from Record) (Record, error) {
+func (s *Service) planReplacement(ctx context.Context, q db.Querier, from Record) (Record, error) {
 	if from.Status != Failed && from.Status != PartiallyPublished {
 		return Record{}, apierr.BadState(string(from.Status), "Only a post that failed can be edited and sent again.")
 	}
 	if err := from.checkApproved(); err != nil {
 		return Record{}, err
 	}
-	held, err := s.HeldByOthers(ctx, tx, from)
+	held, err := s.HeldByOthers(ctx, q, from)
 	if err != nil {
 		return Record{}, err
 	}
 	failed := slices.DeleteFunc(slices.Clone(from.Targets), func(t Target) bool {
 		return t.State != TargetFailed || t.IsIncomplete()
 	})
-	if existing, err := s.findDraftHolding(ctx, tx, from.TeamID, failed, held); err != nil || existing.ID != "" {
+	if existing, err := s.findDraftHolding(ctx, q, from.TeamID, failed, held); err != nil || existing.ID != "" {
 		return existing, err
 	}
 	failed = slices.DeleteFunc(failed, func(t Target) bool { return held[t.AccountID] != "" })
-	connected, _, err := s.splitTargets(ctx, tx, from.TeamID, failed)
+	connected, _, err := s.splitTargets(ctx, q, from.TeamID, failed)
 	if err != nil {
 		return Record{}, err
 	}

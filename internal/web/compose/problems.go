@@ -106,8 +106,12 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 		return nil, err
 	}
 	held, err := p.heldBy(r, actor, s)
-	if err != nil {
-		return []error{err}, nil //nolint:nilerr // for the form
+	switch f := apierr.FromError(err); {
+	case err == nil:
+	case f.IsServerError() || f.Code == apierr.NotFound:
+		return nil, err
+	default:
+		return []error{err}, nil
 	}
 	accounts, err := p.accounts(r)
 	if err != nil {
