@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// maker appends the next request to a buffer and returns the buffer.
-type maker func([]byte) []byte
+// requestFunc appends the next request to a buffer and returns the buffer.
+type requestFunc func([]byte) []byte
 
 // call is a measured call.
 type call struct {
@@ -16,7 +16,7 @@ type call struct {
 	want       int                // expected HTTP status
 	target     float64            // minimum throughput as a share of the floor's
 	ofConstant map[string]float64 // the floor's minimum throughput as a share of a constant response's, by database
-	maker      func(*process, int) maker
+	maker      func(*process, int) requestFunc
 }
 
 // Shares of a constant response's throughput that the floor must reach on two cores, by database. A slower floor
@@ -34,18 +34,18 @@ const (
 
 var (
 	reads = []call{
-		{"me", 200, readTarget, oneRow, func(p *process, _ int) maker { return same(get(p, "/api/v1/me")) }},
+		{"me", 200, readTarget, oneRow, func(p *process, _ int) requestFunc { return same(get(p, "/api/v1/me")) }},
 		{"get_post", 200, readTarget, nil, randomPost},
 		listPosts,
 	}
-	listPosts = call{"list_posts", 200, readTarget, onePage, func(p *process, _ int) maker {
+	listPosts = call{"list_posts", 200, readTarget, onePage, func(p *process, _ int) requestFunc {
 		return same(get(p, "/api/v1/posts?limit=20"))
 	}}
 	create   = call{"create_post", 201, writeTarget, oneWrite, newPost}
-	constant = call{"constant", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/constant")) }}
+	constant = call{"constant", 200, 0, nil, func(p *process, _ int) requestFunc { return same(get(p, "/constant")) }}
 )
 
-func same(request []byte) maker {
+func same(request []byte) requestFunc {
 	return func(buf []byte) []byte { return append(buf, request...) }
 }
 
@@ -54,7 +54,7 @@ func get(p *process, path string) []byte {
 }
 
 // randomPost returns requests for random seeded posts, so that caches hold a smaller share of a larger table.
-func randomPost(p *process, worker int) maker {
+func randomPost(p *process, worker int) requestFunc {
 	random := rand.New(rand.NewPCG(uint64(worker), uint64(p.data.posts)))
 	head := []byte("GET /api/v1/posts/")
 	tail := []byte(" HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key + "\r\n\r\n")
@@ -68,7 +68,7 @@ func randomPost(p *process, worker int) maker {
 var keys atomic.Int64 // numbers the idempotency keys of this run
 
 // newPost returns requests that create a draft for two accounts, each with a new idempotency key.
-func newPost(p *process, _ int) maker {
+func newPost(p *process, _ int) requestFunc {
 	body := fmt.Sprintf(`{"caption":%q,"account_ids":[%d,%d]}`, caption(7), p.data.Accounts[0], p.data.Accounts[1])
 	head := []byte("POST /api/v1/posts HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key +
 		"\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nIdempotency-Key: bench-")

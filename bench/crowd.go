@@ -26,9 +26,9 @@ const (
 	crowdTimeout = 5 * time.Minute
 )
 
-// serveFigures prints its address and serves synthetic public metrics, as specified by docs/bridge.md. The metrics
+// serveMetrics prints its address and serves synthetic public metrics, as specified by docs/bridge.md. The metrics
 // are prepared in advance and equal for every profile, so serving them costs almost nothing.
-func serveFigures(ctx context.Context) error {
+func serveMetrics(ctx context.Context) error {
 	pages := make([][]byte, crowdPosts/crowdPage)
 	for i := range pages {
 		raw, err := json.Marshal(figuresPage(i, len(pages)))
@@ -80,13 +80,13 @@ func figuresPage(page, pages int) map[string]any {
 }
 
 // measureReports measures how much slower reads are while a hundred reports are created, as the median ratio of p99.
-func (b *bench) measureReports(ctx context.Context, st *stage, s storage, posts int) error {
+func (b *bench) measureReports(ctx context.Context, st *testEnv, s storage, posts int) error {
 	name := s.name() + "/reads_beside_reports"
 	source, err := startSelf(ctx, "figures", "-serve-figures")
 	if err != nil {
 		return err
 	}
-	st.ends = append(st.ends, source.stop)
+	st.cleanups = append(st.cleanups, source.stop)
 	url, data, err := st.database(ctx, s, posts, "crowd")
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (b *bench) measureReports(ctx context.Context, st *stage, s storage, posts 
 	if err != nil {
 		return err
 	}
-	st.ends = append(st.ends, p.stop)
+	st.cleanups = append(st.cleanups, p.stop)
 	var alone, with, seconds []float64
 	for range b.crowds {
 		quiet, err := readUntil(ctx, p, func() (bool, error) { return true, nil }, crowdReads)

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// side sends one call to one server, over connections that stay open between rounds.
-type side struct {
+// closedLoop sends one call to one server, over connections that stay open between rounds.
+type closedLoop struct {
 	target *process
 	want   int // expected HTTP status
 	conns  []*conn
-	makers []maker // one per connection
+	makers []requestFunc // one per connection
 
 	// One value per round: requests per second, milliseconds, and the server's CPU time per request in microseconds.
 	perSecond, p50, p99, cpu []float64
 }
 
-// newSide opens the connections and pauses the server. It sends a request on each connection, because a server closes
+// newClosedLoop opens the connections and pauses the server. It sends a request on each connection, because a server closes
 // unused connections.
-func newSide(target *process, c call, conns int) (*side, error) {
+func newClosedLoop(target *process, c call, conns int) (*closedLoop, error) {
 	if err := target.resume(); err != nil {
 		return nil, err
 	}
-	s := &side{target: target, want: c.want}
+	s := &closedLoop{target: target, want: c.want}
 	for i := range conns {
 		one, err := dial(target.addr)
 		if err != nil {
@@ -42,7 +42,7 @@ func newSide(target *process, c call, conns int) (*side, error) {
 	return s, target.pause()
 }
 
-func (s *side) close() {
+func (s *closedLoop) close() {
 	for _, c := range s.conns {
 		c.close()
 	}
@@ -50,7 +50,7 @@ func (s *side) close() {
 
 // round sends requests during the warm-up and then for a length of time, and records the results. Throughput and
 // response times exclude the warm-up. The CPU time per request includes it.
-func (s *side) round(warm, length time.Duration) error {
+func (s *closedLoop) round(warm, length time.Duration) error {
 	if err := s.target.resume(); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *side) round(warm, length time.Duration) error {
 }
 
 // work sends requests over one connection until the round ends, and returns their response times.
-func (s *side) work(i int, from, until time.Time, sent *atomic.Int64) ([]time.Duration, error) {
+func (s *closedLoop) work(i int, from, until time.Time, sent *atomic.Int64) ([]time.Duration, error) {
 	c, next := s.conns[i], s.makers[i]
 	if err := c.net.SetDeadline(until.Add(answerWithin)); err != nil {
 		return nil, fmt.Errorf("setting a deadline: %w", err)

@@ -30,7 +30,7 @@ type options struct {
 	quick, years bool
 	out          string
 	serveFloor   string
-	serveFigures bool
+	serveMetrics bool
 }
 
 func main() {
@@ -39,7 +39,7 @@ func main() {
 	flag.BoolVar(&o.years, "years", false, "measure only lists, searches and reports on years of data")
 	flag.StringVar(&o.out, "out", "build/bench.json", "`FILE` for the results")
 	flag.StringVar(&o.serveFloor, "serve-floor", "", "internal: serve the floor on the database at `URL`")
-	flag.BoolVar(&o.serveFigures, "serve-figures", false, "internal: serve synthetic public metrics")
+	flag.BoolVar(&o.serveMetrics, "serve-figures", false, "internal: serve synthetic public metrics")
 	flag.Parse()
 	if err := o.work(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -51,8 +51,8 @@ func main() {
 func (o options) work() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if o.serveFigures {
-		return serveFigures(ctx)
+	if o.serveMetrics {
+		return serveMetrics(ctx)
 	}
 	if o.serveFloor != "" {
 		return serveFloor(ctx, o)
@@ -100,7 +100,7 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	b.report.conclude()
+	b.report.printSummary()
 	return b.report.write(o.out)
 }
 
@@ -123,7 +123,7 @@ func (b *bench) runOn(ctx context.Context, o options, name string) error {
 	measure := b.measure
 	if o.years {
 		measure = func(ctx context.Context, s storage) error {
-			return withStage(func(st *stage) error { return b.measureYears(ctx, st, s) })
+			return withTestEnv(func(st *testEnv) error { return b.measureYears(ctx, st, s) })
 		}
 	}
 	return errors.Join(measure(ctx, s), s.close(context.WithoutCancel(ctx)))

@@ -20,7 +20,7 @@ type bench struct {
 type measurement struct {
 	name  string
 	posts int
-	run   func(ctx context.Context, st *stage, s storage, posts int) error
+	run   func(ctx context.Context, st *testEnv, s storage, posts int) error
 }
 
 // measure runs every measurement on one database.
@@ -38,7 +38,7 @@ func (b *bench) measure(ctx context.Context, s storage) error {
 		all = append(all, measurement{"growth", b.growth[0], b.measureGrowth})
 	}
 	for _, m := range all {
-		if err := withStage(func(st *stage) error { return m.run(ctx, st, s, m.posts) }); err != nil {
+		if err := withTestEnv(func(st *testEnv) error { return m.run(ctx, st, s, m.posts) }); err != nil {
 			return fmt.Errorf("%s: %s with %s posts: %w", s.name(), m.name, sizeName(m.posts), err)
 		}
 	}
@@ -58,7 +58,7 @@ func (g group) name(c call) string {
 }
 
 // compare measures pressroom and the floor. Reads come first, because writes change the data.
-func (b *bench) compare(ctx context.Context, st *stage, s storage, posts int) error {
+func (b *bench) compare(ctx context.Context, st *testEnv, s storage, posts int) error {
 	ours, err := st.ours(ctx, b.binary, s, posts)
 	if err != nil {
 		return err
@@ -77,36 +77,36 @@ func (b *bench) compare(ctx context.Context, st *stage, s storage, posts int) er
 	return b.reportMemory(s.name()+"/memory/loaded_mib/"+sizeName(posts), ours, floor)
 }
 
-// contest is one call on pressroom and on the floor.
-type contest struct {
+// comparison is one call on pressroom and on the floor.
+type comparison struct {
 	call        call
-	ours, floor *side
+	ours, floor *closedLoop
 }
 
 // load measures a group. Each round measures every call on both sides, and the constant response once. The order of
 // the sides alternates, so that changes in the machine's speed affect both.
 func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
-	ceiling, err := newSide(floor, constant, g.conns)
+	ceiling, err := newClosedLoop(floor, constant, g.conns)
 	if err != nil {
 		return err
 	}
 	defer ceiling.close()
-	contests := make([]contest, len(g.calls))
+	contests := make([]comparison, len(g.calls))
 	for i, c := range g.calls {
 		contests[i].call = c
-		if contests[i].ours, err = newSide(ours, c, g.conns); err != nil {
+		if contests[i].ours, err = newClosedLoop(ours, c, g.conns); err != nil {
 			return err
 		}
 		defer contests[i].ours.close()
-		if contests[i].floor, err = newSide(floor, c, g.conns); err != nil {
+		if contests[i].floor, err = newClosedLoop(floor, c, g.conns); err != nil {
 			return err
 		}
 		defer contests[i].floor.close()
 	}
 	for round := range b.rounds {
-		sides := []*side{ceiling}
+		sides := []*closedLoop{ceiling}
 		for _, c := range contests {
-			both := []*side{c.ours, c.floor}
+			both := []*closedLoop{c.ours, c.floor}
 			if round%2 == 1 {
 				slices.Reverse(both)
 			}
@@ -125,16 +125,18 @@ func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
 }
 
 // reportCall adds the results of one call to the report.
-func (b *bench) reportCall(g group, c contest, ceiling *side) {
+func (b *bench) reportCall(g group, c comparison, ceiling *closedLoop) {
 	name := g.name(c.call)
-	throughput := against(name+"/throughput", more, median(c.ours.perSecond), median(c.floor.perSecond), c.call.target)
-	p50 := against(name+"/p50_ms", less, median(c.ours.p50), median(c.floor.p50), 0)
-	p99 := against(name+"/p99_ms", less, median(c.ours.p99), median(c.floor.p99), 0)
-	cpu := against(name+"/cpu_us", less, median(c.ours.cpu), median(c.floor.cpu), 0)
+	throughput := relative(name+"/throughput", higherIsBetter, median(c.ours.perSecond), median(c.floor.perSecond),
+		c.call.target)
+	p50 := relative(name+"/p50_ms", lowerIsBetter, median(c.ours.p50), median(c.floor.p50), 0)
+	p99 := relative(name+"/p99_ms", lowerIsBetter, median(c.ours.p99), median(c.floor.p99), 0)
+	cpu := relative(name+"/cpu_us", lowerIsBetter, median(c.ours.cpu), median(c.floor.cpu), 0)
 	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50),
 		spread(c.floor.p99), spread(c.floor.cpu)
 	// The floor is compared with the constant response.
-	ofConstant := against(name+"/floor_of_constant", more, median(c.floor.perSecond), median(ceiling.perSecond),
+	ofConstant := relative(name+"/floor_of_constant", higherIsBetter, median(c.floor.perSecond),
+		median(ceiling.perSecond),
 		c.call.ofConstant[g.database])
 	ofConstant.noise = spread(ceiling.perSecond)
 	b.report.add(throughput, p50, p99, cpu, ofConstant)
@@ -142,14 +144,14 @@ func (b *bench) reportCall(g group, c contest, ceiling *side) {
 
 // measureGrowth measures how much longer a page takes in a large table than in a small one, as the median ratio of
 // p99.
-func (b *bench) measureGrowth(ctx context.Context, st *stage, s storage, _ int) error {
-	var sides []*side
+func (b *bench) measureGrowth(ctx context.Context, st *testEnv, s storage, _ int) error {
+	var sides []*closedLoop
 	for _, posts := range b.growth {
 		p, err := st.ours(ctx, b.binary, s, posts)
 		if err != nil {
 			return err
 		}
-		one, err := newSide(p, listPosts, b.conns[0])
+		one, err := newClosedLoop(p, listPosts, b.conns[0])
 		if err != nil {
 			return err
 		}
@@ -173,7 +175,7 @@ func (b *bench) measureGrowth(ctx context.Context, st *stage, s storage, _ int) 
 const idleRequests = 200 // requests before the idle memory is read
 
 // measureStart measures the time to the first response and the idle memory.
-func (b *bench) measureStart(ctx context.Context, st *stage, s storage, posts int) error {
+func (b *bench) measureStart(ctx context.Context, st *testEnv, s storage, posts int) error {
 	url, data, err := st.database(ctx, s, posts, "alone")
 	if err != nil {
 		return err
@@ -210,7 +212,7 @@ func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	if err != nil {
 		return err
 	}
-	own, err := p.own()
+	own, err := p.anonymousMemory()
 	if err != nil {
 		return err
 	}
@@ -228,6 +230,6 @@ func (b *bench) reportMemory(name string, ours, floor *process) error {
 	if err != nil {
 		return err
 	}
-	b.report.add(against(name, less, mine, its, 0))
+	b.report.add(relative(name, lowerIsBetter, mine, its, 0))
 	return nil
 }

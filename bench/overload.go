@@ -24,22 +24,25 @@ const (
 )
 
 // longPage costs the node far more CPU time than the client, which runs on the same machine.
-var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/api/v1/posts?limit=50")) }}
+var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) requestFunc {
+	return same(get(p,
+		"/api/v1/posts?limit=50"))
+}}
 
 // measureOverload sends a node more requests than it can serve, regardless of its responses, and measures the
 // accepted requests.
-func (b *bench) measureOverload(ctx context.Context, st *stage, s storage, posts int) error {
+func (b *bench) measureOverload(ctx context.Context, st *testEnv, s storage, posts int) error {
 	name := s.name() + "/overload/" + sizeName(posts)
 	node, err := st.ours(ctx, b.binary, s, posts)
 	if err != nil {
 		return err
 	}
-	full, err := newSide(node, longPage, loadshed.DefaultLimit())
+	full, err := newClosedLoop(node, longPage, loadshed.DefaultLimit())
 	if err != nil {
 		return err
 	}
 	defer full.close()
-	crowd, err := newRush(node, longPage)
+	crowd, err := newOpenLoop(node, longPage)
 	if err != nil {
 		return err
 	}
@@ -57,26 +60,27 @@ func (b *bench) measureOverload(ctx context.Context, st *stage, s storage, posts
 	if err != nil {
 		return err
 	}
-	accepted := against(name+"/accepted_p99_ms", less, median(crowd.p99), median(full.p99), acceptedTarget)
-	served := against(name+"/accepted_a_second", more, median(crowd.perSecond), median(full.perSecond), servedTarget)
+	accepted := relative(name+"/accepted_p99_ms", lowerIsBetter, median(crowd.p99), median(full.p99), acceptedTarget)
+	served := relative(name+"/accepted_a_second", higherIsBetter, median(crowd.perSecond), median(full.perSecond),
+		servedTarget)
 	accepted.noise, served.noise = spread(full.p99), spread(full.perSecond)
 	b.report.add(accepted, served, absolute(name+"/refused_share", median(crowd.rejected), 0),
 		absolute(name+"/refused_p99_ms", median(crowd.rejectedP99), 0), absolute(name+"/peak_mib", peak, peakTarget))
 	return nil
 }
 
-// rush sends requests at a fixed rate. Response times start when a request is due, even if it is sent later.
-type rush struct {
+// openLoop sends requests at a fixed rate. Response times start when a request is due, even if it is sent later.
+type openLoop struct {
 	target *process
 	conns  []*conn
-	makers []maker
+	makers []requestFunc
 
 	// One value per round.
 	perSecond, p99, rejected, rejectedP99 []float64
 }
 
-func newRush(target *process, c call) (*rush, error) {
-	r := &rush{target: target}
+func newOpenLoop(target *process, c call) (*openLoop, error) {
+	r := &openLoop{target: target}
 	for i := range overloadConns {
 		one, err := dial(target.addr)
 		if err != nil {
@@ -88,17 +92,17 @@ func newRush(target *process, c call) (*rush, error) {
 	return r, nil
 }
 
-func (r *rush) close() {
+func (r *openLoop) close() {
 	for _, c := range r.conns {
 		c.close()
 	}
 }
 
-// answers holds the response times on one connection in a round.
-type answers struct{ accepted, rejected []time.Duration }
+// latencies holds the response times on one connection in a round.
+type latencies struct{ accepted, rejected []time.Duration }
 
 // round sends requests at a fixed rate. Requests that are due during the warm-up do not count.
-func (r *rush) round(ctx context.Context, rate float64, length, warmUp time.Duration) error {
+func (r *openLoop) round(ctx context.Context, rate float64, length, warmUp time.Duration) error {
 	if err := r.target.resume(); err != nil {
 		return err
 	}
@@ -106,7 +110,7 @@ func (r *rush) round(ctx context.Context, rate float64, length, warmUp time.Dura
 		group  sync.WaitGroup
 		next   atomic.Int64
 		began  = time.Now()
-		of     = make([]answers, len(r.conns))
+		of     = make([]latencies, len(r.conns))
 		failed = make([]error, len(r.conns))
 		due    = func() time.Duration { return time.Duration(float64(next.Add(1)) / rate * float64(time.Second)) }
 	)
@@ -126,7 +130,7 @@ func (r *rush) round(ctx context.Context, rate float64, length, warmUp time.Dura
 	return r.target.pause()
 }
 
-func (r *rush) ask(i int, due time.Time, counts bool, to *answers) error {
+func (r *openLoop) ask(i int, due time.Time, counts bool, to *latencies) error {
 	c := r.conns[i]
 	c.request = r.makers[i](c.request[:0])
 	if err := c.net.SetDeadline(time.Now().Add(answerWithin)); err != nil {
@@ -147,7 +151,7 @@ func (r *rush) ask(i int, due time.Time, counts bool, to *answers) error {
 	return nil
 }
 
-func (r *rush) record(of []answers, length time.Duration) {
+func (r *openLoop) record(of []latencies, length time.Duration) {
 	var accepted, rejected []time.Duration
 	for _, a := range of {
 		accepted, rejected = append(accepted, a.accepted...), append(rejected, a.rejected...)

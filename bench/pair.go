@@ -13,7 +13,7 @@ const (
 
 // measureNodes measures the cost of a second node. It compares the CPU time per request if one of two nodes receives
 // all requests with the CPU time per request if both nodes share them. The number of connections is the same.
-func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts int) error {
+func (b *bench) measureNodes(ctx context.Context, st *testEnv, s storage, posts int) error {
 	name := s.name() + "/nodes/" + sizeName(posts)
 	url, data, err := st.database(ctx, s, posts, "pair")
 	if err != nil {
@@ -24,7 +24,7 @@ func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts in
 		if nodes[i], err = startOurs(ctx, b.binary, url, data); err != nil {
 			return err
 		}
-		st.ends = append(st.ends, nodes[i].stop)
+		st.cleanups = append(st.cleanups, nodes[i].stop)
 		nodes[i].pausedWhenIdle = false // a node paused in a transaction would block the other
 	}
 	for _, c := range []call{reads[1], listPosts, create} {
@@ -41,7 +41,7 @@ func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts in
 				*m.into = append(*m.into, spent)
 			}
 		}
-		e := against(name+"/"+c.name+"/cpu_us", less, median(two), median(one), pairTarget)
+		e := relative(name+"/"+c.name+"/cpu_us", lowerIsBetter, median(two), median(one), pairTarget)
 		e.noise = spread(one)
 		b.report.add(e)
 	}
@@ -51,10 +51,10 @@ func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts in
 // sharedRound runs a round of a call with the connections distributed among nodes. It returns the CPU time per
 // request in microseconds.
 func (b *bench) sharedRound(ctx context.Context, c call, nodes ...*process) (float64, error) {
-	sides := make([]*side, len(nodes))
+	sides := make([]*closedLoop, len(nodes))
 	for i, node := range nodes {
 		var err error
-		if sides[i], err = newSide(node, c, b.conns[len(b.conns)-1]/len(nodes)); err != nil {
+		if sides[i], err = newClosedLoop(node, c, b.conns[len(b.conns)-1]/len(nodes)); err != nil {
 			return 0, err
 		}
 		defer sides[i].close()

@@ -86,7 +86,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset, more ...strin
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting pressroom: %w", err)
 	}
-	if err := p.awaitAnswer(ctx); err != nil {
+	if err := p.waitReady(ctx); err != nil {
 		return nil, errors.Join(err, p.stop())
 	}
 	p.started = time.Since(began)
@@ -104,8 +104,8 @@ func freeAddress() (string, error) {
 
 const startWithin = 30 * time.Second
 
-// awaitAnswer repeats a request until it succeeds.
-func (p *process) awaitAnswer(ctx context.Context) error {
+// waitReady repeats a request until it succeeds.
+func (p *process) waitReady(ctx context.Context) error {
 	request := get(p, "/api/v1/me")
 	for until := time.Now().Add(startWithin); time.Now().Before(until) && ctx.Err() == nil; {
 		if p.ask(request) == nil {
@@ -148,7 +148,7 @@ func startFloor(ctx context.Context, url string, d dataset) (*process, error) {
 		return nil, err
 	}
 	p.data = d
-	return p, p.awaitAnswer(ctx)
+	return p, p.waitReady(ctx)
 }
 
 // startSelf starts this program as a server, which prints its address.
@@ -207,8 +207,8 @@ func (p *process) stop() error {
 // resident returns the resident memory in MiB.
 func (p *process) resident() (float64, error) { return p.memory("VmRSS:") }
 
-// own returns the resident memory without mapped files, in MiB.
-func (p *process) own() (float64, error) { return p.memory("RssAnon:") }
+// anonymousMemory returns the resident memory without mapped files, in MiB.
+func (p *process) anonymousMemory() (float64, error) { return p.memory("RssAnon:") }
 
 // peak returns the highest resident memory in MiB.
 func (p *process) peak() (float64, error) { return p.memory("VmHWM:") }

@@ -24,20 +24,21 @@ type entry struct {
 }
 
 const (
-	more = "more"
-	less = "less"
+	higherIsBetter = "more"
+	lowerIsBetter  = "less"
 )
 
-// against returns a result compared with the floor's. target is a ratio, or 0 for none.
-func against(name, better string, ours, floor, target float64) entry {
+// relative returns a result compared with the floor's. target is a ratio, or 0 for none.
+func relative(name, better string, ours, floor, target float64) entry {
 	e := entry{Name: name, Better: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
-	e.Holds = target == 0 || better == more && e.Ratio >= target || better == less && e.Ratio <= target
+	e.Holds = target == 0 || better == higherIsBetter && e.Ratio >= target || better == lowerIsBetter &&
+		e.Ratio <= target
 	return e
 }
 
 // absolute returns a result without a floor, of which less is better. target is 0 for none.
 func absolute(name string, ours, target float64) entry {
-	return entry{Name: name, Better: less, Ours: ours, Target: target, Holds: target == 0 || ours <= target}
+	return entry{Name: name, Better: lowerIsBetter, Ours: ours, Target: target, Holds: target == 0 || ours <= target}
 }
 
 // report collects entries and prints each when it is added.
@@ -63,7 +64,7 @@ func (e entry) limit() string {
 		return "-"
 	}
 	sign := "≥ "
-	if e.Better == less {
+	if e.Better == lowerIsBetter {
 		sign = "≤ "
 	}
 	return sign + strconv.FormatFloat(e.Target, 'g', -1, 64)
@@ -97,8 +98,8 @@ func share(v float64) string {
 	return fmt.Sprintf("±%.0f%%", v*50)
 }
 
-// conclude prints how many targets were met and lists the missed targets.
-func (r *report) conclude() {
+// printSummary prints how many targets were met and lists the missed targets.
+func (r *report) printSummary() {
 	targets, missed := 0, []entry{}
 	for _, e := range r.entries {
 		if e.Target != 0 {

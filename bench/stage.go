@@ -6,37 +6,37 @@ import (
 	"slices"
 )
 
-// stage holds the servers and databases of one measurement.
-type stage struct{ ends []func() error }
+// testEnv holds the servers and databases of one measurement.
+type testEnv struct{ cleanups []func() error }
 
-// withStage runs a measurement on a new stage and closes the stage.
-func withStage(run func(*stage) error) error {
-	var st stage
+// withTestEnv runs a measurement on a new stage and closes the stage.
+func withTestEnv(run func(*testEnv) error) error {
+	var st testEnv
 	return errors.Join(run(&st), st.close())
 }
 
 // close stops and removes the stage's servers and databases, last first.
-func (s *stage) close() error {
+func (s *testEnv) close() error {
 	var errs []error
-	for _, end := range slices.Backward(s.ends) {
+	for _, end := range slices.Backward(s.cleanups) {
 		errs = append(errs, end())
 	}
-	s.ends = nil
+	s.cleanups = nil
 	return errors.Join(errs...)
 }
 
 // database copies a seeded database. Closing the stage removes the copy.
-func (s *stage) database(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
+func (s *testEnv) database(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
 	url, data, err := from.copy(ctx, posts, label)
 	if err != nil {
 		return "", data, err
 	}
-	s.ends = append(s.ends, func() error { return from.drop(context.WithoutCancel(ctx), url) })
+	s.cleanups = append(s.cleanups, func() error { return from.drop(context.WithoutCancel(ctx), url) })
 	return url, data, nil
 }
 
 // ours starts pressroom on its own copy of a database and pauses it until it is measured.
-func (s *stage) ours(ctx context.Context, binary string, from storage, posts int) (*process, error) {
+func (s *testEnv) ours(ctx context.Context, binary string, from storage, posts int) (*process, error) {
 	url, data, err := s.database(ctx, from, posts, "ours")
 	if err != nil {
 		return nil, err
@@ -45,12 +45,12 @@ func (s *stage) ours(ctx context.Context, binary string, from storage, posts int
 	if err != nil {
 		return nil, err
 	}
-	s.ends = append(s.ends, p.stop)
+	s.cleanups = append(s.cleanups, p.stop)
 	return p, p.pause()
 }
 
 // floor starts the floor on its own copy of a database.
-func (s *stage) floor(ctx context.Context, from storage, posts int) (*process, error) {
+func (s *testEnv) floor(ctx context.Context, from storage, posts int) (*process, error) {
 	url, data, err := s.database(ctx, from, posts, "floor")
 	if err != nil {
 		return nil, err
@@ -59,6 +59,6 @@ func (s *stage) floor(ctx context.Context, from storage, posts int) (*process, e
 	if err != nil {
 		return nil, err
 	}
-	s.ends = append(s.ends, p.stop)
+	s.cleanups = append(s.cleanups, p.stop)
 	return p, nil
 }

@@ -66,11 +66,11 @@ func TestAssertions(t *testing.T) {
 		entry entry
 		holds bool
 	}{
-		{"as fast as asked", against("x", more, 60, 100, 0.6), true},
-		{"too slow", against("x", more, 59, 100, 0.6), false},
-		{"nothing is asked", against("x", less, 300, 100, 0), true},
-		{"less is better", against("x", less, 130, 100, 1.25), false},
-		{"a floor that did nothing", against("x", more, 60, 0, 0.6), false},
+		{"as fast as asked", relative("x", higherIsBetter, 60, 100, 0.6), true},
+		{"too slow", relative("x", higherIsBetter, 59, 100, 0.6), false},
+		{"nothing is asked", relative("x", lowerIsBetter, 300, 100, 0), true},
+		{"less is better", relative("x", lowerIsBetter, 130, 100, 1.25), false},
+		{"a floor that did nothing", relative("x", higherIsBetter, 60, 0, 0.6), false},
 		{"below a figure", absolute("x", 0.4, 0.5), true},
 		{"above a figure", absolute("x", 61, 60), false},
 	} {

@@ -18,21 +18,21 @@ import (
 
 // instance is a running pressroom with a share of three years' data.
 type instance struct {
-	teams    int
-	url      string
-	middle   string // the time of the middle post, in RFC 3339
-	p        *process
-	large    dataset // the team with a tenth of everything
-	usual    dataset // an average team
-	pages    string  // the cookie of the large team's owner, who is also an operator
-	client   http.Client
-	hashtags *stats.Store
-	scans    map[string]float64 // sequential reads of each table before the measurements
+	teams       int
+	url         string
+	middle      string // the time of the middle post, in RFC 3339
+	p           *process
+	large       dataset // the team with a tenth of everything
+	usual       dataset // an average team
+	ownerCookie string  // the cookie of the large team's owner, who is also an operator
+	client      http.Client
+	hashtags    *stats.Store
+	scans       map[string]float64 // sequential reads of each table before the measurements
 }
 
 // measureYears fills databases with 1, 10 and 100% of three years' data. For each list, search and report, it
 // compares the time with all data with the time with 1%.
-func (b *bench) measureYears(ctx context.Context, st *stage, s storage) error {
+func (b *bench) measureYears(ctx context.Context, st *testEnv, s storage) error {
 	example, err := takeSample(ctx, b.binary)
 	if err != nil {
 		return err
@@ -56,24 +56,25 @@ func (b *bench) measureYears(ctx context.Context, st *stage, s storage) error {
 const leastTeams = 10
 
 // startInstance fills a database and starts pressroom on it.
-func (b *bench) startInstance(ctx context.Context, st *stage, s storage, example sample, label string, teams int) (*instance, error) {
+func (b *bench) startInstance(ctx context.Context, st *testEnv, s storage, example sample, label string,
+	teams int) (*instance, error) {
 	d, err := b.fillInstance(ctx, s, example, label, teams)
 	if err != nil {
 		return nil, err
 	}
-	st.ends = append(st.ends, func() error { return s.drop(context.WithoutCancel(ctx), d.url) })
+	st.cleanups = append(st.cleanups, func() error { return s.drop(context.WithoutCancel(ctx), d.url) })
 	if d.p, err = startOurs(ctx, b.binary, d.url, d.large); err != nil {
 		return nil, err
 	}
 	d.p.pausedWhenIdle = false
-	st.ends = append(st.ends, d.p.stop)
+	st.cleanups = append(st.cleanups, d.p.stop)
 	opened, err := db.Open(ctx, d.url, db.Options{})
 	if err != nil {
 		return nil, err
 	}
 	d.hashtags = stats.New(opened)
-	st.ends = append(st.ends, opened.Close)
-	if d.pages, err = d.signIn(ctx); err != nil || s.name() != "postgres" {
+	st.cleanups = append(st.cleanups, opened.Close)
+	if d.ownerCookie, err = d.signIn(ctx); err != nil || s.name() != "postgres" {
 		return d, err
 	}
 	d.scans, err = d.sequentialScans(ctx)
@@ -221,24 +222,24 @@ func (b *bench) compareInstances(ctx context.Context, c yearCall, all []*instanc
 	most, least := sides[2], sides[0]
 	if target := c.limit(); target > 0 {
 		b.report.add(absolute(c.name, median(most.took), target),
-			against(c.name+"/tenth", less, median(sides[1].took), median(least.took), 0))
+			relative(c.name+"/tenth", lowerIsBetter, median(sides[1].took), median(least.took), 0))
 		return nil
 	}
 	if c.needsMoreData() {
 		if all[1].teams == all[0].teams {
-			b.report.add(against(c.name, less, median(most.took), median(least.took), 0))
+			b.report.add(relative(c.name, lowerIsBetter, median(most.took), median(least.took), 0))
 			return nil
 		}
 		least = sides[1]
 	}
 	grown := ratios(most.took, least.took)
 	e := entry{
-		Name: c.name, Better: less, Ours: median(most.took), Floor: median(least.took), Ratio: median(grown),
+		Name: c.name, Better: lowerIsBetter, Ours: median(most.took), Floor: median(least.took), Ratio: median(grown),
 		Target: growthTarget, noise: spread(grown),
 	}
 	e.Holds = e.Ratio <= e.Target || e.Ours-e.Floor < unmeasurable
 	b.report.add(e)
-	b.report.add(against(c.name+"/tenth", less, median(sides[1].took), median(sides[0].took), 0))
+	b.report.add(relative(c.name+"/tenth", lowerIsBetter, median(sides[1].took), median(sides[0].took), 0))
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (b *bench) yearCalls(database string) []yearCall {
 			return d.hashtagSearch(ctx, word)
 		}})
 	}
-	add("app", appPages, "Cookie", func(d *instance) string { return d.pages })
+	add("app", appPages, "Cookie", func(d *instance) string { return d.ownerCookie })
 	return out
 }
 

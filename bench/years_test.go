@@ -47,8 +47,8 @@ func TestFillYears(t *testing.T) {
 func checkYears(t *testing.T, d *db.DB) {
 	t.Helper()
 	report, err := credit.New(d, credit.Options{}).Audit(t.Context())
-	if err != nil || len(report.Complaints) > 0 {
-		t.Errorf("ledger audit: %+v, %v", report.Complaints, err)
+	if err != nil || len(report.Violations) > 0 {
+		t.Errorf("ledger audit: %+v, %v", report.Violations, err)
 	}
 	for what, query := range map[string]string{
 		"posts with another team's account": `SELECT COUNT(*) FROM post_targets t JOIN posts p ON p.id = t.post_id

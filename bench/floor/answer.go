@@ -93,8 +93,8 @@ func show(t time.Time, zone *time.Location) moment {
 	return moment{t.In(zone).Format(time.RFC3339Nano), t.UTC().Format(time.RFC3339Nano)}
 }
 
-// maybe converts a stored time. It returns nil for 0.
-func maybe(micros int64, zone *time.Location) *moment {
+// optionalMoment converts a stored time. It returns nil for 0.
+func optionalMoment(micros int64, zone *time.Location) *moment {
 	if micros == 0 {
 		return nil
 	}
@@ -106,7 +106,7 @@ func maybe(micros int64, zone *time.Location) *moment {
 func inTeam(path string, team int64) string { return path + "?team_id=" + strconv.FormatInt(team, 10) }
 
 // answer sends a successful response.
-func (f *Floor) answer(x *request, zone *time.Location, status int, app string, data any, more *next) error {
+func (f *Server) answer(x *request, zone *time.Location, status int, app string, data any, more *next) error {
 	body, err := json.Marshal(envelope{
 		Data: data, Page: more, Meta: meta{AppURL: f.publicURL + app, AnsweredAt: show(x.now, zone), RequestID: x.id},
 	})
@@ -124,6 +124,6 @@ func (f *Floor) answer(x *request, zone *time.Location, status int, app string, 
 }
 
 // location sets the Location header.
-func (f *Floor) location(w http.ResponseWriter, path string) {
+func (f *Server) location(w http.ResponseWriter, path string) {
 	w.Header().Set("Location", f.publicURL+"/api/v1"+path)
 }

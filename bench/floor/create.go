@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	maxBody    = 1 << 20
-	maxCaption = 10_000 // characters
-	excerptLen = 140    // characters
-	remembered = 24 * time.Hour
+	maxBody        = 1 << 20
+	maxCaption     = 10_000 // characters
+	excerptLen     = 140    // characters
+	idempotencyTTL = 24 * time.Hour
 )
 
 type draft struct {
@@ -34,11 +34,11 @@ type stored struct {
 	Data     any    `json:"data"`
 	App      string `json:"app"`
 	Location string `json:"location"`
-	Said     string `json:"said"`
+	Summary  string `json:"said"`
 }
 
 // createPost creates a draft once per idempotency key.
-func (f *Floor) createPost(x *request) error {
+func (f *Server) createPost(x *request) error {
 	c, err := f.authenticate(x)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f *Floor) createPost(x *request) error {
 	if err != nil {
 		return err
 	}
-	first := stored{Data: out, App: "/posts/" + out.ID, Location: "/posts/" + out.ID, Said: out.ID + " is draft."}
+	first := stored{Data: out, App: "/posts/" + out.ID, Location: "/posts/" + out.ID, Summary: out.ID + " is draft."}
 	if first, err = f.once(x, c, key, in, first); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (f *Floor) createPost(x *request) error {
 }
 
 // newPost returns the draft as it is stored and sent.
-func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
+func (f *Server) newPost(x *request, c caller, in draft) (post, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return post{}, fmt.Errorf("creating an ID: %w", err)
@@ -80,7 +80,7 @@ func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
 		out.Accounts[i] = target{ID: id, State: "pending", RetriesLeft: retries}
 		args = append(args, id)
 	}
-	with, err := f.db.forSeveral(x.ctx, len(in.AccountIDs))
+	with, err := f.db.stmtsFor(x.ctx, len(in.AccountIDs))
 	if err != nil {
 		return post{}, err
 	}
@@ -108,7 +108,7 @@ func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
 }
 
 // once writes the post in one transaction, or returns the stored response of the idempotency key.
-func (f *Floor) once(x *request, c caller, key string, in draft, first stored) (stored, error) {
+func (f *Server) once(x *request, c caller, key string, in draft, first stored) (stored, error) {
 	hash, err := hashOf(in)
 	if err != nil {
 		return stored{}, err
@@ -124,7 +124,7 @@ func (f *Floor) once(x *request, c caller, key string, in draft, first stored) (
 	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	now := x.now.UnixMicro()
 	res, err := tx.StmtContext(x.ctx, f.db.claim). //nolint:sqlclosecheck // closed by the transaction
-							ExecContext(x.ctx, c.key, key, hash, answer, now, now+remembered.Microseconds())
+							ExecContext(x.ctx, c.key, key, hash, answer, now, now+idempotencyTTL.Microseconds())
 	if err != nil {
 		return stored{}, fmt.Errorf("claiming an idempotency key: %w", err)
 	}
@@ -141,8 +141,8 @@ func (f *Floor) once(x *request, c caller, key string, in draft, first stored) (
 }
 
 // insert inserts the post, its accounts and the event.
-func (f *Floor) insert(x *request, tx *sql.Tx, c caller, p post) error {
-	with, err := f.db.forSeveral(x.ctx, len(p.Accounts))
+func (f *Server) insert(x *request, tx *sql.Tx, c caller, p post) error {
+	with, err := f.db.stmtsFor(x.ctx, len(p.Accounts))
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (f *Floor) insert(x *request, tx *sql.Tx, c caller, p post) error {
 }
 
 // repeat returns the stored response to a key.
-func (f *Floor) repeat(ctx context.Context, tx *sql.Tx, c caller, key string, hash []byte) (stored, error) {
+func (f *Server) repeat(ctx context.Context, tx *sql.Tx, c caller, key string, hash []byte) (stored, error) {
 	var before, answer []byte
 	stmt := tx.StmtContext(ctx, f.db.stored) //nolint:sqlclosecheck // closed by the transaction
 	if err := stmt.QueryRowContext(ctx, c.key, key).Scan(&before, &answer); err != nil {

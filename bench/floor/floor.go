@@ -25,16 +25,16 @@ type Options struct {
 	PublicURL string // the base of absolute links
 }
 
-// Floor serves the four calls and a constant response.
-type Floor struct {
+// Server serves the four calls and a constant response.
+type Server struct {
 	db        store
 	publicURL string
 	zones     sync.Map // time zones by name, because loading one reads a file
 }
 
 // Open opens the database and prepares the statements.
-func Open(ctx context.Context, o Options) (*Floor, error) {
-	f := &Floor{publicURL: o.PublicURL}
+func Open(ctx context.Context, o Options) (*Server, error) {
+	f := &Server{publicURL: o.PublicURL}
 	if err := f.db.open(ctx, o.Database); err != nil {
 		return nil, err
 	}
@@ -42,10 +42,10 @@ func Open(ctx context.Context, o Options) (*Floor, error) {
 }
 
 // Close closes the database.
-func (f *Floor) Close() error { return f.db.close() }
+func (f *Server) Close() error { return f.db.close() }
 
 // Handler returns a handler of GET /me, GET /posts, GET /posts/{id} and POST /posts below /api/v1, and GET /constant.
-func (f *Floor) Handler() http.Handler {
+func (f *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/me", f.call(f.me))
 	mux.HandleFunc("GET /api/v1/posts", f.call(f.listPosts))
@@ -90,7 +90,7 @@ var (
 )
 
 // call wraps a call. It reads the key from the header and converts errors to responses.
-func (f *Floor) call(do func(*request) error) http.HandlerFunc {
+func (f *Server) call(do func(*request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := uuid.NewV7()
 		if err != nil {
@@ -126,7 +126,7 @@ func reject(w http.ResponseWriter, err error) {
 }
 
 // authenticate returns the caller of the request's key.
-func (f *Floor) authenticate(x *request) (caller, error) {
+func (f *Server) authenticate(x *request) (caller, error) {
 	var c caller
 	var zone string
 	err := f.db.who.QueryRowContext(x.ctx, x.hash[:], x.now.UnixMicro()).Scan(&c.key, &c.team, &c.person, &zone)
@@ -140,7 +140,7 @@ func (f *Floor) authenticate(x *request) (caller, error) {
 	return c, err
 }
 
-func (f *Floor) zone(name string) (*time.Location, error) {
+func (f *Server) zone(name string) (*time.Location, error) {
 	if z, ok := f.zones.Load(name); ok {
 		return z.(*time.Location), nil
 	}

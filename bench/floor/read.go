@@ -16,7 +16,7 @@ import (
 var capabilities = []string{"read", "write", "publish", "spend"}
 
 // me sends the identity of the key.
-func (f *Floor) me(x *request) error {
+func (f *Server) me(x *request) error {
 	var out identity
 	err := f.db.me.QueryRowContext(x.ctx, x.hash[:], x.now.UnixMicro()).Scan(&out.Key.ID, &out.Key.Name, &out.Key.Level,
 		&out.Team.ID, &out.Team.Name, &out.Timezone, &out.ContentLanguage, &out.Person.ID, &out.Person.Name, &out.Role)
@@ -38,7 +38,7 @@ func (f *Floor) me(x *request) error {
 const retries = 3
 
 // getPost sends a post with its accounts.
-func (f *Floor) getPost(x *request) error {
+func (f *Server) getPost(x *request) error {
 	c, err := f.authenticate(x)
 	if err != nil {
 		return err
@@ -54,8 +54,8 @@ func (f *Floor) getPost(x *request) error {
 	if err != nil {
 		return fmt.Errorf("reading a post: %w", err)
 	}
-	out.ScheduledAt, out.PublishedAt = maybe(scheduled, c.zone), maybe(published, c.zone)
-	out.CreatedAt, out.UpdatedAt = *maybe(created, c.zone), *maybe(updated, c.zone)
+	out.ScheduledAt, out.PublishedAt = optionalMoment(scheduled, c.zone), optionalMoment(published, c.zone)
+	out.CreatedAt, out.UpdatedAt = *optionalMoment(created, c.zone), *optionalMoment(updated, c.zone)
 	rows, err := f.db.targets.QueryContext(x.ctx, out.ID)
 	if err != nil {
 		return fmt.Errorf("reading a post's accounts: %w", err)
@@ -68,7 +68,7 @@ func (f *Floor) getPost(x *request) error {
 			&t.ErrorCode, &used); err != nil {
 			return fmt.Errorf("reading a post's accounts: %w", err)
 		}
-		t.PublishedAt = maybe(published, c.zone)
+		t.PublishedAt = optionalMoment(published, c.zone)
 		if t.State != "published" {
 			t.RetriesLeft = max(0, retries-used)
 		}
@@ -83,7 +83,7 @@ func (f *Floor) getPost(x *request) error {
 const pageSize = 20 // the default limit, which all benchmarks use
 
 // listPosts sends the newest posts.
-func (f *Floor) listPosts(x *request) error {
+func (f *Server) listPosts(x *request) error {
 	if x.URL.RawQuery != "limit="+strconv.Itoa(pageSize) {
 		return errInvalid
 	}
@@ -108,7 +108,7 @@ func (f *Floor) listPosts(x *request) error {
 }
 
 // newest returns at most one post more than a page, to detect whether there is another page.
-func (f *Floor) newest(x *request, c caller) ([]summary, error) {
+func (f *Server) newest(x *request, c caller) ([]summary, error) {
 	rows, err := f.db.page.QueryContext(x.ctx, c.team, pageSize+1)
 	if err != nil {
 		return nil, fmt.Errorf("listing posts: %w", err)
@@ -121,14 +121,14 @@ func (f *Floor) newest(x *request, c caller) ([]summary, error) {
 		if err := rows.Scan(&p.ID, &p.Status, &p.Excerpt, &scheduled, &published); err != nil {
 			return nil, fmt.Errorf("listing posts: %w", err)
 		}
-		p.ScheduledAt, p.PublishedAt = maybe(scheduled, c.zone), maybe(published, c.zone)
+		p.ScheduledAt, p.PublishedAt = optionalMoment(scheduled, c.zone), optionalMoment(published, c.zone)
 		out = append(out, p)
 	}
 	return out, rows.Err()
 }
 
 // nameAccounts reads the accounts of a page of posts in one query and sorts them in Go.
-func (f *Floor) nameAccounts(x *request, posts []summary) error {
+func (f *Server) nameAccounts(x *request, posts []summary) error {
 	ids := make([]any, pageSize)
 	for i := range ids {
 		ids[i] = "" // pads the arguments for a short page

@@ -20,11 +20,11 @@ type store struct {
 
 	me, who, page, pageTargets, post, targets *sql.Stmt // reading
 	claim, stored                             *sql.Stmt // writing
-	several                                   sync.Map  // *forSeveral by number of accounts
+	several                                   sync.Map  // *accountStmts by number of accounts
 }
 
-// forSeveral holds the statements that depend on the number of accounts.
-type forSeveral struct {
+// accountStmts holds the statements that depend on the number of accounts.
+type accountStmts struct {
 	accounts *sql.Stmt
 	add      []*sql.Stmt // the post, its accounts and the event; a single statement with PostgreSQL
 }
@@ -139,12 +139,12 @@ func (s *store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// forSeveral returns the statements for n accounts and prepares them at the first use.
-func (s *store) forSeveral(ctx context.Context, n int) (*forSeveral, error) {
+// accountStmts returns the statements for n accounts and prepares them at the first use.
+func (s *store) stmtsFor(ctx context.Context, n int) (*accountStmts, error) {
 	if found, ok := s.several.Load(n); ok {
-		return found.(*forSeveral), nil
+		return found.(*accountStmts), nil
 	}
-	made := &forSeveral{}
+	made := &accountStmts{}
 	var err error
 	if made.accounts, err = s.read.PrepareContext(ctx, s.bind(accountsSQL+strings.Repeat(", ?", n-1)+")")); err != nil {
 		return nil, fmt.Errorf("preparing to read %d accounts: %w", n, err)
@@ -161,7 +161,7 @@ func (s *store) forSeveral(ctx context.Context, n int) (*forSeveral, error) {
 		made.add = append(made.add, stmt)
 	}
 	found, _ := s.several.LoadOrStore(n, made)
-	return found.(*forSeveral), nil
+	return found.(*accountStmts), nil
 }
 
 // bind returns a statement with the database's placeholders.

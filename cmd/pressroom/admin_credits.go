@@ -34,14 +34,14 @@ type (
 
 // Run grants credits to a team.
 func (c adminCreditsGrant) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Booking, error) {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.AdjustmentResult, error) {
 		return s.Credits.Grant(ctx, c.Team, c.Credits, c.Reference, c.Note)
 	})
 }
 
 // Run withdraws credits from a team.
 func (c adminCreditsWithdraw) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Booking, error) {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.AdjustmentResult, error) {
 		return s.Credits.Withdraw(ctx, c.Team, c.Credits, c.Reference, c.Note)
 	})
 }

@@ -74,7 +74,7 @@ func printFindings(w io.Writer, found []appcheck.Finding) error {
 			fmt.Fprintf(&text, ": %s", f.Detail)
 		}
 		text.WriteByte('\n')
-		if f.NextStep != "" && f.Result != network.Works {
+		if f.NextStep != "" && f.Result != network.CheckPassed {
 			fmt.Fprintf(&text, "           Next: %s\n", f.NextStep)
 		}
 	}

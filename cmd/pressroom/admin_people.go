@@ -109,14 +109,14 @@ func (f forceFlags) options() []lastoperator.Option {
 // Run suspends a person's account.
 func (c adminPeopleSuspend) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
-		return s.Teams.SetHold(ctx, c.Person, true, c.options()...)
+		return s.Teams.SetSuspended(ctx, c.Person, true, c.options()...)
 	})
 }
 
 // Run ends a suspension.
 func (c adminPeopleUnsuspend) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
-		return s.Teams.SetHold(ctx, c.Person, false)
+		return s.Teams.SetSuspended(ctx, c.Person, false)
 	})
 }
 

@@ -92,7 +92,7 @@ func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	if err != nil || len(accounts) == 0 {
 		return err
 	}
-	if r.Held != restoreguard.ByHand {
+	if r.Held != restoreguard.Manual {
 		fmt.Fprintf(w,
 			"\nChanges and cancellations after %s are not in this database. Posts are listed as of that time.\n",
 			r.Since.Format(timeFormat))

@@ -41,7 +41,7 @@ func TestPrintResumption(t *testing.T) {
 		t.Error(out.String())
 	}
 	out.Reset()
-	r.Held = restoreguard.ByHand
+	r.Held = restoreguard.Manual
 	if err := printResumption(&out, r); err != nil || strings.Contains(out.String(), "not in this database") {
 		t.Errorf("a manual hold: %s, %v", &out, err)
 	}

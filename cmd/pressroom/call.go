@@ -12,15 +12,15 @@ import (
 )
 
 type callCmd struct {
-	Args []word `arg:"" optional:"" help:"Operation and its arguments. Lists all operations if omitted."`
+	Args []rawArg `arg:"" optional:"" help:"Operation and its arguments. Lists all operations if omitted."`
 }
 
-// word is an unmodified argument. Package kong would pass a string through JSON, which changes bytes that are not
+// rawArg is an unmodified argument. Package kong would pass a string through JSON, which changes bytes that are not
 // UTF-8.
-type word string
+type rawArg string
 
 // Decode reads the next argument.
-func (w *word) Decode(ctx *kong.DecodeContext) error {
+func (w *rawArg) Decode(ctx *kong.DecodeContext) error {
 	token, err := ctx.Scan.PopValue("argument")
 	if err != nil {
 		return fmt.Errorf("reading an argument: %w", err)
@@ -29,7 +29,7 @@ func (w *word) Decode(ctx *kong.DecodeContext) error {
 	if !ok {
 		return errors.New("an argument is not a string")
 	}
-	*w = word(text)
+	*w = rawArg(text)
 	return nil
 }
 

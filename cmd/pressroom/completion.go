@@ -57,7 +57,7 @@ func (c completionCmd) Run() error {
 }
 
 type completeCmd struct {
-	Words []word `arg:"" optional:""`
+	Words []rawArg `arg:"" optional:""`
 }
 
 // Run prints the words that may follow Words, one on each line.

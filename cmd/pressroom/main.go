@@ -53,7 +53,7 @@ func main() {
 	if err != nil {
 		parser.Stdout = os.Stderr // kong prints the usage before an error
 	}
-	parser.FatalIfErrorf(nameCommands(err))
+	parser.FatalIfErrorf(explainUnknownCommand(err))
 	log, err := newLog(os.Stderr, p.LogLevel, p.LogFormat)
 	k.FatalIfErrorf(err)
 	err = k.Run(log)
@@ -97,8 +97,8 @@ func resourceNames() []string {
 	return names
 }
 
-// nameCommands returns the error for an unknown command. It suggests the closest command and lists all.
-func nameCommands(err error) error {
+// explainUnknownCommand returns the error for an unknown command. It suggests the closest command and lists all.
+func explainUnknownCommand(err error) error {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok {
 		return err

@@ -138,7 +138,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	}
 	cfg.WaitForDatabase = databaseTimeout
 	cfg.PerNetwork, cfg.MaxCalls, cfg.ShutdownDelay, cfg.Now = c.PerNetwork, c.MaxCalls, c.ShutdownDelay, failpoint.Clock
-	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
+	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AllowAnyBlueskyServer = c.TrustedProxies, c.BlueskyServers, false
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return cfg, err
 	}
@@ -229,7 +229,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 	blobs, err := f.blobs()
 	return server.Config{
 		Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, TrustReplica: f.TrustReplica,
-		BesideServer: true, Catalog: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true,
+		BesideServer: true, Catalog: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AllowAnyBlueskyServer: true,
 	}, err
 }
 

@@ -14,36 +14,36 @@ type Code string
 
 // The codes of the contract's error table.
 const (
-	Unauthorized        Code = "unauthorized"
-	RestDisabled        Code = "rest_disabled"
-	TeamSwitchedOff     Code = "mcp_disabled_for_team"
-	PlanLapsed          Code = "plan_lapsed"
-	ConnectionSuspended Code = "connection_suspended"
-	TeamClosed          Code = "team_closed"
-	AccountNotApproved  Code = "account_not_approved"
-	MembershipLost      Code = "membership_lost"
-	OwnershipLost       Code = "ownership_lost"
-	RoleLost            Code = "role_lost"
-	EndpointNotFound    Code = "endpoint_not_found"
-	MethodNotAllowed    Code = "method_not_allowed"
-	ReadNotAllowed      Code = "read_not_allowed"
-	WriteNotAllowed     Code = "write_not_allowed"
-	PublishNotAllowed   Code = "publish_not_allowed"
-	SpendNotAllowed     Code = "spend_not_allowed"
-	RateLimited         Code = "rate_limited"
-	DailyCallLimit      Code = "daily_call_limit_reached"
-	DailyCreditLimit    Code = "daily_credit_limit_reached"
-	InsufficientCredits Code = "insufficient_credits"
-	PlanLimitReached    Code = "plan_limit_reached"
-	ValidationFailed    Code = "validation_failed"
-	NotFound            Code = "not_found"
-	FolderNotFound      Code = "folder_not_found"
-	KeyReused           Code = "idempotency_key_reused"
-	KeyInProgress       Code = "idempotency_key_in_progress"
-	PreflightBlocked    Code = "preflight_blocked"
-	AwaitingApproval    Code = "awaiting_client_approval"
-	ProviderUnavailable Code = "provider_unavailable"
-	Internal            Code = "internal_error"
+	Unauthorized             Code = "unauthorized"
+	RestDisabled             Code = "rest_disabled"
+	TeamAccessDisabled       Code = "mcp_disabled_for_team"
+	PlanLapsed               Code = "plan_lapsed"
+	ConnectionSuspended      Code = "connection_suspended"
+	TeamClosed               Code = "team_closed"
+	OwnerSuspended           Code = "account_not_approved"
+	MembershipLost           Code = "membership_lost"
+	OwnershipLost            Code = "ownership_lost"
+	RoleLost                 Code = "role_lost"
+	EndpointNotFound         Code = "endpoint_not_found"
+	MethodNotAllowed         Code = "method_not_allowed"
+	ReadNotAllowed           Code = "read_not_allowed"
+	WriteNotAllowed          Code = "write_not_allowed"
+	PublishNotAllowed        Code = "publish_not_allowed"
+	SpendNotAllowed          Code = "spend_not_allowed"
+	RateLimited              Code = "rate_limited"
+	DailyCallLimit           Code = "daily_call_limit_reached"
+	DailyCreditLimit         Code = "daily_credit_limit_reached"
+	InsufficientCredits      Code = "insufficient_credits"
+	PlanLimitReached         Code = "plan_limit_reached"
+	ValidationFailed         Code = "validation_failed"
+	NotFound                 Code = "not_found"
+	FolderNotFound           Code = "folder_not_found"
+	IdempotencyKeyReused     Code = "idempotency_key_reused"
+	IdempotencyKeyInProgress Code = "idempotency_key_in_progress"
+	PreflightBlocked         Code = "preflight_blocked"
+	AwaitingApproval         Code = "awaiting_client_approval"
+	ProviderUnavailable      Code = "provider_unavailable"
+	Internal                 Code = "internal_error"
 )
 
 // Unavailable means that this node cannot serve the call now. The contract allows codes beyond its table within v1.
@@ -73,40 +73,40 @@ const (
 
 // The reasons of validation_failed (spec, Errors, and some that pressroom adds).
 const (
-	UnknownArgument       = "unknown_argument"
-	ArgumentGivenTwice    = "argument_given_twice"
-	BodyNotAllowed        = "body_not_allowed"
-	ArgumentsInQuery      = "arguments_in_query"
-	BodyNotAnObject       = "body_not_a_json_object"
-	NotAnInteger          = "not_an_integer"
-	NotANumber            = "not_a_number"
-	NotABoolean           = "not_a_boolean"
-	NotAList              = "not_a_list"
-	NotASingleValue       = "not_a_single_value"
-	NotExpressibleInQuery = "not_expressible_in_a_query"
-	SecretInArgument      = "secret_in_argument"
-	KeyRequired           = "idempotency_key_required"
-	KeyNotAccepted        = "idempotency_key_not_accepted"
-	KeyGivenTwice         = "idempotency_key_given_twice"
-	KeyEmpty              = "idempotency_key_empty"
-	KeyTooLong            = "idempotency_key_too_long"
-	MissingArgument       = "missing_argument"
-	TooLong               = "too_long"
-	TooShort              = "too_short"
-	OutOfRange            = "out_of_range"
-	NotAllowedValue       = "not_allowed_value"
-	Malformed             = "malformed"
-	InvalidCursor         = "invalid_cursor"
-	NoTimePart            = "no_time_part"
-	TimeDoesNotExist      = "time_does_not_exist"
-	InThePast             = "in_the_past"
-	ExactlyOneOf          = "exactly_one_of"
-	TooLarge              = "too_large"
-	WrongState            = "wrong_state"
-	SizeDiffers           = "size_differs"
-	DigestDiffers         = "digest_differs"
-	TypeDiffers           = "type_differs"
-	TypeRefused           = "type_refused"
+	UnknownArgument           = "unknown_argument"
+	ArgumentGivenTwice        = "argument_given_twice"
+	BodyNotAllowed            = "body_not_allowed"
+	ArgumentsInQuery          = "arguments_in_query"
+	BodyNotAnObject           = "body_not_a_json_object"
+	NotAnInteger              = "not_an_integer"
+	NotANumber                = "not_a_number"
+	NotABoolean               = "not_a_boolean"
+	NotAList                  = "not_a_list"
+	NotASingleValue           = "not_a_single_value"
+	NotExpressibleInQuery     = "not_expressible_in_a_query"
+	SecretInArgument          = "secret_in_argument"
+	IdempotencyKeyRequired    = "idempotency_key_required"
+	IdempotencyKeyNotAccepted = "idempotency_key_not_accepted"
+	IdempotencyKeyGivenTwice  = "idempotency_key_given_twice"
+	IdempotencyKeyEmpty       = "idempotency_key_empty"
+	IdempotencyKeyTooLong     = "idempotency_key_too_long"
+	MissingArgument           = "missing_argument"
+	TooLong                   = "too_long"
+	TooShort                  = "too_short"
+	OutOfRange                = "out_of_range"
+	NotAllowedValue           = "not_allowed_value"
+	Malformed                 = "malformed"
+	InvalidCursor             = "invalid_cursor"
+	NoTimePart                = "no_time_part"
+	TimeDoesNotExist          = "time_does_not_exist"
+	InThePast                 = "in_the_past"
+	ExactlyOneOf              = "exactly_one_of"
+	TooLarge                  = "too_large"
+	WrongState                = "wrong_state"
+	SizeDiffers               = "size_differs"
+	DigestDiffers             = "digest_differs"
+	TypeDiffers               = "type_differs"
+	TypeRefused               = "type_refused"
 )
 
 // ChargeKeySpent is the reason of an idempotency_key_reused error of a paid operation: the key already paid for this
@@ -172,8 +172,8 @@ func BadState(state, detail string) *Error {
 	return Invalid(WrongState, "", detail).With("state", state)
 }
 
-// Missing returns the error for an item that does not exist or belongs to another team. It does not reveal which.
-func Missing() *Error {
+// ItemNotFound returns the error for an item that does not exist or belongs to another team. It does not reveal which.
+func ItemNotFound() *Error {
 	return New(NotFound, "Item not found, or you don't have access to it.")
 }
 
@@ -183,7 +183,7 @@ const unavailableRetryAfter = 2 * time.Second
 // AtCapacity returns the error for a call that a node at capacity rejects.
 func AtCapacity(wait time.Duration) *Error {
 	return New(Unavailable, "This node is at capacity. Nothing was done or charged; retry after the wait.").
-		With("reason", Busy).After(wait)
+		With("reason", Busy).WithRetryAfter(wait)
 }
 
 // Unreachable returns the error for a call that failed because the node cannot reach its database or file store. The
@@ -192,7 +192,7 @@ func Unreachable(err error) *Error {
 	return New(Unavailable,
 		"The service cannot reach its database or file store. Retry after the wait, with the same Idempotency-Key if "+
 			"you sent one. A write without a key may have taken effect: check before you retry.").
-		With("reason", Disconnected).After(unavailableRetryAfter).Wrap(err)
+		With("reason", Disconnected).WithRetryAfter(unavailableRetryAfter).Wrap(err)
 }
 
 // With returns a copy with one more identifier in its context.
@@ -206,8 +206,8 @@ func (e *Error) With(name string, value any) *Error {
 	return &out
 }
 
-// After returns a copy with the time to wait, rounded up to whole seconds and at least one.
-func (e *Error) After(wait time.Duration) *Error {
+// WithRetryAfter returns a copy with the time to wait, rounded up to whole seconds and at least one.
+func (e *Error) WithRetryAfter(wait time.Duration) *Error {
 	out := *e
 	out.RetryAfter = max(time.Second, (wait + time.Second - 1).Truncate(time.Second))
 	return out.With("retry_after_seconds", int(out.RetryAfter/time.Second))

@@ -58,9 +58,9 @@ type Part struct {
 	Text      string
 }
 
-// order lists the sections. In each section, the files in first come first. The other files of its folder follow,
+// sectionOrder lists the sections. In each section, the files in first come first. The other files of its folder follow,
 // sorted by name.
-var order = []struct {
+var sectionOrder = []struct {
 	id, title, folder string
 	first             []string
 }{
@@ -125,12 +125,12 @@ var summaries = map[string]string{
 func New(files fs.FS, o Options) (*Site, error) {
 	s := &Site{pages: map[string]*Page{}}
 	listed := map[string]bool{}
-	for _, section := range order {
+	for _, section := range sectionOrder {
 		for _, name := range section.first {
 			listed[name] = true
 		}
 	}
-	for _, section := range order {
+	for _, section := range sectionOrder {
 		names := slices.Clone(section.first)
 		if section.folder != "" {
 			found, err := fs.Glob(files, path.Join(section.folder, "*.md"))
@@ -225,23 +225,23 @@ func (p *Page) search(content *Content, words []string) []Result {
 	for _, part := range content.Parts {
 		heading, text := strings.ToLower(part.Title), strings.ToLower(part.Text)
 		whole.WriteString(heading + " " + text + " ")
-		if score := rate(words, title, heading, text); score > 0 {
+		if score := scorePart(words, title, heading, text); score > 0 {
 			out = append(out, Result{p, part, excerpt(part.Text, words[0]), score})
 		}
 	}
-	if len(out) == 0 && rate(words, title, "", whole.String()) > 0 {
+	if len(out) == 0 && scorePart(words, title, "", whole.String()) > 0 {
 		return []Result{{p, Part{}, excerpt(content.Parts[0].Text, ""), 1}}
 	}
 	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(b.score, a.score) })
 	return out[:min(len(out), maxParts)]
 }
 
-// rate returns a part's score, or 0 if it lacks a word. Matches in titles, and matches of the whole query, score
+// scorePart returns a part's score, or 0 if it lacks a word. Matches in titles, and matches of the whole query, score
 // higher.
-func rate(words []string, title, heading, text string) int {
-	score := weigh(strings.Join(words, " "), title, heading, text)
+func scorePart(words []string, title, heading, text string) int {
+	score := scorePhrase(strings.Join(words, " "), title, heading, text)
 	for _, word := range words {
-		weight := weigh(word, title, heading, text)
+		weight := scorePhrase(word, title, heading, text)
 		if weight == 0 {
 			return 0
 		}
@@ -250,7 +250,7 @@ func rate(words []string, title, heading, text string) int {
 	return score
 }
 
-func weigh(phrase, title, heading, text string) int {
+func scorePhrase(phrase, title, heading, text string) int {
 	weight := min(strings.Count(text, phrase), 5)
 	if strings.Contains(heading, phrase) {
 		weight += 8

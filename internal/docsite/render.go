@@ -41,12 +41,12 @@ var htmlFixes = strings.NewReplacer(
 	"<th></th>", "<td></td>", "<th>", `<th scope="col">`, "<th ", `<th scope="col" `,
 )
 
-// heads match the table heads that begin with a small letter.
-var heads = regexp.MustCompile(`<th [^>]*>[a-z]`)
+// lowercaseHeader match the table heads that begin with a small letter.
+var lowercaseHeader = regexp.MustCompile(`<th [^>]*>[a-z]`)
 
-// capitalized returns HTML whose table heads begin with a capital letter, except code.
-func capitalized(html string) string {
-	return heads.ReplaceAllStringFunc(html, func(head string) string {
+// capitalizeHeaders returns HTML whose table heads begin with a capital letter, except code.
+func capitalizeHeaders(html string) string {
+	return lowercaseHeader.ReplaceAllStringFunc(html, func(head string) string {
 		last := len(head) - 1
 		return head[:last] + strings.ToUpper(head[last:])
 	})
@@ -61,26 +61,26 @@ func render(name string, source []byte, o Options) (*Content, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	w.endPart()
-	for _, link := range w.dead {
+	for _, link := range w.deadLinks {
 		unlink(link)
 	}
 	var html bytes.Buffer
 	if err := markdown().Renderer().Render(&html, source, tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	c.HTML = template.HTML(capitalized(htmlFixes.Replace(html.String()))) //nolint:gosec // from the repository
+	c.HTML = template.HTML(capitalizeHeaders(htmlFixes.Replace(html.String()))) //nolint:gosec // from the repository
 	return c, nil
 }
 
 // walker collects the parts and links of a page.
 type walker struct {
-	name    string
-	source  []byte
-	options Options
-	content *Content
-	part    *Part
-	text    strings.Builder
-	dead    []*ast.Link
+	name      string
+	source    []byte
+	options   Options
+	content   *Content
+	part      *Part
+	text      strings.Builder
+	deadLinks []*ast.Link
 }
 
 func (w *walker) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -133,10 +133,10 @@ func (w *walker) visitLink(n *ast.Link) {
 	to := string(n.Destination)
 	if !scheme.MatchString(to) {
 		w.content.Links = append(w.content.Links, to)
-		to = w.link(to)
+		to = w.resolveLink(to)
 	}
 	if n.Destination = []byte(to); to == "" {
-		w.dead = append(w.dead, n)
+		w.deadLinks = append(w.deadLinks, n)
 	}
 }
 
@@ -153,8 +153,8 @@ func (w *walker) takeText() string {
 	return strings.Join(strings.Fields(w.text.String()), " ")
 }
 
-// link returns the site's link for a relative link of the source, or "" for none.
-func (w *walker) link(to string) string {
+// resolveLink returns the site's link for a relative link of the source, or "" for none.
+func (w *walker) resolveLink(to string) string {
 	file, fragment, _ := strings.Cut(to, "#")
 	if outside, ok := strings.CutPrefix(path.Join(path.Dir(w.name), file), "../"); ok {
 		return w.options.Outside(outside)

@@ -60,9 +60,9 @@ func load(l *Language) *Language {
 	return l
 }
 
-// Scripts returns the translations of the texts in scripts as a JSON object whose names are the English texts. Values
+// ScriptTextsJSON returns the translations of the texts in scripts as a JSON object whose names are the English texts. Values
 // are texts, or objects with plural forms.
-func (l *Language) Scripts() []byte {
+func (l *Language) ScriptTextsJSON() []byte {
 	if l.scripts == nil {
 		return []byte("{}")
 	}

@@ -89,8 +89,8 @@ var german = format{
 	thousands:     ".", point: ",", percent: "\u00a0%", and: " und ", or: " oder ", byteName: "Byte", weekStart: time.Monday,
 }
 
-// names matches the words of a layout. Longer words come first, because the first alternative that matches wins.
-var names = regexp.MustCompile(`Monday|Mon|January|Jan`)
+// layoutNames matches the words of a layout. Longer words come first, because the first alternative that matches wins.
+var layoutNames = regexp.MustCompile(`Monday|Mon|January|Jan`)
 
 // Format returns a time in a layout of the language.
 func (l *Language) Format(at time.Time, layout Layout) string {
@@ -101,7 +101,7 @@ func (l *Language) Format(at time.Time, layout Layout) string {
 	var out strings.Builder
 	rest := own
 	for rest != "" {
-		found := names.FindStringIndex(rest)
+		found := layoutNames.FindStringIndex(rest)
 		if found == nil {
 			break
 		}
@@ -137,8 +137,8 @@ func (l *Language) StartOfWeek(day time.Time) time.Time {
 	return day.AddDate(0, 0, -(int(day.Weekday()-l.WeekStart())+7)%7)
 }
 
-// Days returns a range of days within one month, such as 23 – 29 November 2026.
-func (l *Language) Days(from, to time.Time) string {
+// FormatDayRange returns a range of days within one month, such as 23 – 29 November 2026.
+func (l *Language) FormatDayRange(from, to time.Time) string {
 	if l == American {
 		return l.Format(from, "January 2") + " – " + l.Format(to, "2, 2006")
 	}
@@ -177,7 +177,7 @@ func (l *Language) Layout(layout Layout) string {
 // Count returns a number as an integer with thousands separators, or a dash if it is a nil pointer. It formats other
 // values with fmt.Sprint.
 func (l *Language) Count(value any) string {
-	n, ok := whole(value)
+	n, ok := roundToInt64(value)
 	if !ok {
 		if isNumber(value) {
 			return "–"
@@ -197,12 +197,12 @@ func (l *Language) Count(value any) string {
 
 // Decimal returns a number with a fixed number of decimals, such as 2.5.
 func (l *Language) Decimal(n float64, decimals int) string {
-	return l.Point(strconv.FormatFloat(n, 'f', decimals, 64))
+	return l.LocalizeDecimal(strconv.FormatFloat(n, 'f', decimals, 64))
 }
 
-// Point replaces a number's decimal point with the language's decimal separator. The number must not have thousands
+// LocalizeDecimal replaces a number's decimal point with the language's decimal separator. The number must not have thousands
 // separators.
-func (l *Language) Point(number string) string {
+func (l *Language) LocalizeDecimal(number string) string {
 	return strings.Replace(number, ".", l.format.point, 1)
 }
 
@@ -220,7 +220,7 @@ func (l *Language) Bytes(n int64) string {
 		case amount >= 9.95:
 			return fmt.Sprintf("%.0f %s", amount, unit.name)
 		case amount >= .9995:
-			return l.Point(strings.TrimSuffix(fmt.Sprintf("%.1f", amount), ".0")) + " " + unit.name
+			return l.LocalizeDecimal(strings.TrimSuffix(fmt.Sprintf("%.1f", amount), ".0")) + " " + unit.name
 		}
 	}
 	return fmt.Sprintf("%d %s", n, l.format.byteName)
@@ -251,8 +251,8 @@ func isNumber(value any) bool {
 	return false
 }
 
-// whole returns a number rounded to an integer. It returns false for nil pointers and for values that are not numbers.
-func whole(value any) (int64, bool) {
+// roundToInt64 returns a number rounded to an integer. It returns false for nil pointers and for values that are not numbers.
+func roundToInt64(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int:
 		return int64(v), true

@@ -88,17 +88,18 @@ func (l *Language) N(n any, one, many Key, args ...any) string {
 	if l.isOne(n) {
 		format = found.One
 	}
-	return l.sprintf(withoutContext(format), append([]any{n}, args...))
+	return l.sprintf(trimContext(format), append([]any{n}, args...))
 }
 
 // H is T for a text with markup. Arguments are escaped unless they are HTML.
 func (l *Language) H(key Key, args ...any) template.HTML {
-	return template.HTML(l.T(key, escaped(args)...)) //nolint:gosec // keys are part of the program, and the arguments are escaped
+	return template.HTML(l.T(key,
+		escapeArgs(args)...)) //nolint:gosec // keys are part of the program, and the arguments are escaped
 }
 
 // NH is N for a text with markup. Arguments are escaped unless they are HTML.
 func (l *Language) NH(n any, one, many Key, args ...any) template.HTML {
-	return template.HTML(l.N(n, one, many, escaped(args)...)) //nolint:gosec // as in H
+	return template.HTML(l.N(n, one, many, escapeArgs(args)...)) //nolint:gosec // as in H
 }
 
 // Has reports whether a text has a translation. It is true for all texts in English.
@@ -107,8 +108,8 @@ func (l *Language) Has(key Key) bool {
 	return ok || l.texts == nil
 }
 
-// HasScript reports whether a script's text has a translation. Such texts are translated in the browser.
-func (l *Language) HasScript(text string) bool {
+// HasScriptText reports whether a script's text has a translation. Such texts are translated in the browser.
+func (l *Language) HasScriptText(text string) bool {
 	_, ok := l.scripts[text]
 	return ok
 }
@@ -117,11 +118,11 @@ func (l *Language) find(key Key) translation {
 	if text, ok := l.texts[key]; ok {
 		return text
 	}
-	return translation{Other: withoutContext(string(key))}
+	return translation{Other: trimContext(string(key))}
 }
 
-// withoutContext returns a text without the suffix that distinguishes equal texts.
-func withoutContext(text string) string {
+// trimContext returns a text without the suffix that distinguishes equal texts.
+func trimContext(text string) string {
 	if at := strings.LastIndexByte(text, '|'); at >= 0 {
 		return text[:at]
 	}
@@ -130,7 +131,7 @@ func withoutContext(text string) string {
 
 // isOne reports whether n takes the singular in the language.
 func (l *Language) isOne(n any) bool {
-	count, ok := whole(n)
+	count, ok := roundToInt64(n)
 	if !ok || count < 0 {
 		return false
 	}
@@ -145,7 +146,7 @@ func (l *Language) sprintf(format string, args []any) string {
 	shown := make([]any, len(args))
 	for i, arg := range args {
 		shown[i] = arg
-		if _, ok := whole(arg); ok || isNumber(arg) {
+		if _, ok := roundToInt64(arg); ok || isNumber(arg) {
 			shown[i] = l.Count(arg)
 		} else if key, ok := arg.(Key); ok {
 			shown[i] = l.T(key)
@@ -156,7 +157,7 @@ func (l *Language) sprintf(format string, args []any) string {
 	return fmt.Sprintf(strings.ReplaceAll(indexedNumber.ReplaceAllString(format, "%${1}s"), "%d", "%s"), shown...)
 }
 
-func escaped(args []any) []any {
+func escapeArgs(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -165,7 +166,7 @@ func escaped(args []any) []any {
 		case string:
 			out[i] = template.HTMLEscapeString(v)
 		default:
-			if _, ok := whole(arg); ok || isNumber(arg) {
+			if _, ok := roundToInt64(arg); ok || isNumber(arg) {
 				out[i] = arg
 			} else if key, ok := arg.(Key); ok {
 				out[i] = key

@@ -17,10 +17,10 @@ type App struct { //nolint:recvcheck // Base changes it its receiver, WithDefaul
 	Rules  *Rules   `json:"rules"` // limits that the network's Check applies; DefaultRules by default
 	// ListingDelay is how long a published post may be missing from the network's lists. It is a minute by default,
 	// because no network documents this time. Operators set it as "settled".
-	ListingDelay Span `json:"settled"`
+	ListingDelay Duration `json:"settled"`
 	// Timeout is the time limit of an ordinary call; the Timeout of HTTP by default. The call that publishes a post may
 	// take twice as long, and file transfers three times as long. Calls with a body get extra time for its size.
-	Timeout Span `json:"timeout"`
+	Timeout Duration `json:"timeout"`
 }
 
 // OAuthApp is a second app of a network, for accounts that the first app cannot connect.
@@ -55,7 +55,7 @@ func (a App) WithDefaults(platform string, scopes ...string) App {
 		a.HTTP = &limited
 	}
 	if a.ListingDelay == 0 {
-		a.ListingDelay = Span(time.Minute)
+		a.ListingDelay = Duration(time.Minute)
 	}
 	if a.Rules == nil {
 		rules, _ := DefaultRules(platform)
@@ -67,8 +67,8 @@ func (a App) WithDefaults(platform string, scopes ...string) App {
 // Token is the response of a token endpoint (RFC 6749, section 5.1), with the networks' fields for the lifetime of a
 // refresh token.
 type Token struct {
-	Access       string `json:"access_token"`
-	Refresh      string `json:"refresh_token"`
+	AccessToken  string `json:"access_token"`
+	RefreshToken string `json:"refresh_token"`
 	Scope        string `json:"scope"`
 	Expires      int64  `json:"expires_in"`               // seconds
 	RefreshFor   int64  `json:"refresh_expires_in"`       // seconds, in TikTok's responses
@@ -80,9 +80,9 @@ const maxTokenLife = 10 * 365 * 24 * time.Hour
 
 // Grant returns g with the new token. If the response has no refresh token, g keeps its own.
 func (t Token) Grant(g Grant, now time.Time) Grant {
-	g.Access, g.Expires = t.Access, expiry(t.Expires, now)
-	if t.Refresh != "" {
-		g.Refresh, g.RefreshExpires = t.Refresh, expiry(max(t.RefreshFor, t.RefreshUntil), now)
+	g.AccessToken, g.Expires = t.AccessToken, expiry(t.Expires, now)
+	if t.RefreshToken != "" {
+		g.RefreshToken, g.RefreshExpires = t.RefreshToken, expiry(max(t.RefreshFor, t.RefreshUntil), now)
 	}
 	return g
 }

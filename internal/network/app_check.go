@@ -21,20 +21,20 @@ type AppChecker interface {
 	CheckAccount(ctx context.Context, g Grant) []Finding
 }
 
-// Result is the outcome of one check.
-type Result string
+// CheckResult is the outcome of one check.
+type CheckResult string
 
 // The results.
 const (
-	Works   Result = "works"
-	Fails   Result = "fails"
-	Unclear Result = "unclear" // the network does not report it, or could not be reached
+	CheckPassed  CheckResult = "works"
+	CheckFailed  CheckResult = "fails"
+	CheckUnclear CheckResult = "unclear" // the network does not report it, or could not be reached
 )
 
 // Finding is the outcome of checking one requirement of an app.
 type Finding struct {
 	Subject  string // the requirement, such as "permission video.publish"
-	Result   Result
+	Result   CheckResult
 	Detail   string // for people; may quote the network
 	NextStep string // what the operator has to do; empty if nothing
 	Expired  bool   // the access token was rejected; a refreshed token may work
@@ -46,7 +46,7 @@ type Finding struct {
 type Creator struct {
 	Audiences                   []string // as named by the network
 	NoComment, NoDuet, NoStitch bool
-	LongestVideo                time.Duration // 0 if unknown
+	MaxVideoDuration            time.Duration // 0 if unknown
 }
 
 // Forbids reports whether the settings forbid an option: an audience, "comment", "duet" or "stitch".
@@ -73,12 +73,12 @@ const (
 // CallFinding returns the finding for a call: Works if err is nil.
 func CallFinding(platform, subject string, err error) Finding {
 	if err == nil {
-		return Finding{Subject: subject, Result: Works}
+		return Finding{Subject: subject, Result: CheckPassed}
 	}
-	found := Finding{Subject: subject, Result: Fails, Detail: err.Error()}
+	found := Finding{Subject: subject, Result: CheckFailed, Detail: err.Error()}
 	rejected, ok := errors.AsType[*Error](err)
 	if !ok {
-		found.Result, found.NextStep = Unclear, retryLater
+		found.Result, found.NextStep = CheckUnclear, retryLater
 		return found
 	}
 	found.Detail = cmp.Or(rejected.Message, rejected.Code, "The network did not answer.")
@@ -86,17 +86,17 @@ func CallFinding(platform, subject string, err error) Finding {
 		found.Detail = rejected.Code + ": " + rejected.Message
 	}
 	switch rejected.Class {
-	case AuthDead, AuthRefresh:
-		found.NextStep, found.Expired = reconnect, rejected.Class == AuthRefresh
+	case ReconnectRequired, RefreshRequired:
+		found.NextStep, found.Expired = reconnect, rejected.Class == RefreshRequired
 		if step := nextSteps[platform][rejected.Code]; rejected.Code != "" && step != "" {
 			found.NextStep = step
 		}
-	case Quota:
+	case QuotaExceeded:
 		found.NextStep = cmp.Or(nextSteps[platform][rejected.Code], "Wait until the limit ends.")
-	case Unapproved:
+	case AppNotApproved:
 		found.NextStep = NextStep(platform, rejected.Code)
-	case Rate, Transient, Uncertain, Processing, HostBlocked:
-		found.Result, found.NextStep = Unclear, retryLater
+	case RateLimited, Transient, OutcomeUnknown, Processing, HostBlocked:
+		found.Result, found.NextStep = CheckUnclear, retryLater
 	case Rejected, RejectedMedia, Duplicate:
 		found.NextStep = NextStep(platform, "")
 	}
@@ -112,9 +112,9 @@ func CredentialsFinding(platform, app string, err error) Finding {
 	case !ok:
 	// RFC 6749, section 5.2
 	case rejected.Status == http.StatusUnauthorized, rejected.Code == "invalid_client", rejected.Code == "unauthorized_client":
-		found.Result, found.NextStep = Fails, compareApp
-	case rejected.Class == AuthDead:
-		return Finding{Subject: found.Subject, Result: Works}
+		found.Result, found.NextStep = CheckFailed, compareApp
+	case rejected.Class == ReconnectRequired:
+		return Finding{Subject: found.Subject, Result: CheckPassed}
 	}
 	return found
 }
@@ -126,13 +126,14 @@ type RequiredScope struct{ Scope, Effect string }
 // it returns a single Unclear finding.
 func CheckScopes(granted []string, required ...RequiredScope) []Finding {
 	if len(granted) == 0 {
-		return []Finding{{Subject: "permissions", Result: Unclear, Detail: "The network does not report the granted permissions."}}
+		return []Finding{{Subject: "permissions", Result: CheckUnclear,
+			Detail: "The network does not report the granted permissions."}}
 	}
 	var out []Finding
 	for _, scope := range required {
-		found := Finding{Subject: "permission " + scope.Scope, Result: Works}
+		found := Finding{Subject: "permission " + scope.Scope, Result: CheckPassed}
 		if !slices.Contains(granted, scope.Scope) {
-			found.Result, found.Detail = Fails, "Not granted: "+scope.Effect+"."
+			found.Result, found.Detail = CheckFailed, "Not granted: "+scope.Effect+"."
 			found.NextStep = "Give the app the permission in the network's developer console. " + reconnect
 		}
 		out = append(out, found)
@@ -154,12 +155,12 @@ const (
 // UsageFinding returns the finding for a usage limit: Fails if the limit is used up. A total of 0 means that the limit
 // is unknown.
 func UsageFinding(subject string, used, total int) Finding {
-	found := Finding{Subject: subject, Result: Works, Detail: fmt.Sprintf("%d of %d used", used, total)}
+	found := Finding{Subject: subject, Result: CheckPassed, Detail: fmt.Sprintf("%d of %d used", used, total)}
 	switch {
 	case total <= 0:
 		found.Detail = fmt.Sprintf("%d used", used)
 	case used >= total:
-		found.Result, found.NextStep = Fails, "Wait until the limit ends."
+		found.Result, found.NextStep = CheckFailed, "Wait until the limit ends."
 	}
 	return found
 }

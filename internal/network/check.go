@@ -17,7 +17,7 @@ func (r Rules) Check(c Content) []Problem {
 }
 
 func (r Rules) checkText(c Content) []Problem {
-	if !r.Media.Needed && len(c.Media) == 0 && isBlank(c.Text) {
+	if !r.Media.Required && len(c.Media) == 0 && isBlank(c.Text) {
 		return []Problem{blocking("caption_missing", "A post on %s needs text, an image or a video. Add one.", r.Title)}
 	}
 	if limit := r.maxLength(c); r.Text.Unit.Count != nil && limit > 0 {
@@ -43,8 +43,8 @@ func (r Rules) CheckFirstComment(text string) []Problem {
 	if isBlank(text) {
 		return []Problem{blocking("caption_missing", "The first comment has no visible text. Write one, or clear it.")}
 	}
-	if have := limit.Unit.Count(text); have > limit.Longest {
-		return []Problem{r.tooLong(have, limit.Longest, limit.Unit.Name)}
+	if have := limit.Unit.Count(text); have > limit.MaxLength {
+		return []Problem{r.tooLong(have, limit.MaxLength, limit.Unit.Name)}
 	}
 	return nil
 }
@@ -79,13 +79,13 @@ func (r Rules) checkCounts(text string) []Problem {
 
 func (r Rules) checkCount(code, what string, c Count, have int) []Problem {
 	switch {
-	case c.Most > 0 && have > c.Most:
+	case c.Limit > 0 && have > c.Limit:
 		return []Problem{
-			blocking(code, "Too many %s for %s: %d/%d. Remove %d.", what, r.Title, have, c.Most, have-c.Most),
+			blocking(code, "Too many %s for %s: %d/%d. Remove %d.", what, r.Title, have, c.Limit, have-c.Limit),
 		}
-	case c.Warn > 0 && have > c.Warn:
+	case c.SoftLimit > 0 && have > c.SoftLimit:
 		return []Problem{
-			warning(code, "The text has %d %s; %s may ignore more than %d.", have, what, r.Title, c.Warn),
+			warning(code, "The text has %d %s; %s may ignore more than %d.", have, what, r.Title, c.SoftLimit),
 		}
 	}
 	return nil
@@ -93,7 +93,7 @@ func (r Rules) checkCount(code, what string, c Count, have int) []Problem {
 
 // checkNumbers returns problems with the number of media: none, too many, or images mixed with videos.
 func (r Rules) checkNumbers(media []Media) []Problem {
-	if len(media) == 0 && r.Media.Needed {
+	if len(media) == 0 && r.Media.Required {
 		return []Problem{blocking("media_missing", "A post on %s needs %s. Add one.", r.Title, r.requiredMedia())}
 	}
 	images := 0
@@ -104,14 +104,14 @@ func (r Rules) checkNumbers(media []Media) []Problem {
 	}
 	videos := len(media) - images
 	var found []Problem
-	if images > 0 && videos > 0 && r.Images.Most > 0 && r.Videos.Most > 0 && !r.Media.Mixed {
+	if images > 0 && videos > 0 && r.Images.Max > 0 && r.Videos.Max > 0 && !r.Media.AllowMixed {
 		found = append(found,
 			blocking("media_mix", "A post on %s can have images or a video, not both. Remove one kind.", r.Title))
 	}
-	found = append(found, r.checkNumber(images, r.Images.Most, "image", r.Images.amount())...)
-	found = append(found, r.checkNumber(videos, r.Videos.Most, "video", quantity(r.Videos.Most, "video"))...)
+	found = append(found, r.checkNumber(images, r.Images.Max, "image", r.Images.amount())...)
+	found = append(found, r.checkNumber(videos, r.Videos.Max, "video", quantity(r.Videos.Max, "video"))...)
 	if len(found) == 0 {
-		found = r.checkNumber(len(media), r.Media.Most, "item", quantity(r.Media.Most, "item"))
+		found = r.checkNumber(len(media), r.Media.Max, "item", quantity(r.Media.Max, "item"))
 	}
 	return found
 }
@@ -130,7 +130,7 @@ func (r Rules) checkNumber(have, limit int, what, allowed string) []Problem {
 
 // requiredMedia names the media of which a post needs at least one.
 func (r Rules) requiredMedia() string {
-	if r.Images.Most == 0 {
+	if r.Images.Max == 0 {
 		return "a video"
 	}
 	return "an image or a video"
@@ -138,9 +138,9 @@ func (r Rules) requiredMedia() string {
 
 func (i Images) amount() string {
 	if i.Carousel == (Range{}) {
-		return quantity(i.Most, "image")
+		return quantity(i.Max, "image")
 	}
-	return fmt.Sprintf("one image or %d to %d", i.Carousel.Least, i.Carousel.Most)
+	return fmt.Sprintf("one image or %d to %d", i.Carousel.Min, i.Carousel.Max)
 }
 
 func quantity(n int, what string) string {
@@ -160,8 +160,8 @@ func (r Rules) checkMedia(media []Media) []Problem {
 		switch {
 		case !isImage(m):
 			found = append(found, item.video(r.Videos)...)
-		case r.Images.Alone.Type != "" && m.Type == r.Images.Alone.Type:
-			found = append(found, item.checkSingleImage(r.Images.Alone, len(media))...)
+		case r.Images.Single.Type != "" && m.Type == r.Images.Single.Type:
+			found = append(found, item.checkSingleImage(r.Images.Single, len(media))...)
 		default:
 			found = append(found, item.image(r.Images)...)
 		}
@@ -184,7 +184,7 @@ type mediaItem struct {
 }
 
 func (m mediaItem) image(rules Images) []Problem {
-	if rules.Most == 0 {
+	if rules.Max == 0 {
 		return []Problem{blocking("media_type", "%s is an image, which %s does not allow. Remove it.", m.name, m.network)}
 	}
 	converted := slices.Contains(rules.Converted, m.Type)
@@ -207,7 +207,7 @@ func (m mediaItem) image(rules Images) []Problem {
 				"%s has %d pixels on its longer side; %s allows at most %d. It will be made smaller.",
 				m.name, side, m.network, rules.MaxSide))
 	}
-	return append(found, m.checkAspect(rules.Shapes)...)
+	return append(found, m.checkAspect(rules.AspectRatios)...)
 }
 
 // gifNote returns the end of a message about what is lost when a GIF is converted, or "" for other types.
@@ -229,7 +229,7 @@ func (m mediaItem) checkSingleImage(rules SingleImage, total int) []Problem {
 }
 
 func (m mediaItem) video(rules Videos) []Problem {
-	if rules.Most == 0 {
+	if rules.Max == 0 {
 		return []Problem{blocking("media_type", "%s is a video, which %s does not allow. Remove it.", m.name, m.network)}
 	}
 	var found []Problem
@@ -242,21 +242,21 @@ func (m mediaItem) video(rules Videos) []Problem {
 			blocking("media_too_small", "%s has %d bytes; %s requires at least %d. Use a larger file.", m.name, m.Size,
 				m.network, rules.MinBytes))
 	}
-	if rules.Longest > 0 && m.Duration > time.Duration(rules.Longest) {
+	if rules.MaxDuration > 0 && m.Duration > time.Duration(rules.MaxDuration) {
 		found = append(found, blocking("media_too_long", "%s lasts %.0f seconds; %s allows at most %.0f. Trim it.",
-			m.name, math.Ceil(m.Duration.Seconds()), m.network, rules.Longest.Seconds()))
+			m.name, math.Ceil(m.Duration.Seconds()), m.network, rules.MaxDuration.Seconds()))
 	}
-	if m.Duration > 0 && m.Duration < time.Duration(rules.Shortest) {
+	if m.Duration > 0 && m.Duration < time.Duration(rules.MinDuration) {
 		found = append(found, blocking("media_too_short",
 			"%s lasts %.1f seconds; %s requires at least %g. Use a longer video.", m.name,
-			math.Floor(m.Duration.Seconds()*10)/10, m.network, rules.Shortest.Seconds()))
+			math.Floor(m.Duration.Seconds()*10)/10, m.network, rules.MinDuration.Seconds()))
 	}
 	if side := min(m.Width, m.Height); side > 0 && side < rules.MinSide {
 		found = append(found, blocking("media_aspect",
 			"%s has %d pixels on its shorter side; %s requires at least %d. Use a larger video.", m.name, side, m.network,
 			rules.MinSide))
 	}
-	return append(found, m.checkAspect(rules.Shapes)...)
+	return append(found, m.checkAspect(rules.AspectRatios)...)
 }
 
 func (m mediaItem) wrongType(allowed []string) Problem {

@@ -33,10 +33,10 @@ type Purpose int
 
 // The purposes.
 const (
-	Reading      Purpose = iota // publishes nothing, so it may be repeated
-	Transferring                // like Reading, but a file is transferred before the response
-	Authorizing                 // exchanges a code or a token
-	Committing                  // makes a post visible
+	PurposeRead      Purpose = iota // publishes nothing, so it may be repeated
+	PurposeTransfer                 // like Reading, but a file is transferred before the response
+	PurposeAuthorize                // exchanges a code or a token
+	PurposeCommit                   // makes a post visible
 )
 
 // Call is one HTTP request to a network.
@@ -63,7 +63,7 @@ var idPattern = regexp.MustCompile(`[0-9]{3,}`)
 func (g Grant) Call(method, version, path string) Call {
 	return Call{
 		Name: idPattern.ReplaceAllLiteralString(path, "…"), Method: method,
-		URL: strings.TrimRight(g.Server, "/") + "/" + version + "/" + path, Bearer: g.Access,
+		URL: strings.TrimRight(g.Server, "/") + "/" + version + "/" + path, Bearer: g.AccessToken,
 	}
 }
 
@@ -117,7 +117,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	if ctx.Err() != nil {
 		return Response{}, call.Failure(ctx.Err(), true)
 	}
-	if call.Purpose == Committing {
+	if call.Purpose == PurposeCommit {
 		checkBeforeSending(ctx, request)
 	}
 	response, err := c.http.Do(request)
@@ -149,11 +149,11 @@ func (c *Client) Read(ctx context.Context, call Call, out any, rejection func(Re
 func (c *Client) timeoutFor(call Call) time.Duration {
 	timeout := c.timeout
 	switch call.Purpose {
-	case Transferring:
+	case PurposeTransfer:
 		timeout *= transferTimeoutFactor
-	case Committing:
+	case PurposeCommit:
 		timeout *= commitTimeoutFactor
-	case Reading, Authorizing:
+	case PurposeRead, PurposeAuthorize:
 	}
 	if call.Body != nil {
 		timeout += time.Duration(max(call.Body.Size, 0)/minUploadRate) * time.Second
@@ -225,8 +225,8 @@ func (c Call) Failure(err error, unsent bool) *Error {
 	switch {
 	case errors.Is(err, ErrHostBlocked):
 		class = HostBlocked
-	case c.Purpose == Committing && !unsent:
-		class = Uncertain
+	case c.Purpose == PurposeCommit && !unsent:
+		class = OutcomeUnknown
 	}
 	return &Error{Class: class, Err: fmt.Errorf("%s: %w", c.Name, err)}
 }
@@ -241,13 +241,13 @@ func (r Response) Decode(out any) error {
 
 // Rejection returns an error of the class with the network's code and text. It changes the class in two cases. A
 // Committing call may have published the post despite a temporary failure or a status of 500 and above, so its class
-// becomes Uncertain. An Authorizing call that is Rejected becomes AuthDead.
-func (r Response) Rejection(class Class, code, text string) *Error {
+// becomes Uncertain. An Authorizing call that is Rejected becomes ReconnectRequired.
+func (r Response) Rejection(class ErrorClass, code, text string) *Error {
 	switch {
-	case r.Call.Purpose == Committing && (class == Transient || r.Status >= http.StatusInternalServerError):
-		class = Uncertain
-	case r.Call.Purpose == Authorizing && class == Rejected:
-		class = AuthDead
+	case r.Call.Purpose == PurposeCommit && (class == Transient || r.Status >= http.StatusInternalServerError):
+		class = OutcomeUnknown
+	case r.Call.Purpose == PurposeAuthorize && class == Rejected:
+		class = ReconnectRequired
 	}
 	return &Error{
 		Class: class, Status: r.Status, Code: Clip(code, maxMessage), Message: r.Call.redact(text),

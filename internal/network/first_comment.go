@@ -10,9 +10,9 @@ import (
 
 // FirstComment is the draft of a comment on a post, for networks on which a comment is not a post of its own.
 type FirstComment struct {
-	On    string    `json:"comment_on"` // the network's ID of the post
-	Text  string    `json:"text"`
-	Ready time.Time `json:"ready,omitzero"` // when PrepareFirstComment returned; the comment is not older
+	On         string    `json:"comment_on"` // the network's ID of the post
+	Text       string    `json:"text"`
+	PreparedAt time.Time `json:"ready,omitzero"` // when PrepareFirstComment returned; the comment is not older
 }
 
 var firstComments = DraftCodec[FirstComment]{Kind: "a comment", Validate: FirstComment.validate, IsPrepared: FirstComment.isPrepared}
@@ -24,10 +24,10 @@ func (c FirstComment) validate() error {
 	return nil
 }
 
-func (c FirstComment) isPrepared() bool { return !c.Ready.IsZero() }
+func (c FirstComment) isPrepared() bool { return !c.PreparedAt.IsZero() }
 
 // PlanFirstComment returns the draft of a comment.
-func PlanFirstComment(i Intent) (Draft, error) {
+func PlanFirstComment(i Submission) (Draft, error) {
 	return firstComments.Plan(FirstComment{On: i.Reply.Parent, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD")})
 }
 
@@ -40,7 +40,7 @@ func IsFirstComment(d Draft) bool {
 // PrepareFirstComment records now in the draft as the time before which the comment does not exist.
 func PrepareFirstComment(d Draft, now time.Time) (Draft, time.Duration, error) {
 	return firstComments.Prepare(d, func(c *FirstComment) (time.Duration, error) {
-		c.Ready = now.UTC()
+		c.PreparedAt = now.UTC()
 		return 0, nil
 	})
 }
@@ -52,7 +52,7 @@ func ReadFirstComment(d Draft) (FirstComment, error) { return firstComments.Deco
 type CommentSearch struct {
 	Found     []Receipt
 	Truncated bool      // there may be more comments
-	At        time.Time // when the search started
+	StartedAt time.Time // when the search started
 }
 
 // Verdict returns the verdict of the search. A comment that was not found counts as absent once delay has passed since
@@ -63,24 +63,24 @@ func (s CommentSearch) Verdict(t CommitHistory, delay time.Duration) (Verdict, R
 		return Published, s.Found[0], nil
 	case len(s.Found) > 1 || s.Truncated:
 		return Unknown, Receipt{}, &Error{
-			Class: Uncertain, Status: http.StatusOK,
+			Class: OutcomeUnknown, Status: http.StatusOK,
 			Err: fmt.Errorf("searching for the comment: %d comments match", len(s.Found)),
 		}
-	case s.At.Before(until):
+	case s.StartedAt.Before(until):
 		return Unknown, Receipt{}, &Error{
-			Class: Processing, Status: http.StatusOK, After: until.UTC(),
+			Class: Processing, Status: http.StatusOK, RetryAt: until.UTC(),
 			Err: errors.New("searching for the comment: not listed yet"),
 		}
 	}
 	return Absent, Receipt{}, nil
 }
 
-// CommentsForbidden changes the class of an AuthDead error with status 403 to Rejected, because the account can still
+// CommentsForbidden changes the class of an ReconnectRequired error with status 403 to Rejected, because the account can still
 // publish posts. The changed error has the message, which tells people which permission is missing. Other errors remain
 // unchanged.
 func CommentsForbidden(err error, message string) error {
 	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Class != AuthDead || e.Status != http.StatusForbidden {
+	if !ok || e.Class != ReconnectRequired || e.Status != http.StatusForbidden {
 		return err
 	}
 	rejected := *e

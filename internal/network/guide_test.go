@@ -58,7 +58,7 @@ func limits(t *testing.T) string {
 }
 
 func text(r network.Rules) string {
-	parts := []string{fmt.Sprintf("%d %s", r.Text.Longest, r.Text.Unit.Name)}
+	parts := []string{fmt.Sprintf("%d %s", r.Text.MaxLength, r.Text.Unit.Name)}
 	if r.Text.WithImages > 0 {
 		parts = append(parts, fmt.Sprintf("%d with images", r.Text.WithImages))
 	}
@@ -68,7 +68,7 @@ func text(r network.Rules) string {
 	if r.Text.Forbidden != "" && strings.ContainsAny(r.Text.Forbidden, "<>") {
 		parts = append(parts, "no < or >")
 	}
-	if r.Media.Needed {
+	if r.Media.Required {
 		parts = append(parts, "media required")
 	}
 	return strings.Join(parts, "; ")
@@ -80,11 +80,11 @@ func counts(r network.Rules) string {
 		what  string
 		count network.Count
 	}{{"hashtags", r.Hashtags}, {"mentions", r.Mentions}, {"links", r.Links}} {
-		if c.count.Most > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.count.Most, c.what))
+		if c.count.Limit > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.count.Limit, c.what))
 		}
-		if c.count.Warn > 0 {
-			parts = append(parts, fmt.Sprintf("%s: warning above %d", c.what, c.count.Warn))
+		if c.count.SoftLimit > 0 {
+			parts = append(parts, fmt.Sprintf("%s: warning above %d", c.what, c.count.SoftLimit))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -92,12 +92,12 @@ func counts(r network.Rules) string {
 
 func numbers(r network.Rules) string {
 	var parts []string
-	if r.Images.Most == 0 {
+	if r.Images.Max == 0 {
 		parts = append(parts, "none")
 	} else {
-		parts = append(parts, fmt.Sprintf("up to %d", r.Images.Most))
+		parts = append(parts, fmt.Sprintf("up to %d", r.Images.Max))
 	}
-	if r.Media.Mixed {
+	if r.Media.AllowMixed {
 		parts = append(parts, "may include videos")
 	}
 	return strings.Join(parts, ", ")
@@ -118,16 +118,16 @@ func typeNames(types []string) string {
 func shapes(s network.AspectRange) string { return fmt.Sprintf("%s to %s", s.Tallest, s.Widest) }
 
 func image(r network.Rules) string {
-	if r.Images.Most == 0 {
+	if r.Images.Max == 0 {
 		return ""
 	}
 	parts := []string{typeNames(r.Images.Types)}
 	if len(r.Images.Converted) > 0 {
 		parts = append(parts, typeNames(r.Images.Converted)+" converted")
 	}
-	if r.Images.Alone.Type != "" {
-		parts = append(parts, typeNames([]string{r.Images.Alone.Type})+" only as the single image, up to "+
-			formatBytes(r.Images.Alone.MaxBytes))
+	if r.Images.Single.Type != "" {
+		parts = append(parts, typeNames([]string{r.Images.Single.Type})+" only as the single image, up to "+
+			formatBytes(r.Images.Single.MaxBytes))
 	}
 	var limits []string
 	if r.Images.MaxBytes > 0 {
@@ -139,29 +139,29 @@ func image(r network.Rules) string {
 	if len(limits) > 0 {
 		parts = append(parts, "resized to fit "+strings.Join(limits, " and "))
 	}
-	if r.Images.Shapes != (network.AspectRange{}) {
-		parts = append(parts, shapes(r.Images.Shapes))
+	if r.Images.AspectRatios != (network.AspectRange{}) {
+		parts = append(parts, shapes(r.Images.AspectRatios))
 	}
 	return strings.Join(parts, "; ")
 }
 
 func story(r network.Rules) string {
-	if r.Stories.Most == 0 {
+	if r.Stories.Max == 0 {
 		return ""
 	}
 	return video(r.Stories)
 }
 
 func video(v network.Videos) string {
-	if v.Most == 0 {
+	if v.Max == 0 {
 		return "none"
 	}
 	parts := []string{typeNames(v.Types)}
 	if v.MaxBytes > 0 {
 		parts = append(parts, "up to "+formatBytes(v.MaxBytes))
 	}
-	if v.Longest > 0 {
-		parts = append(parts, durationRange(v.Shortest, v.Longest))
+	if v.MaxDuration > 0 {
+		parts = append(parts, durationRange(v.MinDuration, v.MaxDuration))
 	}
 	if v.MinSide > 0 {
 		parts = append(parts, fmt.Sprintf("at least %d pixels per side", v.MinSide))
@@ -169,21 +169,21 @@ func video(v network.Videos) string {
 	if v.MaxSide > 0 {
 		parts = append(parts, fmt.Sprintf("at most %d pixels per side", v.MaxSide))
 	}
-	if v.Shapes != (network.AspectRange{}) {
-		parts = append(parts, shapes(v.Shapes))
+	if v.AspectRatios != (network.AspectRange{}) {
+		parts = append(parts, shapes(v.AspectRatios))
 	}
 	return strings.Join(parts, "; ")
 }
 
 // durationRange returns a range such as 3 s to 15 min.
-func durationRange(shortest, longest network.Span) string {
+func durationRange(shortest, longest network.Duration) string {
 	if shortest == 0 {
 		return "up to " + formatDuration(longest)
 	}
 	return formatDuration(shortest) + " to " + formatDuration(longest)
 }
 
-func formatDuration(s network.Span) string {
+func formatDuration(s network.Duration) string {
 	switch d := time.Duration(s); {
 	case d >= time.Hour && d%time.Hour == 0:
 		return fmt.Sprintf("%d h", d/time.Hour)

@@ -48,27 +48,27 @@ var defaultRules = map[string]func() Rules{
 func instagramRules() Rules {
 	return Rules{
 		Title:        "Instagram",
-		Text:         Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; UTF-16 is the strictest
-		FirstComment: Text{Unit: utf16Units, Longest: 2200}, // unconfirmed, as for captions
-		Hashtags:     Count{Most: 30, Warn: 5},              // 5 is from third parties; see instagram.Check
-		Mentions:     Count{Most: 20},                       // unconfirmed, from third-party documentation
-		Media:        Amount{Needed: true, Most: 10, Mixed: true},
+		Text:         Text{Unit: utf16Units, MaxLength: 2200}, // the unit is unconfirmed; UTF-16 is the strictest
+		FirstComment: Text{Unit: utf16Units, MaxLength: 2200}, // unconfirmed, as for captions
+		Hashtags:     Count{Limit: 30, SoftLimit: 5},          // 5 is from third parties; see instagram.Check
+		Mentions:     Count{Limit: 20},                        // unconfirmed, from third-party documentation
+		Media:        MediaLimits{Required: true, Max: 10, AllowMixed: true},
 		Images: Images{
-			Most: 10, Carousel: Range{2, 10},
+			Max: 10, Carousel: Range{2, 10},
 			Types: []string{jpegType}, Converted: []string{pngType, webpType, gifType},
-			MaxBytes: 8 * mebibyte, // the network scales images wider than 1440 pixels
-			Shapes:   AspectRange{Tallest: Aspect{4, 5}, Widest: Aspect{1.91, 1}},
+			MaxBytes:     8 * mebibyte, // the network scales images wider than 1440 pixels
+			AspectRatios: AspectRange{Tallest: Aspect{4, 5}, Widest: Aspect{1.91, 1}},
 		},
 		Videos: Videos{ // a single video is a reel
-			Most: 10, Types: []string{mp4Type, quickTimeType},
-			MaxBytes: 300 * megabyte, // some of the network's pages say 1 GB
-			Shortest: Span(3 * time.Second), Longest: Span(15 * time.Minute),
-			Shapes: AspectRange{Tallest: Aspect{1, 100}, Widest: Aspect{10, 1}},
+			Max: 10, Types: []string{mp4Type, quickTimeType},
+			MaxBytes:    300 * megabyte, // some of the network's pages say 1 GB
+			MinDuration: Duration(3 * time.Second), MaxDuration: Duration(15 * time.Minute),
+			AspectRatios: AspectRange{Tallest: Aspect{1, 100}, Widest: Aspect{10, 1}},
 		},
 		Stories: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 100 * megabyte,
-			Shortest: Span(3 * time.Second), Longest: Span(time.Minute),
-			Shapes: AspectRange{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
+			Max: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 100 * megabyte,
+			MinDuration: Duration(3 * time.Second), MaxDuration: Duration(time.Minute),
+			AspectRatios: AspectRange{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
 		},
 	}
 }
@@ -80,20 +80,20 @@ func instagramRules() Rules {
 func facebookRules() Rules {
 	return Rules{
 		Title:        "Facebook",
-		Text:         Text{Unit: utf16Units, Longest: 63_206}, // the unit is unconfirmed
-		FirstComment: Text{Unit: utf16Units, Longest: 8000},   // unconfirmed, from third-party documentation
-		Media:        Amount{Most: 10},
+		Text:         Text{Unit: utf16Units, MaxLength: 63_206}, // the unit is unconfirmed
+		FirstComment: Text{Unit: utf16Units, MaxLength: 8000},   // unconfirmed, from third-party documentation
+		Media:        MediaLimits{Max: 10},
 		Images: Images{
-			Most: 10, // the recommended maximum
+			Max: 10, // the recommended maximum
 			// TIFF is allowed too, but the media library does not store it.
 			Types: []string{jpegType, pngType, gifType}, Converted: []string{webpType},
 			MaxBytes: 4 * megabyte, // error 1366046
 		},
-		Videos: Videos{Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 10 * gigabyte}, // unconfirmed
+		Videos: Videos{Max: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 10 * gigabyte}, // unconfirmed
 		// https://developers.facebook.com/docs/page-stories-api
 		Stories: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 10 * gigabyte, MinSide: 540,
-			Shortest: Span(3 * time.Second), Longest: Span(time.Minute),
+			Max: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 10 * gigabyte, MinSide: 540,
+			MinDuration: Duration(3 * time.Second), MaxDuration: Duration(time.Minute),
 		},
 	}
 }
@@ -105,19 +105,20 @@ func threadsRules() Rules {
 	return Rules{
 		Title: "Threads",
 		// how emoji count is unconfirmed, from third-party documentation
-		Text:     Text{Unit: emojiUnits, Longest: 500},
-		Hashtags: Count{Warn: 1}, // a post has one topic tag
-		Links:    Count{Most: 5}, // THREADS_API__LINK_LIMIT_EXCEEDED, since December 2025
-		Media:    Amount{Most: 20, Mixed: true},
+		Text:     Text{Unit: emojiUnits, MaxLength: 500},
+		Hashtags: Count{SoftLimit: 1}, // a post has one topic tag
+		Links:    Count{Limit: 5},     // THREADS_API__LINK_LIMIT_EXCEEDED, since December 2025
+		Media:    MediaLimits{Max: 20, AllowMixed: true},
 		Thread:   true,
 		Images: Images{
-			Most: 20, Carousel: Range{2, 20},
+			Max: 20, Carousel: Range{2, 20},
 			Types: []string{jpegType, pngType}, Converted: []string{webpType, gifType},
 			MaxBytes: 8 * megabyte, MaxSide: 1440,
-			Shapes: AspectRange{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
+			AspectRatios: AspectRange{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
 		},
 		Videos: Videos{
-			Most: 20, Types: []string{mp4Type, quickTimeType}, MaxBytes: gigabyte, Longest: Span(5 * time.Minute),
+			Max: 20, Types: []string{mp4Type, quickTimeType}, MaxBytes: gigabyte,
+			MaxDuration: Duration(5 * time.Minute),
 		},
 	}
 }
@@ -128,16 +129,17 @@ func threadsRules() Rules {
 func tiktokRules() Rules {
 	return Rules{
 		Title: "TikTok",
-		Text:  Text{Unit: utf16Units, Longest: 2200, WithImages: 4000}, // of a video's title and of photos' description
-		Media: Amount{Needed: true, Most: 35},
+		Text:  Text{Unit: utf16Units, MaxLength: 2200, WithImages: 4000},
+		// of a video's title and of photos' description
+		Media: MediaLimits{Required: true, Max: 35},
 		Images: Images{
-			Most: 35, Types: []string{jpegType, webpType}, Converted: []string{pngType, gifType},
+			Max: 35, Types: []string{jpegType, webpType}, Converted: []string{pngType, gifType},
 			MaxBytes: 20 * megabyte, MaxSide: 1920, // "1080p", read as 1080 by 1920
 		},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType, webmType}, MaxBytes: 4 * gigabyte,
+			Max: 1, Types: []string{mp4Type, quickTimeType, webmType}, MaxBytes: 4 * gigabyte,
 			// an account may have a lower limit, see creator_info
-			Shortest: Span(3 * time.Second), Longest: Span(10 * time.Minute),
+			MinDuration: Duration(3 * time.Second), MaxDuration: Duration(10 * time.Minute),
 			MinSide: 360, MaxSide: 4096,
 		},
 	}
@@ -151,12 +153,12 @@ func youtubeRules() Rules {
 	return Rules{
 		Title: "YouTube",
 		// the API counts the description in bytes
-		Text:     Text{Unit: codePoints, Longest: 5000, MaxBytes: 5000, Forbidden: "<>"},
-		Hashtags: Count{Warn: 60}, // with more, all are ignored; unconfirmed, from third-party documentation
-		Media:    Amount{Needed: true, Most: 1},
+		Text:     Text{Unit: codePoints, MaxLength: 5000, MaxBytes: 5000, Forbidden: "<>"},
+		Hashtags: Count{SoftLimit: 60}, // with more, all are ignored; unconfirmed, from third-party documentation
+		Media:    MediaLimits{Required: true, Max: 1},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType}, // the media library stores no other types
-			MaxBytes: 256 * gigabyte, Longest: Span(12 * time.Hour), // 15 minutes for unverified channels
+			Max: 1, Types: []string{mp4Type, quickTimeType}, // the media library stores no other types
+			MaxBytes: 256 * gigabyte, MaxDuration: Duration(12 * time.Hour), // 15 minutes for unverified channels
 		},
 	}
 }
@@ -167,20 +169,20 @@ func youtubeRules() Rules {
 func linkedinRules() Rules {
 	return Rules{
 		Title:        "LinkedIn",
-		Text:         Text{Unit: utf16Units, Longest: 3000}, // the unit is unconfirmed
-		FirstComment: Text{Unit: utf16Units, Longest: 1250}, // unconfirmed, from third-party documentation
-		Media:        Amount{Most: 20},
+		Text:         Text{Unit: utf16Units, MaxLength: 3000}, // the unit is unconfirmed
+		FirstComment: Text{Unit: utf16Units, MaxLength: 1250}, // unconfirmed, from third-party documentation
+		Media:        MediaLimits{Max: 20},
 		Images: Images{
-			Most: 20, Carousel: Range{2, 20},
+			Max: 20, Carousel: Range{2, 20},
 			Types: []string{jpegType, pngType, gifType}, Converted: []string{webpType},
 			MaxBytes: 5 * megabyte, // the recommended maximum
 			MaxSide:  6012,         // the limit is 36,152,320 pixels; a square of this side has fewer
 		},
 		Videos: Videos{
 			// newer pages say 5 GB
-			Most: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte,
-			Shortest: Span(3 * time.Second), Longest: Span(30 * time.Minute),
-			Shapes: AspectRange{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
+			Max: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte,
+			MinDuration: Duration(3 * time.Second), MaxDuration: Duration(30 * time.Minute),
+			AspectRatios: AspectRange{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
 		},
 	}
 }
@@ -192,20 +194,20 @@ func xRules() Rules {
 	return Rules{
 		Title: "X",
 		// counted as in twitter-text
-		Text:     Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"},
-		Cashtags: Count{Most: 1}, // unconfirmed, from third-party implementations
-		Media:    Amount{Most: 4},
+		Text:     Text{Unit: Unit{Name: "weighted characters"}, MaxLength: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"},
+		Cashtags: Count{Limit: 1}, // unconfirmed, from third-party implementations
+		Media:    MediaLimits{Max: 4},
 		Thread:   true,
 		Images: Images{
-			Most: 4, Types: []string{jpegType, pngType, webpType}, MaxBytes: 5 * megabyte,
-			Alone: SingleImage{Type: gifType, MaxBytes: 15 * megabyte, MaxSide: 1280},
+			Max: 4, Types: []string{jpegType, pngType, webpType}, MaxBytes: 5 * megabyte,
+			Single: SingleImage{Type: gifType, MaxBytes: 15 * megabyte, MaxSide: 1280},
 		},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 512 * megabyte,
-			Shortest: Span(500 * time.Millisecond), Longest: Span(140 * time.Second),
+			Max: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 512 * megabyte,
+			MinDuration: Duration(500 * time.Millisecond), MaxDuration: Duration(140 * time.Second),
 			// X accepts more than the documented 1280 by 1024 pixels, so there is no maximum
-			MinSide: 32,
-			Shapes:  AspectRange{Tallest: Aspect{1, 3}, Widest: Aspect{3, 1}},
+			MinSide:      32,
+			AspectRatios: AspectRange{Tallest: Aspect{1, 3}, Widest: Aspect{3, 1}},
 		},
 	}
 }
@@ -217,17 +219,17 @@ func xRules() Rules {
 func pinterestRules() Rules {
 	return Rules{
 		Title: "Pinterest",
-		Text:  Text{Unit: codePoints, Longest: 800}, // pins created on Pinterest's website are limited to 500
-		Media: Amount{Needed: true, Most: 5},
+		Text:  Text{Unit: codePoints, MaxLength: 800}, // pins created on Pinterest's website are limited to 500
+		Media: MediaLimits{Required: true, Max: 5},
 		Images: Images{
-			Most: 5, Carousel: Range{2, 5},
+			Max: 5, Carousel: Range{2, 5},
 			// BMP and TIFF are allowed too, but the media library does not store them.
 			Types: []string{jpegType, pngType, webpType, gifType}, MaxBytes: 20 * megabyte,
 		},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 2 * gigabyte,
-			Shortest: Span(4 * time.Second), Longest: Span(15 * time.Minute),
-			Shapes: AspectRange{Tallest: Aspect{1, 2}, Widest: Aspect{1.91, 1}},
+			Max: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 2 * gigabyte,
+			MinDuration: Duration(4 * time.Second), MaxDuration: Duration(15 * time.Minute),
+			AspectRatios: AspectRange{Tallest: Aspect{1, 2}, Widest: Aspect{1.91, 1}},
 		},
 	}
 }
@@ -239,15 +241,16 @@ func pinterestRules() Rules {
 func blueskyRules() Rules {
 	return Rules{
 		Title:  "Bluesky",
-		Text:   Text{Unit: graphemes, Longest: 300, MaxBytes: 3000},
-		Media:  Amount{Most: 4},
+		Text:   Text{Unit: graphemes, MaxLength: 300, MaxBytes: 3000},
+		Media:  MediaLimits{Max: 4},
 		Thread: true,
 		Images: Images{
-			Most: 4, Types: []string{jpegType, pngType, webpType}, Converted: []string{gifType},
+			Max: 4, Types: []string{jpegType, pngType, webpType}, Converted: []string{gifType},
 			// Newer lexicons allow 2,000,000 bytes. The network's own client uses these lower values.
 			MaxBytes: 976 * kilobyte, MaxSide: 2000,
 		},
-		Videos: Videos{Most: 1, Types: []string{mp4Type}, MaxBytes: 300 * megabyte, Longest: Span(10 * time.Minute)},
+		Videos: Videos{Max: 1, Types: []string{mp4Type}, MaxBytes: 300 * megabyte,
+			MaxDuration: Duration(10 * time.Minute)},
 	}
 }
 

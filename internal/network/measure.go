@@ -49,7 +49,7 @@ func (r Rules) Measure(c Content) []Measure {
 		{"cashtags", r.Cashtags, len(Cashtags(c.Text))}, {"distinct links", r.Links, len(slices.Compact(links))},
 	} {
 		if counted.have > 0 && counted.bound != (Count{}) {
-			out = append(out, Measure{counted.unit, counted.have, counted.bound.Most, counted.bound.Warn})
+			out = append(out, Measure{counted.unit, counted.have, counted.bound.Limit, counted.bound.SoftLimit})
 		}
 	}
 	return out
@@ -58,7 +58,8 @@ func (r Rules) Measure(c Content) []Measure {
 // FitsLength reports whether a text is short enough for a post without media.
 func (r Rules) FitsLength(text string) bool {
 	fits := func(have, limit int) bool { return limit == 0 || have <= limit }
-	return (r.Text.Unit.Count == nil || fits(r.Text.Unit.Count(text), r.Text.Longest)) && fits(len(text), r.Text.MaxBytes)
+	return (r.Text.Unit.Count == nil || fits(r.Text.Unit.Count(text), r.Text.MaxLength)) && fits(len(text),
+		r.Text.MaxBytes)
 }
 
 // maxLength returns the maximum length of the text, in units. A maximum of 0 means no limit.
@@ -66,5 +67,5 @@ func (r Rules) maxLength(c Content) int {
 	if r.Text.WithImages > 0 && slices.ContainsFunc(c.Media, isImage) {
 		return r.Text.WithImages
 	}
-	return r.Text.Longest
+	return r.Text.MaxLength
 }

@@ -60,19 +60,19 @@ func IsWithheld(err error) bool {
 	if !ok || netErr.Status == 0 {
 		return false
 	}
-	return netErr.Class == Rejected || netErr.Class == Unapproved ||
-		netErr.Class == AuthDead && netErr.Status == http.StatusForbidden
+	return netErr.Class == Rejected || netErr.Class == AppNotApproved ||
+		netErr.Class == ReconnectRequired && netErr.Status == http.StatusForbidden
 }
 
 // DowngradeForbidden changes the class of an error from listing an account's posts. If only listing is forbidden,
-// AuthDead becomes Unapproved, because the account can still publish and does not have to be reconnected.
+// ReconnectRequired becomes Unapproved, because the account can still publish and does not have to be reconnected.
 func DowngradeForbidden(err error) error {
 	netErr, ok := errors.AsType[*Error](err)
-	if !ok || netErr.Class != AuthDead || netErr.Status != http.StatusForbidden {
+	if !ok || netErr.Class != ReconnectRequired || netErr.Status != http.StatusForbidden {
 		return err
 	}
 	changed := *netErr
-	changed.Class = Unapproved
+	changed.Class = AppNotApproved
 	return &changed
 }
 

@@ -73,18 +73,21 @@ func TestIsWithheld(t *testing.T) {
 	for name, c := range map[string]struct {
 		err      error
 		withheld bool
-		listing  network.Class // class of the same error when listing posts
+		listing  network.ErrorClass // class of the same error when listing posts
 	}{
 		"nothing":          {nil, false, ""},
 		"another error":    {errors.New("x"), false, ""},
 		"without status":   {network.PermanentError(errors.New("x")), false, network.Rejected},
 		"rejected":         {&network.Error{Class: network.Rejected, Status: 400}, true, network.Rejected},
-		"app not approved": {&network.Error{Class: network.Unapproved, Status: 403}, true, network.Unapproved},
-		"forbidden":        {&network.Error{Class: network.AuthDead, Status: 403}, true, network.Unapproved},
-		"revoked token":    {&network.Error{Class: network.AuthDead, Status: 401}, false, network.AuthDead},
-		"expired token":    {&network.Error{Class: network.AuthRefresh, Status: 401}, false, network.AuthRefresh},
-		"too often":        {&network.Error{Class: network.Rate, Status: 429}, false, network.Rate},
-		"a failure":        {&network.Error{Class: network.Transient, Status: 500}, false, network.Transient},
+		"app not approved": {&network.Error{Class: network.AppNotApproved, Status: 403}, true, network.AppNotApproved},
+		"forbidden": {&network.Error{Class: network.ReconnectRequired, Status: 403}, true,
+			network.AppNotApproved},
+		"revoked token": {&network.Error{Class: network.ReconnectRequired, Status: 401}, false,
+			network.ReconnectRequired},
+		"expired token": {&network.Error{Class: network.RefreshRequired, Status: 401}, false,
+			network.RefreshRequired},
+		"too often": {&network.Error{Class: network.RateLimited, Status: 429}, false, network.RateLimited},
+		"a failure": {&network.Error{Class: network.Transient, Status: 500}, false, network.Transient},
 	} {
 		listing := network.DowngradeForbidden(c.err)
 		netErr, _ := errors.AsType[*network.Error](listing)
@@ -97,8 +100,9 @@ func TestIsWithheld(t *testing.T) {
 
 func TestSupportedMetrics(t *testing.T) {
 	t.Parallel()
-	rejected, rate := &network.Error{Class: network.Rejected, Status: 400}, &network.Error{Class: network.Rate, Status: 429}
-	forbidden := &network.Error{Class: network.AuthDead, Status: 403}
+	rejected, rate := &network.Error{Class: network.Rejected, Status: 400}, &network.Error{Class: network.RateLimited,
+		Status: 429}
+	forbidden := &network.Error{Class: network.ReconnectRequired, Status: 403}
 	for name, c := range map[string]struct {
 		bad   string // rejected in every request
 		other map[string]error

@@ -84,11 +84,11 @@ type Problem struct {
 
 // Grant is the authorization to act for one account. It is stored encrypted.
 type Grant struct {
-	Server   string `json:"server"`   // base URL of the account's API
-	Account  string `json:"account"`  // the network's own ID of the account
-	Username string `json:"username"` // the account's name, to display
-	Access   string `json:"access"`   // access token
-	Refresh  string `json:"refresh"`  // refresh token
+	Server       string `json:"server"`   // base URL of the account's API
+	Account      string `json:"account"`  // the network's own ID of the account
+	Username     string `json:"username"` // the account's name, to display
+	AccessToken  string `json:"access"`   // access token
+	RefreshToken string `json:"refresh"`  // refresh token
 
 	// one of the network's sign-in methods or account types
 	Kind string `json:"kind,omitempty"`
@@ -138,7 +138,7 @@ type Defaulter interface {
 }
 
 // Revoker is a network at which a grant can be revoked. If the grant has a Holder, all grants of that holder are
-// revoked. The error is of class AuthDead if the grant was already invalid, and ErrRevokeUnsupported if the network
+// revoked. The error is of class ReconnectRequired if the grant was already invalid, and ErrRevokeUnsupported if the network
 // cannot revoke the grant.
 type Revoker interface {
 	Revoke(ctx context.Context, g Grant) error
@@ -160,13 +160,13 @@ type Credentials struct {
 	Password   string // an app password, never stored
 }
 
-// Intent is one submission of one publication.
-type Intent struct {
-	Seed    string    // permanent name of the publication
-	First   time.Time // time of the first submission; with Seed it determines the key at the network
-	At      time.Time // time of this submission, later than First for a retry
-	Content Content
-	Reply   *Reply // the post that the publication replies to; nil if it is not a reply
+// Submission is one submission of one publication.
+type Submission struct {
+	Seed             string    // permanent name of the publication
+	FirstSubmittedAt time.Time // time of the first submission; with Seed it determines the key at the network
+	At               time.Time // time of this submission, later than First for a retry
+	Content          Content
+	Reply            *Reply // the post that the publication replies to; nil if it is not a reply
 }
 
 // Reply identifies the post that a part of a thread replies to. The IDs are those of receipts.
@@ -227,7 +227,7 @@ type Network interface {
 	// Plan fixes the parameters that a repeat must not change, such as the record key and the creation time. Plan sends
 	// no request and is deterministic. The same Seed and First yield the same key at the network, so two submissions of
 	// one publication cannot create two posts. A network without client-chosen keys creates one post per Draft.
-	Plan(i Intent) (Draft, error)
+	Plan(i Submission) (Draft, error)
 	// Prepare uploads media and does everything else that publishes nothing. It may be repeated. The returned Draft
 	// replaces d. If the returned duration is above 0, the network is still processing the media. Call Prepare again
 	// with the new Draft after that time.
@@ -250,35 +250,35 @@ type Network interface {
 	Refresh(ctx context.Context, g Grant) (Grant, error)
 }
 
-// Class determines how an error of a network is handled.
-type Class string
+// ErrorClass determines how an error of a network is handled.
+type ErrorClass string
 
 // The classes.
 const (
-	AuthDead    Class = "auth_dead"    // a person has to reconnect the account
-	AuthRefresh Class = "auth_refresh" // refresh the grant, then retry once
-	Rate        Class = "rate"         // retry after Error.After
-	Transient   Class = "transient"    // had no effect; retry with backoff
-	Uncertain   Class = "uncertain"    // may have had an effect: call Resolve, never retry blindly
+	ReconnectRequired ErrorClass = "auth_dead"    // a person has to reconnect the account
+	RefreshRequired   ErrorClass = "auth_refresh" // refresh the grant, then retry once
+	RateLimited       ErrorClass = "rate"         // retry after Error.After
+	Transient         ErrorClass = "transient"    // had no effect; retry with backoff
+	OutcomeUnknown    ErrorClass = "uncertain"    // may have had an effect: call Resolve, never retry blindly
 	// Processing means that the network has not decided, or cannot carry out the request yet. Call Resolve at
 	// Error.After.
-	Processing    Class = "processing"
-	Rejected      Class = "rejected"       // content or settings are wrong; a retry fails too
-	RejectedMedia Class = "rejected_media" // like Rejected, for an image or a video
-	Duplicate     Class = "duplicate"      // the network already has the same content
-	Quota         Class = "quota"          // retry in the network's next window, at Error.After
-	Unapproved    Class = "app"            // the operator's app lacks an approval
+	Processing     ErrorClass = "processing"
+	Rejected       ErrorClass = "rejected"       // content or settings are wrong; a retry fails too
+	RejectedMedia  ErrorClass = "rejected_media" // like Rejected, for an image or a video
+	Duplicate      ErrorClass = "duplicate"      // the network already has the same content
+	QuotaExceeded  ErrorClass = "quota"          // retry in the network's next window, at Error.After
+	AppNotApproved ErrorClass = "app"            // the operator's app lacks an approval
 	// HostBlocked means that a local rule forbids calls to that server. Nothing was sent, and the network did not fail.
-	HostBlocked Class = "barred"
+	HostBlocked ErrorClass = "barred"
 )
 
 // Error is a network's rejection, or the lack of a usable response.
 type Error struct {
-	Class   Class
+	Class   ErrorClass
 	Status  int       // HTTP status; 0 if there was no response
 	Code    string    // the network's own short code, such as "ExpiredToken"
 	Message string    // the network's own text; untrusted
-	After   time.Time // earliest retry, for Rate, Quota and Processing; zero if the network does not name a time
+	RetryAt time.Time // earliest retry, for Rate, Quota and Processing; zero if the network does not name a time
 	Err     error     // for the log
 	// for classes Processing and Uncertain after a Commit: replaces the Draft if Resolve needs more data
 	Draft Draft
@@ -313,7 +313,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type MissingPermissionError struct {
 	Permission string // as named by the network
 	Effect     string // for people: what does not work without it
-	Cure       string // for people: who grants it; empty if the person can allow it at the next sign-in
+	NextStep   string // for people: who grants it; empty if the person can allow it at the next sign-in
 }
 
 func (e *MissingPermissionError) Error() string {
@@ -323,7 +323,7 @@ func (e *MissingPermissionError) Error() string {
 // PermissionMissing returns the error for a sign-in that lacks a permission. effect tells people what does not work.
 func PermissionMissing(permission, effect string) *Error {
 	return &Error{
-		Class: AuthDead, Status: http.StatusOK, Code: permission,
+		Class: ReconnectRequired, Status: http.StatusOK, Code: permission,
 		Err: &MissingPermissionError{Permission: permission, Effect: effect},
 	}
 }

@@ -23,7 +23,7 @@ func TestNextStep(t *testing.T) {
 	if step := network.NextStep("tiktok", "scope_not_authorized"); !strings.Contains(step, `"scopes" in the settings`) {
 		t.Error(step)
 	}
-	lost := &network.Error{Class: network.AuthDead, Code: "invalid_grant"}
+	lost := &network.Error{Class: network.ReconnectRequired, Code: "invalid_grant"}
 	for platform, want := range map[string]string{
 		"youtube": "choose Publish app", "x": "Connect the account again, and allow everything.",
 	} {

@@ -67,8 +67,8 @@ func TestOptionsEqualOfEveryNetwork(t *testing.T) {
 	for field := range reflect.TypeFor[network.Options]().Fields() {
 		var o network.Options
 		chosen := reflect.New(field.Type.Elem())
-		for i := range chosen.Elem().NumField() {
-			if f := chosen.Elem().Field(i); f.Kind() == reflect.String {
+		for _, f := range chosen.Elem().Fields() {
+			if f.Kind() == reflect.String {
 				f.SetString("chosen")
 			}
 		}

@@ -8,14 +8,14 @@ import (
 // Rules are a network's limits on a post. Check applies them without a request. A limit of 0 means no limit, except for
 // the number of images or videos.
 type Rules struct {
-	Title    string `json:"title"` // the network's name for people
-	Text     Text   `json:"text"`
-	Hashtags Count  `json:"hashtags"`
-	Mentions Count  `json:"mentions"`
-	Cashtags Count  `json:"cashtags"` // such as $AAPL
-	Links    Count  `json:"links"`    // distinct URLs with a scheme
-	Media    Amount `json:"media"`
-	Thread   bool   `json:"thread"` // posts can be published as replies to each other
+	Title    string      `json:"title"` // the network's name for people
+	Text     Text        `json:"text"`
+	Hashtags Count       `json:"hashtags"`
+	Mentions Count       `json:"mentions"`
+	Cashtags Count       `json:"cashtags"` // such as $AAPL
+	Links    Count       `json:"links"`    // distinct URLs with a scheme
+	Media    MediaLimits `json:"media"`
+	Thread   bool        `json:"thread"` // posts can be published as replies to each other
 	// FirstComment limits the comment that an account adds to its own post. It is zero if the network does not support
 	// such comments. It is also zero if Thread is set: the comment is then a reply and follows the rules of a post.
 	FirstComment Text   `json:"first_comment"`
@@ -33,7 +33,7 @@ type Unit struct {
 // Text limits a post's text.
 type Text struct {
 	Unit       Unit `json:"unit"`
-	Longest    int  `json:"longest"`     // in units
+	MaxLength  int  `json:"longest"`     // in units
 	WithImages int  `json:"with_images"` // in units; replaces Longest for posts with images, unless it is 0
 	MaxBytes   int  `json:"max_bytes"`   // in UTF-8
 	// Forbidden lists characters that the network rejects.
@@ -42,33 +42,33 @@ type Text struct {
 
 // Count limits the number of hashtags, mentions, cashtags or links.
 type Count struct {
-	Most int `json:"most"` // the network rejects a post with more
-	Warn int `json:"warn"` // the network ignores more than this number
+	Limit     int `json:"most"` // the network rejects a post with more
+	SoftLimit int `json:"warn"` // the network ignores more than this number
 }
 
-// Amount limits a post's images and videos together.
-type Amount struct {
-	Needed bool `json:"needed"` // the network rejects posts without media
-	Most   int  `json:"most"`
-	Mixed  bool `json:"mixed"` // one post may have images and videos
+// MediaLimits limits a post's images and videos together.
+type MediaLimits struct {
+	Required   bool `json:"needed"` // the network rejects posts without media
+	Max        int  `json:"most"`
+	AllowMixed bool `json:"mixed"` // one post may have images and videos
 }
 
 // Range is a minimum and a maximum.
 type Range struct {
-	Least int `json:"least"`
-	Most  int `json:"most"`
+	Min int `json:"least"`
+	Max int `json:"most"`
 }
 
 // Images limits a post's images. Images are converted and scaled down if necessary, but never cropped or enlarged.
 type Images struct {
-	Most      int         `json:"most"`
-	Carousel  Range       `json:"carousel"`  // number of images in one post, for networks with a carousel format
-	Types     []string    `json:"types"`     // MIME
-	Converted []string    `json:"converted"` // MIME types that are converted to one of Types
-	MaxBytes  int64       `json:"max_bytes"` // larger images are resized
-	MaxSide   int         `json:"max_side"`  // pixels of the longer side; larger images are resized
-	Shapes    AspectRange `json:"shapes"`
-	Alone     SingleImage `json:"alone"`
+	Max          int         `json:"most"`
+	Carousel     Range       `json:"carousel"`  // number of images in one post, for networks with a carousel format
+	Types        []string    `json:"types"`     // MIME
+	Converted    []string    `json:"converted"` // MIME types that are converted to one of Types
+	MaxBytes     int64       `json:"max_bytes"` // larger images are resized
+	MaxSide      int         `json:"max_side"`  // pixels of the longer side; larger images are resized
+	AspectRatios AspectRange `json:"shapes"`
+	Single       SingleImage `json:"alone"`
 }
 
 // SingleImage limits an image type, such as animated GIF, that is sent unchanged and must be the post's only image.
@@ -80,38 +80,38 @@ type SingleImage struct {
 
 // Videos limits a post's videos, which are never converted.
 type Videos struct {
-	Most     int         `json:"most"`
-	Types    []string    `json:"types"` // MIME
-	MinBytes int64       `json:"min_bytes"`
-	MaxBytes int64       `json:"max_bytes"`
-	Shortest Span        `json:"shortest"`
-	Longest  Span        `json:"longest"`
-	MinSide  int         `json:"min_side"` // pixels of the shorter side
-	MaxSide  int         `json:"max_side"` // pixels of the longer side
-	Shapes   AspectRange `json:"shapes"`
+	Max          int         `json:"most"`
+	Types        []string    `json:"types"` // MIME
+	MinBytes     int64       `json:"min_bytes"`
+	MaxBytes     int64       `json:"max_bytes"`
+	MinDuration  Duration    `json:"shortest"`
+	MaxDuration  Duration    `json:"longest"`
+	MinSide      int         `json:"min_side"` // pixels of the shorter side
+	MaxSide      int         `json:"max_side"` // pixels of the longer side
+	AspectRatios AspectRange `json:"shapes"`
 }
 
-// Span is a duration, encoded as text such as 1m30s.
-type Span time.Duration
+// Duration is a duration, encoded as text such as 1m30s.
+type Duration time.Duration
 
 // UnmarshalText parses a duration such as 1m30s.
-func (s *Span) UnmarshalText(text []byte) error {
+func (s *Duration) UnmarshalText(text []byte) error {
 	d, err := time.ParseDuration(string(text))
 	if err != nil {
 		return fmt.Errorf("parsing a duration: %w", err)
 	}
-	*s = Span(d)
+	*s = Duration(d)
 	return nil
 }
 
 // MarshalText returns the duration as text.
-func (s Span) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Duration) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // String returns the duration as text such as 1m30s.
-func (s Span) String() string { return time.Duration(s).String() }
+func (s Duration) String() string { return time.Duration(s).String() }
 
 // Seconds returns the duration in seconds.
-func (s Span) Seconds() float64 { return time.Duration(s).Seconds() }
+func (s Duration) Seconds() float64 { return time.Duration(s).Seconds() }
 
 // Aspect is an aspect ratio, width to height.
 type Aspect struct {
@@ -126,11 +126,11 @@ type AspectRange struct {
 }
 
 // HasFirstComment reports whether an account can add a comment to its own post.
-func (r Rules) HasFirstComment() bool { return r.Thread || r.FirstComment.Longest > 0 }
+func (r Rules) HasFirstComment() bool { return r.Thread || r.FirstComment.MaxLength > 0 }
 
 // WithFirstComment returns rules that allow first comments of up to longest characters.
 func (r Rules) WithFirstComment(longest int) *Rules {
-	r.FirstComment = Text{Unit: codePoints, Longest: longest}
+	r.FirstComment = Text{Unit: codePoints, MaxLength: longest}
 	return &r
 }
 

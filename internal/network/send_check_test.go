@@ -47,14 +47,15 @@ func TestSendCheck(t *testing.T) {
 		times   int // number of times that the check passes
 		sent    bool
 	}{
-		"in time": {network.Committing, "bread", always, true}, "late": {network.Committing, "bread", 0, false},
-		"publishes nothing":       {network.Authorizing, "bread", 0, true},
-		"long body, check passes": {network.Committing, long, always, true}, "long body, late check": {network.Committing, long, 3, false},
+		"in time": {network.PurposeCommit, "bread", always, true}, "late": {network.PurposeCommit, "bread", 0, false},
+		"publishes nothing":       {network.PurposeAuthorize, "bread", 0, true},
+		"long body, check passes": {network.PurposeCommit, long, always, true},
+		"long body, late check":   {network.PurposeCommit, long, 3, false},
 	} {
 		before := len(received)
 		err := call(step.purpose, step.text, step.times)
 		netErr, ok := errors.AsType[*network.Error](err)
-		if errors.Is(err, late) == step.sent || ok && netErr.Class != network.Uncertain {
+		if errors.Is(err, late) == step.sent || ok && netErr.Class != network.OutcomeUnknown {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := len(received) - before; (got == 1) != step.sent {

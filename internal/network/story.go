@@ -36,7 +36,8 @@ func (r Rules) CheckStory(c Content) []Problem {
 	}
 	story := r.Story()
 	for i, m := range c.Media {
-		if item := (mediaItem{m, r.Title, mediaName(m, i+1)}); !item.fillsScreen() && item.checkAspect(story.shapes(m.Kind)) == nil {
+		if item := (mediaItem{m, r.Title, mediaName(m, i+1)}); !item.fillsScreen() &&
+			item.checkAspect(story.aspectRatios(m.Kind)) == nil {
 			found = append(found, warning("media_aspect",
 				"%s has %d × %d pixels; a story on %s fills the screen with 9:16. Crop it.", item.name, m.Width, m.Height, r.Title))
 		}
@@ -47,7 +48,7 @@ func (r Rules) CheckStory(c Content) []Problem {
 // Story returns the limits on the image or the video of a story, which has no comments.
 func (r Rules) Story() Rules {
 	r.FirstComment = Text{}
-	r.Images.Carousel, r.Images.Shapes = Range{}, AspectRange{}
+	r.Images.Carousel, r.Images.AspectRatios = Range{}, AspectRange{}
 	r.Videos = r.Stories
 	return r
 }
@@ -60,11 +61,11 @@ func (r Rules) For(platform string, o Options) Rules {
 	return r
 }
 
-func (r Rules) shapes(kind string) AspectRange {
+func (r Rules) aspectRatios(kind string) AspectRange {
 	if kind == Video {
-		return r.Videos.Shapes
+		return r.Videos.AspectRatios
 	}
-	return r.Images.Shapes
+	return r.Images.AspectRatios
 }
 
 // screenSlack is the tolerated deviation from the aspect ratio of a screen. Phones crop as much.

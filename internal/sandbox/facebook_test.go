@@ -64,7 +64,7 @@ func (b *fixture) sendChunk(t *testing.T, page, token, session, offset string, c
 // TestFacebookVideo uploads a video in two chunks. Between the chunks, it reopens the sandbox's data, as after a kill.
 func TestFacebookVideo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}
+	opts := Options{Now: func() time.Time { return now }, ProcessingTime: 3 * time.Second}
 	b := start(t, opts)
 	_, token, page := b.facebookTokens(t)
 	video := append([]byte("\x00\x00\x00\x18ftypmp42"), bytes.Repeat([]byte("film"), (1<<20)/4)...)

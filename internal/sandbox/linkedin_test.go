@@ -246,7 +246,7 @@ func TestLinkedinTokens(t *testing.T) {
 // finalizeUpload requires all parts in order. A post can use the video after its processing.
 func TestLinkedinVideo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	b := start(t, Options{Now: func() time.Time { return now }, Ready: time.Minute})
+	b := start(t, Options{Now: func() time.Time { return now }, ProcessingTime: time.Minute})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
 	owner := linkedin.PersonURN("mira.keller")
 	video := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("film", (4<<20)/4)

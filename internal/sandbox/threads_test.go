@@ -47,7 +47,7 @@ func (a answer) member(name string) string {
 
 func TestThreadsContainerStatus(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	b := start(t, Options{Now: func() time.Time { return now }, Ready: 3 * time.Second})
+	b := start(t, Options{Now: func() time.Time { return now }, ProcessingTime: 3 * time.Second})
 	token := b.threadsToken(t)
 	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "hello").id(t)
 	status := func() string { return b.threads(t, http.MethodGet, id, token, "fields", "status").member("status") }

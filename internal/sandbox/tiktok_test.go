@@ -104,7 +104,7 @@ func tiktokVideo(size int) []byte {
 // TestTikTokUpload uploads a video in two parts. Between the parts, it reopens the sandbox's data, as after a kill.
 func TestTikTokUpload(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}
+	opts := Options{Now: func() time.Time { return now }, ProcessingTime: 3 * time.Second}
 	b := start(t, opts)
 	token := b.tiktokTokens(t, tiktokAll).member("access_token")
 	const chunk = 5_000_000

@@ -150,7 +150,7 @@ func (b *fixture) xInitUpload(t *testing.T, token string) string {
 func TestXSegments(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}
+	opts := Options{Now: func() time.Time { return now }, ProcessingTime: 3 * time.Second}
 	b := startIn(t, dir, opts)
 	token := b.xToken(t, "mira.keller")
 	id := b.xInitUpload(t, token)

@@ -85,7 +85,7 @@ func youtubeFile(size int) []byte {
 
 func TestYouTubeUpload(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	b := start(t, Options{Now: func() time.Time { return now }, Ready: time.Minute})
+	b := start(t, Options{Now: func() time.Time { return now }, ProcessingTime: time.Minute})
 	token := b.youtubeToken(t).member("access_token")
 	const total = 2*(256<<10) + 100
 	file := youtubeFile(total)

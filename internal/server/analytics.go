@@ -20,8 +20,8 @@ import (
 // buildAnalytics builds the service that collects the metrics and profile pictures of accounts.
 func (s *Server) buildAnalytics(catalog plan.Catalog) {
 	s.Analytics = analytics.New(s.db, s.Accounts, analytics.Options{
-		Catalog: catalog, Interval: s.cfg.CollectEvery, OnCall: s.metrics.countNetworkCall,
-		Posts: hashtagObserver{s.db, s.figures}.recordCollected, FetchPicture: s.pictureFetcher(), Log: s.cfg.Log,
+		Catalog: catalog, Interval: s.cfg.CollectInterval, OnCall: s.metrics.countNetworkCall,
+		Posts: hashtagObserver{s.db, s.hashtagStats}.recordCollected, FetchPicture: s.pictureFetcher(), Log: s.cfg.Log,
 	})
 }
 

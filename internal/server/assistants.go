@@ -34,7 +34,7 @@ func (s *Server) buildAssistants() error {
 		Idle: clientDocumentTimeout,
 	}
 	if own.Hostname() != "" {
-		opts.Own = []string{own.Hostname()}
+		opts.OwnHosts = []string{own.Hostname()}
 	}
 	documents, err := safehttp.New(opts)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Server) buildAssistants() error {
 		},
 	})
 	// Both pipelines accept keys, and tokens that were requested for their own resource.
-	s.toolPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.ToolsResource()))
-	s.apiPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.APIResource()))
+	s.mcpPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.ToolsResource()))
+	s.restPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.APIResource()))
 	return nil
 }
 

@@ -117,7 +117,7 @@ func auditIn(ctx context.Context, cfg Config, dir, file string) ([]backup.Findin
 		return nil, err
 	}
 	var found []backup.Finding
-	for _, c := range report.Complaints {
+	for _, c := range report.Violations {
 		found = append(found,
 			backup.Finding{Rule: "ledger", Name: fmt.Sprintf("%s of team %d", c.Rule, c.Team), Text: c.Text})
 	}

@@ -52,8 +52,8 @@ func newDesc(name, help string, labels ...string) *prometheus.Desc {
 // buildClusterStats builds the measurements of the installation and the checks of this node's dependencies.
 func (s *Server) buildClusterStats() {
 	s.clusterStats = clusterstats.New(s.db,
-		clusterstats.Measure{Name: "loads", Every: loadInterval, Do: s.measureLoads},
-		clusterstats.Measure{Name: "ledger", Every: auditInterval, Do: s.measureLedger})
+		clusterstats.Collector{Name: "loads", Interval: loadInterval, Collect: s.measureLoads},
+		clusterstats.Collector{Name: "ledger", Interval: auditInterval, Collect: s.measureLedger})
 	s.checks = s.newDependencies()
 	s.metrics.registry.MustRegister(&clusterCollector{s.clusterStats, s.db.Now}, s.checks, &poolCollector{s.db},
 		&certificateCollector{s.certs})
@@ -65,7 +65,7 @@ func (s *Server) buildClusterStats() {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pressroom_queue_last_delivery_age_seconds",
 			Help: "Seconds since the queue last delivered a pulse to this node. One is sent every 5 seconds.",
-		}, func() float64 { return s.db.Now().Sub(s.waker.LastPulse()).Seconds() }))
+		}, func() float64 { return s.db.Now().Sub(s.waker.LastHeartbeat()).Seconds() }))
 	}
 }
 

@@ -52,10 +52,10 @@ type Config struct {
 	Blobs, Scratch string
 	// DiskReserve is the free disk space in bytes that is kept; disk.Auto for the default, 0 for none.
 	DiskReserve int64
-	// CollectEvery is the time between two collections of an account's metrics; 0 means 6 hours.
-	CollectEvery time.Duration
-	// MeasureReadyEvery is the time between two measurements of hashtags of ready-made lists; 0 means 10 minutes.
-	MeasureReadyEvery time.Duration
+	// CollectInterval is the time between two collections of an account's metrics; 0 means 6 hours.
+	CollectInterval time.Duration
+	// ReadyMadeInterval is the time between two measurements of hashtags of ready-made lists; 0 means 10 minutes.
+	ReadyMadeInterval time.Duration
 	ReadOnlyFiles     bool           // open the file store without checking it; for commands that only read
 	TrustReplica      bool           // see restoreguard.Options
 	BesideServer      bool           // for a command that runs while the service runs; see restoreguard.Options
@@ -68,8 +68,8 @@ type Config struct {
 	// Sources are the official providers of public metrics.
 	Sources        SourceSettings
 	BlueskyServers []string // URLs of servers whose accounts may be connected, in addition to Bluesky's own
-	// AnyServer allows every Bluesky server, also on private addresses. It is for the operator's commands.
-	AnyServer bool
+	// AllowAnyBlueskyServer allows every Bluesky server, also on private addresses. It is for the operator's commands.
+	AllowAnyBlueskyServer bool
 	// SandboxBluesky is the sign-in that the app suggests in the sandbox; empty elsewhere.
 	SandboxBluesky network.Credentials
 	// Components serves /dev/components, a page with every component of the app.
@@ -83,12 +83,12 @@ type Config struct {
 	Now             func() time.Time // nil for PostgreSQL's clock, or the machine's with SQLite
 	SecondFactor    string           // who must use two factors: nobody (the default), operators or everyone
 	// Extend adds operations and their background work. Results reads the results of their jobs.
-	Extend  func(Parts) []operation.Operation
+	Extend  func(ExtensionServices) []operation.Operation
 	Results map[job.Type]job.Result
 }
 
-// Parts are services for added operations.
-type Parts struct {
+// ExtensionServices are services for added operations.
+type ExtensionServices struct {
 	DB      *db.DB
 	Jobs    *job.Store
 	Queue   *job.Queue // handlers registered here run once the service has started

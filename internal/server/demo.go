@@ -32,7 +32,7 @@ func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 		args := operation.Arguments{"platform": platform}
 		id, found := q.Accounts.FindFirst(ctx, team, platform)
 		if found {
-			reconnect, err := q.mustReconnect(ctx, id)
+			reconnect, err := q.needsReconnect(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -60,8 +60,8 @@ func (q *Quickstart) setTikTokDefault(ctx context.Context, owner, team int64) er
 	}})
 }
 
-// mustReconnect reports whether an account's connection is lost or uses an earlier address of the sandbox.
-func (q *Quickstart) mustReconnect(ctx context.Context, account int64) (bool, error) {
+// needsReconnect reports whether an account's connection is lost or uses an earlier address of the sandbox.
+func (q *Quickstart) needsReconnect(ctx context.Context, account int64) (bool, error) {
 	g, err := q.Accounts.Grant(ctx, account)
 	if err != nil || g.Lost {
 		return true, err
@@ -93,7 +93,7 @@ func (q *Quickstart) connectInBrowser(
 	if err != nil {
 		return err
 	}
-	end, err := q.Connector.Return(ctx, owner,
+	end, err := q.Connector.HandleCallback(ctx, owner,
 		account.Callback{
 			Platform: platform, State: callback.Get("state"), Code: callback.Get("code"), Error: callback.Get("error"),
 		})

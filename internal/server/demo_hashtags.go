@@ -58,7 +58,7 @@ func (q *Quickstart) addSampleHashtags(ctx context.Context) error {
 		names = append(names, h.Hashtag)
 	}
 	return q.db.InTx(ctx, "quickstart.hashtags", func(ctx context.Context, tx *db.Tx) error {
-		if err := q.figures.Enqueue(ctx, tx, "", names); err != nil {
+		if err := q.hashtagStats.Enqueue(ctx, tx, "", names); err != nil {
 			return fmt.Errorf("enqueuing the demo hashtags: %w", err)
 		}
 		return nil

@@ -82,7 +82,7 @@ func (q *Quickstart) addPastPosts(ctx context.Context, team int64, pictures map[
 	}
 	for _, p := range demoPublished {
 		q.clock.advanceTo(demoTime(q.clock.now(), p.days, p.hour, zone))
-		if err := q.Analytics.Once(ctx); err != nil {
+		if err := q.Analytics.CollectDue(ctx); err != nil {
 			return fmt.Errorf("collecting the demo team's metrics: %w", err)
 		}
 		id, err := q.createSamplePost(ctx, team, p, pictures)

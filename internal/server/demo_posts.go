@@ -13,11 +13,11 @@ import (
 // demoPost is a post of the demo team, scheduled some days after the first start at an hour in the team's time zone.
 // A post with 0 days is a draft without a time.
 type demoPost struct {
-	days, hour int
-	platforms  []string
-	picture    string // a file of demoMedia; empty for none
-	caption    string
-	asks       bool // remains a draft that waits for approval, in one link for all such drafts
+	days, hour    int
+	platforms     []string
+	picture       string // a file of demoMedia; empty for none
+	caption       string
+	needsApproval bool // remains a draft that waits for approval, in one link for all such drafts
 }
 
 // demoPosts are created in this order, so the last post is at the top of the list of drafts.
@@ -74,7 +74,7 @@ func (q *Quickstart) addSamplePosts(ctx context.Context, team int64, pictures ma
 		if err != nil {
 			return err
 		}
-		if p.asks {
+		if p.needsApproval {
 			asked = append(asked, id)
 		}
 	}
@@ -94,7 +94,7 @@ func (q *Quickstart) addSamplePost(ctx context.Context, team int64, p demoPost, 
 		return id, err
 	}
 	at := demoTime(q.db.Now(), p.days, p.hour, zone).Format(time.RFC3339)
-	if p.asks {
+	if p.needsApproval {
 		_, err = q.call(ctx, "update_post", operation.Arguments{"id": id, "scheduled_at": at})
 	} else {
 		_, err = q.call(ctx, "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": at})

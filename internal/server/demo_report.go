@@ -56,10 +56,11 @@ const demoMeasurements = 6
 // reports are created once the service runs.
 func (q *Quickstart) addSampleReports(ctx context.Context, team int64) error {
 	for _, d := range demoReports {
-		var sizes []report.Size
+		var sizes []report.FollowerSample
 		for week := demoMeasurements; week > 0; week-- {
 			at := q.db.Now().AddDate(0, 0, -7*week)
-			sizes = append(sizes, report.Size{At: at, Followers: sandbox.FollowersAt(d.Platform, d.Subject, at)})
+			sizes = append(sizes, report.FollowerSample{At: at, Followers: sandbox.FollowersAt(d.Platform, d.Subject,
+				at)})
 		}
 		if err := q.Reports.AddMeasurements(ctx, team, d.CreateInput, sizes); err != nil {
 			return fmt.Errorf("adding measurements to a demo report: %w", err)

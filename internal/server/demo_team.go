@@ -73,7 +73,7 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 	}
 	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
 	if err == nil { // no notification is needed, because the greeting says that the owner is an operator
-		err = q.Notifications.Forget(ctx, 0, notification.OperatorChanged, strconv.FormatInt(owner.ID, 10))
+		err = q.Notifications.Delete(ctx, 0, notification.OperatorChanged, strconv.FormatInt(owner.ID, 10))
 	}
 	if err != nil {
 		return team.Team{}, false, fmt.Errorf("making the demo team's owner an operator: %w", err)
@@ -101,7 +101,7 @@ func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'",
 // resumeIfCopied ends the hold of a data directory that was copied or moved together with its sandbox networks.
 func (q *Quickstart) resumeIfCopied(ctx context.Context) error {
 	state, err := q.Hold.State(ctx)
-	if err != nil || !state.IsHeld() || state.Cause == restoreguard.ByHand {
+	if err != nil || !state.IsHeld() || state.Cause == restoreguard.Manual {
 		return err
 	}
 	_, err = q.Resume(ctx, delivery.ResumeOptions{MaxLateness: DefaultMaxLateness, AllowUnreachable: true})
@@ -151,7 +151,7 @@ func (q *Quickstart) addSamples(ctx context.Context, team int64) error {
 		return err
 	}
 	q.clock.returnToNow()
-	q.waker.RecordPulse()
+	q.waker.RecordHeartbeat()
 	if err := q.addSamplePosts(ctx, team, pictures); err != nil {
 		return err
 	}
@@ -202,7 +202,8 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 		if err != nil {
 			return err
 		}
-		if err := q.Notifications.Forget(ctx, teamID, notification.KeyChanged, strconv.FormatInt(key.ID, 10)); err != nil {
+		if err := q.Notifications.Delete(ctx, teamID, notification.KeyChanged, strconv.FormatInt(key.ID,
+			10)); err != nil {
 			return err
 		}
 		q.Greeting.Keys[string(level)] = value

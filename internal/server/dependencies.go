@@ -28,9 +28,9 @@ type dependencies struct {
 }
 
 type checkResult struct {
-	up   bool
-	took time.Duration
-	down time.Time // start of the outage
+	up        bool
+	took      time.Duration
+	downSince time.Time // start of the outage
 }
 
 var errNoResponse = errors.New("no response")
@@ -88,13 +88,13 @@ func (d *dependencies) record(name string, began time.Time, err error) {
 	now := checkResult{up: err == nil, took: time.Since(began)}
 	switch {
 	case !now.up && (!checked || last.up):
-		now.down = began
+		now.downSince = began
 		d.log.Warn("dependency is down", "dependency", name, "error", err)
 	case !now.up:
-		now.down = last.down
+		now.downSince = last.downSince
 	case checked && !last.up:
 		d.log.Info("dependency is up again", "dependency", name,
-			"after", time.Since(last.down).Round(time.Second).String())
+			"after", time.Since(last.downSince).Round(time.Second).String())
 	}
 	d.last[name] = now
 }

@@ -33,14 +33,14 @@ func (s *Server) buildHandlers() error {
 	// The document is built at the first request, because building it is slow.
 	info := openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix}
 	describe := sync.OnceValues(func() ([]byte, error) { return openapi.Build(s.registry, info) })
-	api := rest.New(s.registry, s.apiPipe,
+	api := rest.New(s.registry, s.restPipe,
 		rest.Options{PublicURL: s.cfg.PublicURL, Describe: describe, Log: s.cfg.Log, Observe: s.metrics.observeRequest})
-	tools := mcp.New(s.registry, s.toolPipe,
+	tools := mcp.New(s.registry, s.mcpPipe,
 		mcp.Options{
 			PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.observeTool,
 		})
 	pages := http.NewServeMux()
-	pages.HandleFunc("GET /livez", alive)
+	pages.HandleFunc("GET /livez", serveLivez)
 	pages.HandleFunc("GET /readyz", s.ready)
 	directory, err := s.directory()
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) buildHandlers() error {
 		Settings: figures, Erasure: s.Erasure, OAuth: s.OAuth,
 		Operator: operator.Services{
 			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
-			Hold: s.Hold, Apps: s.Apps, Notifications: s.Notifications,
+			RestoreGuard: s.Hold, Apps: s.Apps, Notifications: s.Notifications,
 		},
 		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact, SandboxBluesky: s.cfg.SandboxBluesky,
@@ -90,7 +90,7 @@ func (s *Server) buildHandlers() error {
 	return nil
 }
 
-func alive(w http.ResponseWriter, _ *http.Request) {
+func serveLivez(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
@@ -115,7 +115,7 @@ func (s *Server) withSecurityHeaders(next http.Handler) http.Handler {
 	headers := s.securityHeaders()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), headers)
-		s.app.NoteForwarded(r)
+		s.app.WarnUntrustedProxy(r)
 		next.ServeHTTP(w, r)
 	})
 }
@@ -175,7 +175,7 @@ func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 	}
 	if s.cfg.Role != RoleAPI {
 		checks["queue"] = "ok"
-		if s.db.Now().Sub(s.waker.LastPulse()) > maxQueueSilence {
+		if s.db.Now().Sub(s.waker.LastHeartbeat()) > maxQueueSilence {
 			checks["queue"], status = "delivers no work", http.StatusServiceUnavailable
 		}
 		s.checkNetworks(checks)

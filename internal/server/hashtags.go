@@ -18,12 +18,12 @@ import (
 func (s *Server) buildHashtags(from sources, catalog plan.Catalog) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{
-		DB: s.db, Statistics: s.figures, Catalog: catalog, HasProvider: !from.empty(),
+		DB: s.db, Statistics: s.hashtagStats, Catalog: catalog, HasProvider: !from.empty(),
 	}); err != nil {
 		return fmt.Errorf("reading the banned hashtags of the plans: %w", err)
 	}
 	o := search.Options{
-		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Statistics: s.figures,
+		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Statistics: s.hashtagStats,
 		Catalog: catalog, Limiter: s.limiter, Log: s.cfg.Log,
 	}
 	if !from.empty() {
@@ -32,10 +32,10 @@ func (s *Server) buildHashtags(from sources, catalog plan.Catalog) error {
 			return fmt.Errorf("joining providers: %w", err)
 		}
 		o.Source = figures
-		s.measurer = stats.NewMeasurer(s.figures, stats.Options{
+		s.measurer = stats.NewMeasurer(s.hashtagStats, stats.Options{
 			Source: figures, MaxAge: time.Duration(catalog.Limits.HashtagDays) * 24 * time.Hour,
 			InAnyList: s.Lists.InAnyList, Limiter: s.limiter, Log: s.cfg.Log,
-			ReadyMade: s.Lists.ReadyMadeHashtags, ReadyMadeInterval: s.cfg.MeasureReadyEvery,
+			ReadyMade: s.Lists.ReadyMadeHashtags, ReadyMadeInterval: s.cfg.ReadyMadeInterval,
 		})
 	}
 	s.Searches = search.New(o)
@@ -44,22 +44,22 @@ func (s *Server) buildHashtags(from sources, catalog plan.Catalog) error {
 
 // hashtagObserver records what reports and collected posts reveal about hashtags.
 type hashtagObserver struct {
-	db      *db.DB
-	figures *stats.Store
+	db           *db.DB
+	hashtagStats *stats.Store
 }
 
 // Hashtag records statistics of a hashtag.
 func (o hashtagObserver) Hashtag(ctx context.Context, platform string, f provider.HashtagMetrics) error {
 	figures := stats.Analyze(platform, f, o.db.Now())
 	return o.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error {
-		return o.figures.Record(ctx, tx, figures)
+		return o.hashtagStats.Record(ctx, tx, figures)
 	})
 }
 
 // Posts records the hashtags of posts.
 func (o hashtagObserver) Posts(ctx context.Context, platform string, posts []provider.Post) error {
 	return o.db.InTx(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error {
-		return o.figures.RecordPosts(ctx, tx, platform, posts)
+		return o.hashtagStats.RecordPosts(ctx, tx, platform, posts)
 	})
 }
 

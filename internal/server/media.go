@@ -23,7 +23,7 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, catalog plan.Catalog) (so
 	}
 	opts := safehttp.Options{Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots}
 	if own.Hostname() != "" {
-		opts.Own = []string{own.Hostname()}
+		opts.OwnHosts = []string{own.Hostname()}
 	}
 	fetcher, err := safehttp.New(opts)
 	if err != nil {
@@ -36,7 +36,8 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, catalog plan.Catalog) (so
 	o := media.Options{Disk: reserve, DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams,
 		Credits: s.Credits, Catalog: catalog, Fetch: fetcher, Sealer: sealer,
 		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log,
-		TeamUploads: max(minTeamUploads, s.limiters.Uploads.Limit()/teamUploadsDivisor), OnDescribed: post.MediaDescribed}
+		TeamUploads:      max(minTeamUploads, s.limiters.Uploads.Limit()/teamUploadsDivisor),
+		OnAltTextChanged: post.RequestReapprovalForMedia}
 	from, err := s.openSources(fetcher)
 	if err != nil {
 		return sources{}, err

@@ -141,7 +141,8 @@ func (m *metrics) initNetworkCalls(platforms []string) {
 	for _, platform := range platforms {
 		for _, call := range []string{"prepare", "commit", "resolve", "permalink", "collect"} {
 			for _, result := range []string{
-				"ok", "failed", string(network.Transient), string(network.Uncertain), string(network.AuthDead),
+				"ok", "failed", string(network.Transient), string(network.OutcomeUnknown),
+				string(network.ReconnectRequired),
 			} {
 				m.networks.WithLabelValues(platform, call, result)
 			}

@@ -204,7 +204,7 @@ func (s *Server) networks() ([]network.Network, error) {
 			app:      network.App{HTTP: &http.Client{Transport: s.transport}, Now: s.cfg.Now, Rules: &rules},
 			settings: s.cfg.Networks.ByPlatform[platform], secret: s.secret, readPage: s.readLinkedPage,
 		}
-		if platform == "bluesky" && !s.cfg.AnyServer {
+		if platform == "bluesky" && !s.cfg.AllowAnyBlueskyServer {
 			var err error
 			if b.app.HTTP, err = s.guardedClient(); err != nil {
 				return nil, err
@@ -250,15 +250,16 @@ func (s *Server) withTracing(client *http.Client) *http.Client {
 // the operator allows.
 func (s *Server) guardedClient() (*http.Client, error) {
 	var err error
-	if s.guard, err = newBlueskyGuard(s.cfg.BlueskyServers); err != nil {
+	if s.blueskyClient, err = newBlueskyClient(s.cfg.BlueskyServers); err != nil {
 		return nil, err
 	}
-	transport := &guardedTransport{next: s.guard.Transport(), log: s.cfg.Log, throttle: newThrottle(blockedInterval)}
+	transport := &guardedTransport{next: s.blueskyClient.Transport(), log: s.cfg.Log,
+		throttle: newThrottle(blockedInterval)}
 	return &http.Client{Transport: transport}, nil
 }
 
-// newBlueskyGuard returns a client for public servers and the given ones.
-func newBlueskyGuard(servers []string) (*safehttp.Client, error) {
+// newBlueskyClient returns a client for public servers and the given ones.
+func newBlueskyClient(servers []string) (*safehttp.Client, error) {
 	var allowed []string
 	for _, server := range servers {
 		u, err := url.Parse(server)

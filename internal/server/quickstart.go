@@ -107,7 +107,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 		return nil, errors.Join(err, q.closeSandbox())
 	}
 	catalog := plan.Default().ScaleRates(demoRateFactor)
-	cfg.Catalog, cfg.CollectEvery, cfg.MeasureReadyEvery = &catalog, demoCollectEvery, demoMeasureEvery
+	cfg.Catalog, cfg.CollectInterval, cfg.ReadyMadeInterval = &catalog, demoCollectEvery, demoMeasureEvery
 	if q.Server, err = Open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}

@@ -57,8 +57,8 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 	tasks.Go(func() { s.warn(ctx, report("checking for warnings")) })
 	tasks.Go(func() { s.Teams.Watch(ctx, report("watching keys")) })
-	tasks.Go(func() { s.Teams.RunUses(ctx, report("recording the use of keys")) })
-	tasks.Go(func() { s.Accounts.Serve(ctx, report("checking the sealing keys")) })
+	tasks.Go(func() { s.Teams.RunFlush(ctx, report("recording the use of keys")) })
+	tasks.Go(func() { s.Accounts.RunHeartbeat(ctx, report("checking the sealing keys")) })
 	tasks.Go(func() { s.Hold.Watch(ctx, report("checking whether the database was moved")) })
 	tasks.Go(func() { s.clusterStats.Run(ctx, s.cfg.Role != RoleAPI, report("measuring the installation")) })
 	tasks.Go(func() { s.checks.run(ctx) })
@@ -74,7 +74,7 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	// During a hold, these tasks must not run: they use grants, which another installation may also use, send mail or
 	// delete files.
 	unlessHeld := func(work func(context.Context)) {
-		tasks.Go(func() { s.Hold.RunWhileFree(ctx, report("checking the hold"), work) })
+		tasks.Go(func() { s.Hold.RunUnlessHeld(ctx, report("checking the hold"), work) })
 	}
 	unlessHeld(func(ctx context.Context) { s.Accounts.Run(ctx, report("renewing grants")) })
 	unlessHeld(func(ctx context.Context) { s.Erasure.Run(ctx, report("deleting teams")) })
@@ -96,7 +96,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	defer tick.Stop()
 	for {
 		for _, sweep := range []func(context.Context) (int64, error){
-			s.idempotency.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep,
+			s.idempotency.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.hashtagStats.Sweep,
 			s.Connector.Sweep, s.Notifications.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Erasure.Sweep,
 			s.OAuth.Sweep, s.app.SweepUnsavedForms, s.ReportLinks.Sweep, s.ReportMails.Sweep,
 		} {

@@ -81,40 +81,40 @@ type Server struct {
 	OAuth         *oauth.Service        // authorization of assistants
 	Hold          *restoreguard.Service // stops a restored or copied database from publishing
 
-	cfg          Config
-	db           *db.DB
-	queue        *job.Queue
-	worker       *job.Worker
-	blobs        blob.Store
-	app          *web.App
-	feed         *live.Feed
-	waker        *delivery.Waker
-	platforms    []string // names of the configured networks
-	jobs         *job.Store
-	limiter      *provider.Limiter // limits analyses of provider data
-	figures      *stats.Store      // statistics of hashtags
-	measurer     *stats.Measurer   // nil without a provider
-	idempotency  *idempotency.Store
-	rates        *ratelimit.Rates
-	calls        *ratelimit.FreeCalls
-	registry     *operation.Registry
-	pipe         *pipeline.Pipeline
-	toolPipe     *pipeline.Pipeline // pipeline of the MCP endpoint
-	apiPipe      *pipeline.Pipeline // pipeline of the REST API
-	metrics      *metrics
-	tracer       *tracing.Tracer // nil if tracing is off
-	clusterStats *clusterstats.Service
-	signIns      *team.SignIns
-	firstRun     *team.FirstRun
-	guard        *safehttp.Client      // for Bluesky servers; nil if all are allowed
-	fetcher      *safehttp.Client      // for files at addresses that users and providers give
-	transport    *http.Transport       // for networks
-	certs        *tlscert.Certificates // nil if the program does not terminate TLS
-	checks       *dependencies
-	handler      http.Handler
-	limiters     loadshed.Limiters
-	stopping     atomic.Bool
-	outages      *throttle // limits the logging of outages
+	cfg           Config
+	db            *db.DB
+	queue         *job.Queue
+	worker        *job.Worker
+	blobs         blob.Store
+	app           *web.App
+	feed          *live.Feed
+	waker         *delivery.Waker
+	platforms     []string // names of the configured networks
+	jobs          *job.Store
+	limiter       *provider.Limiter // limits analyses of provider data
+	hashtagStats  *stats.Store      // statistics of hashtags
+	measurer      *stats.Measurer   // nil without a provider
+	idempotency   *idempotency.Store
+	rates         *ratelimit.Rates
+	calls         *ratelimit.FreeCalls
+	registry      *operation.Registry
+	pipe          *pipeline.Pipeline
+	mcpPipe       *pipeline.Pipeline // pipeline of the MCP endpoint
+	restPipe      *pipeline.Pipeline // pipeline of the REST API
+	metrics       *metrics
+	tracer        *tracing.Tracer // nil if tracing is off
+	clusterStats  *clusterstats.Service
+	signIns       *team.SignIns
+	firstRun      *team.FirstRun
+	blueskyClient *safehttp.Client      // for Bluesky servers; nil if all are allowed
+	fetcher       *safehttp.Client      // for files at addresses that users and providers give
+	transport     *http.Transport       // for networks
+	certs         *tlscert.Certificates // nil if the program does not terminate TLS
+	checks        *dependencies
+	handler       http.Handler
+	limiters      loadshed.Limiters
+	stopping      atomic.Bool
+	outages       *throttle // limits the logging of outages
 }
 
 // Open opens and migrates the database and builds the program.
@@ -230,7 +230,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err != nil {
 		return err
 	}
-	s.figures, s.limiter = stats.New(s.db), provider.NewLimiter()
+	s.hashtagStats, s.limiter = stats.New(s.db), provider.NewLimiter()
 	if err := s.buildReports(from, catalog); err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (s *Server) results() map[job.Type]job.Result {
 
 // buildFoundation builds the parts that all others use: queue, limits, credits, notifications and teams.
 func (s *Server) buildFoundation(offered plan.Catalog, sealer *tokencrypt.Sealer) error {
-	guesses, err := ratelimit.NewGuesses()
+	guesses, err := ratelimit.NewGuessLimiter()
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (s *Server) buildOperations(catalog plan.Catalog) {
 		s.Media.Operations(), s.Reports.Operations(), s.Analytics.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
 	if s.cfg.Extend != nil {
-		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, s.queue, s.Credits}))
+		groups = append(groups, s.cfg.Extend(ExtensionServices{s.db, s.jobs, s.queue, s.Credits}))
 	}
 	s.registry = operation.NewRegistry(groups...)
 	s.pipe = s.pipeline(s.Teams)

@@ -116,7 +116,7 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 func (s *Server) buildReports(from sources, catalog plan.Catalog) error {
 	o := report.Options{
 		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Catalog: catalog,
-		Observer: hashtagObserver{s.db, s.figures}, Limiter: s.limiter, Log: s.cfg.Log,
+		Observer: hashtagObserver{s.db, s.hashtagStats}, Limiter: s.limiter, Log: s.cfg.Log,
 	}
 	if !from.empty() {
 		figures, err := from.metrics()

@@ -49,7 +49,8 @@ const lookupTimeout = 5 * time.Second // timeout for resolving one server
 // warn logs warnings at the start: about an insecure public URL, and about settings that silently prevent publishing.
 func (s *Server) warn(ctx context.Context, report func(error)) {
 	s.warnOfPlainHTTP(ctx)
-	err := errors.Join(s.announceSetup(ctx), s.warnOfGroupRoles(ctx), s.warnOfUnserved(ctx), s.warnOfBlocked(ctx))
+	err := errors.Join(s.announceSetup(ctx), s.warnOfGroupRoles(ctx), s.warnOfUnconfiguredNetworks(ctx),
+		s.warnOfBlockedServers(ctx))
 	if err != nil && ctx.Err() == nil {
 		report(err)
 	}
@@ -98,8 +99,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && addr.Unmap().IsLoopback()
 }
 
-// warnOfUnserved warns of networks with connected accounts that are not configured on this node.
-func (s *Server) warnOfUnserved(ctx context.Context) error {
+// warnOfUnconfiguredNetworks warns of networks with connected accounts that are not configured on this node.
+func (s *Server) warnOfUnconfiguredNetworks(ctx context.Context) error {
 	connected, err := s.Accounts.ConnectedPlatforms(ctx)
 	if err != nil {
 		return err
@@ -118,9 +119,9 @@ func (s *Server) warnOfUnserved(ctx context.Context) error {
 	return nil
 }
 
-// warnOfBlocked warns of servers of connected accounts that this node blocks.
-func (s *Server) warnOfBlocked(ctx context.Context) error {
-	if s.guard == nil {
+// warnOfBlockedServers warns of servers of connected accounts that this node blocks.
+func (s *Server) warnOfBlockedServers(ctx context.Context) error {
+	if s.blueskyClient == nil {
 		return nil
 	}
 	servers, err := s.Accounts.Servers(ctx, "bluesky")
@@ -128,7 +129,7 @@ func (s *Server) warnOfBlocked(ctx context.Context) error {
 		return err
 	}
 	for _, server := range slices.Sorted(maps.Keys(servers)) {
-		if isBlocked(ctx, s.guard, server) {
+		if isBlocked(ctx, s.blueskyClient, server) {
 			s.cfg.Log.WarnContext(ctx, "posts of connected accounts cannot be published: their server is blocked: "+
 				blockedReason, "server", server, "accounts", servers[server])
 		}
@@ -158,7 +159,7 @@ func isBlocked(ctx context.Context, guard *safehttp.Client, server string) bool 
 // BlockedReason returns why serve blocks a Bluesky server if only the servers in allowed are permitted. It returns
 // "" if serve does not block the server, or if the host name cannot be resolved.
 func BlockedReason(ctx context.Context, server string, allowed []string) (string, error) {
-	guard, err := newBlueskyGuard(allowed)
+	guard, err := newBlueskyClient(allowed)
 	if err != nil || !isBlocked(ctx, guard, server) {
 		return "", err
 	}

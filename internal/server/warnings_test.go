@@ -73,7 +73,7 @@ func TestPublishingWarnings(t *testing.T) {
 	key := must.Get(tokencrypt.NewKey())(t)
 	cfg := server.Config{
 		Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(),
-		AnyServer: true,
+		AllowAnyBlueskyServer: true,
 	}
 	admin := must.Get(server.Open(t.Context(), cfg))(t)
 	owner := must.Get(admin.Teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
@@ -94,7 +94,7 @@ func TestPublishingWarnings(t *testing.T) {
 	must.NoError(t, err)
 
 	var log lines
-	cfg.AnyServer, cfg.Log = false, slog.New(slog.NewTextHandler(&log, nil))
+	cfg.AllowAnyBlueskyServer, cfg.Log = false, slog.New(slog.NewTextHandler(&log, nil))
 	cfg.Directory = oidc.Options{Issuer: "https://login.example", ClientID: "x", GroupRoles: []oidc.GroupRole{
 		{Group: "editors", Team: made.ID, Role: access.Editor}, {Group: "editors", Team: 99, Role: access.Editor},
 	}}

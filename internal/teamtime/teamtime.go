@@ -71,7 +71,7 @@ func Parse(text string, zone *time.Location) (time.Time, error) {
 	if found {
 		return wall.Add(-offset), nil
 	}
-	return earliest(wall, zone)
+	return resolveWallTime(wall, zone)
 }
 
 // ParseBound parses a time or a date. A date is the first instant of that day in the zone.
@@ -91,7 +91,7 @@ func ParseBound(text string, zone *time.Location) (time.Time, error) {
 func StartOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 	for step := range 49 {
-		if t, err := earliest(midnight.Add(time.Duration(step)*30*time.Minute), zone); err == nil {
+		if t, err := resolveWallTime(midnight.Add(time.Duration(step)*30*time.Minute), zone); err == nil {
 			return t
 		}
 	}
@@ -149,7 +149,7 @@ func cutOffset(text string) (string, time.Duration, bool, error) {
 	if !ok || len(parts) > 2 || parts[0] > 23 || len(parts) == 2 && parts[1] > 59 {
 		return "", 0, false, ErrMalformed
 	}
-	d := sum(parts)
+	d := clockDuration(parts)
 	if sign == '-' {
 		d = -d
 	}
@@ -178,7 +178,7 @@ func parseClock(text string, basic bool) (time.Duration, error) {
 			return 0, ErrMalformed
 		}
 	}
-	since, unit := sum(parts), units[len(parts)-1]
+	since, unit := clockDuration(parts), units[len(parts)-1]
 	for _, c := range []byte(fraction) {
 		if c < '0' || c > '9' {
 			return 0, ErrMalformed
@@ -213,8 +213,8 @@ func parsePairs(text string, basic bool) ([]int, bool) {
 	}
 }
 
-// sum returns the sum of hours, minutes and seconds.
-func sum(parts []int) time.Duration {
+// clockDuration returns the sum of hours, minutes and seconds.
+func clockDuration(parts []int) time.Duration {
 	var d time.Duration
 	for i, n := range parts {
 		d += time.Duration(n) * units[i]
@@ -222,22 +222,22 @@ func sum(parts []int) time.Duration {
 	return d
 }
 
-// earliest returns the first instant at which the zone's clock shows wall. It returns ErrSkipped if there is none.
-func earliest(wall time.Time, zone *time.Location) (time.Time, error) {
+// resolveWallTime returns the first instant at which the zone's clock shows wall. It returns ErrSkipped if there is none.
+func resolveWallTime(wall time.Time, zone *time.Location) (time.Time, error) {
 	var found time.Time
 	err := ErrSkipped
 	for _, near := range []time.Duration{-26 * time.Hour, 26 * time.Hour} {
 		_, offset := wall.Add(near).In(zone).Zone()
 		t := wall.Add(-time.Duration(offset) * time.Second)
-		if shows(t, wall, zone) && (err != nil || t.Before(found)) {
+		if hasWallTime(t, wall, zone) && (err != nil || t.Before(found)) {
 			found, err = t, nil
 		}
 	}
 	return found, err
 }
 
-// shows reports whether the zone's clock shows wall at t.
-func shows(t, wall time.Time, zone *time.Location) bool {
+// hasWallTime reports whether the zone's clock shows wall at t.
+func hasWallTime(t, wall time.Time, zone *time.Location) bool {
 	_, offset := t.In(zone).Zone()
 	return t.Add(time.Duration(offset) * time.Second).Equal(wall)
 }

@@ -284,7 +284,7 @@ func TestDaysContiguous(t *testing.T) {
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{}
-	for _, one := range teamtime.Choices(time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)) {
+	for _, one := range teamtime.ZoneOptions(time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)) {
 		labels[one.Name] = one.Label
 	}
 	for name, want := range map[string]string{

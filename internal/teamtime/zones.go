@@ -16,15 +16,15 @@ var zones string
 // IANA zones are valid as well.
 var Zones = strings.Fields(zones)
 
-// Choice is a time zone that a form offers.
-type Choice struct {
+// ZoneOption is a time zone that a form offers.
+type ZoneOption struct {
 	Name  string // such as "Europe/Berlin"
 	Label string // such as "Berlin (UTC+1)"
 }
 
-// Choices returns the offered time zones by name, with their places and their offsets at now.
-func Choices(now time.Time) []Choice {
-	out := make([]Choice, 0, len(Zones)+1)
+// ZoneOptions returns the offered time zones by name, with their places and their offsets at now.
+func ZoneOptions(now time.Time) []ZoneOption {
+	out := make([]ZoneOption, 0, len(Zones)+1)
 	for _, name := range append([]string{"UTC"}, Zones...) {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
@@ -35,10 +35,10 @@ func Choices(now time.Time) []Choice {
 		if at := offset(now.In(zone)); at != place {
 			label += " (" + at + ")"
 		}
-		out = append(out, Choice{name, label})
+		out = append(out, ZoneOption{name, label})
 	}
-	slices.SortFunc(out, func(a, b Choice) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(out, func(a, b Choice) bool { return a.Name == b.Name })
+	slices.SortFunc(out, func(a, b ZoneOption) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(out, func(a, b ZoneOption) bool { return a.Name == b.Name })
 }
 
 // offset returns the offset of a time from UTC, such as "UTC+5:30".

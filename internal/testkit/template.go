@@ -47,8 +47,8 @@ var postgresTemplate = sync.OnceValues(func() (string, error) {
 	return name, Migrate(context.Background(), postgresURL(name))
 })
 
-// process identifies the databases of this process. A process ID would not, because the system reuses process IDs.
-var process = strings.ToLower(rand.Text())
+// runID identifies the databases of this process. A process ID would not, because the system reuses process IDs.
+var runID = strings.ToLower(rand.Text())
 
 // create creates a database and returns its name. Unless template is empty, the database is a copy of template. The
 // file_copy strategy takes a third of the default strategy's time.
@@ -57,7 +57,7 @@ func create(template string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("opening PostgreSQL: %w", err)
 	}
-	name := fmt.Sprintf("test_%s_%d", process, databaseCount.Add(1))
+	name := fmt.Sprintf("test_%s_%d", runID, databaseCount.Add(1))
 	statement := "CREATE DATABASE " + name
 	if template != "" {
 		statement += " STRATEGY file_copy TEMPLATE " + template

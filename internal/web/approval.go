@@ -20,7 +20,7 @@ const maxLinkFiles = 48
 // errManyFiles is the error for too many concurrent downloads of one approval link.
 var errManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files are being loaded through this link. Try again in a moment.").With("scope", "approval_link").
-	After(time.Second)
+	WithRetryAfter(time.Second)
 
 // approvalPicture serves the thumbnail of a post's image to anyone with the approval link.
 func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +55,7 @@ func (a *App) approvalFile(
 	}
 	team, m, err := a.Approvals.File(r.Context(), token, id)
 	if err == nil && m.Kind != kind {
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	}
 	if err != nil {
 		a.ShowError(w, r, err)
@@ -68,7 +68,7 @@ func (a *App) approvalFile(
 	}
 	defer file.Close()
 	w.Header().Set("Cache-Control", "private, max-age=3600")
-	send(w, r, file)
+	serveFile(w, r, file)
 }
 
 // approvalAccount serves the profile picture of an account of a post to anyone with the approval link.
@@ -76,7 +76,7 @@ func (a *App) approvalAccount(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	var team int64
 	if err == nil {
-		team, err = a.Approvals.Account(r.Context(), r.PathValue("token"), id)
+		team, err = a.Approvals.AccountTeam(r.Context(), r.PathValue("token"), id)
 	}
 	var found analytics.Picture
 	if err == nil {

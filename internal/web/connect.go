@@ -107,7 +107,7 @@ func (a *App) connectWithPassword(w http.ResponseWriter, r *http.Request, person
 		Identifier: strings.TrimSpace(r.PostForm.Get("identifier")), Password: r.PostForm.Get("password"),
 	}
 	account, err := a.Connector.SignIn(r.Context(), person, token, given)
-	a.noteRejection(r, platform, err)
+	a.logRejection(r, platform, err)
 	switch f := apierr.FromError(err); {
 	case err == nil:
 		shell.Redirect(w, r, connectedPath(account))
@@ -119,15 +119,15 @@ func (a *App) connectWithPassword(w http.ResponseWriter, r *http.Request, person
 	}
 }
 
-// noteRejection logs a network's error without its message, which may contain secrets. If the network has not
+// logRejection logs a network's error without its message, which may contain secrets. If the network has not
 // approved the app, it also logs what the operator has to do.
-func (a *App) noteRejection(r *http.Request, platform string, err error) {
+func (a *App) logRejection(r *http.Request, platform string, err error) {
 	failed, ok := errors.AsType[*network.Error](err)
 	if !ok {
 		return
 	}
 	about := []any{"platform", platform, "class", failed.Class, "status", failed.Status, "code", failed.Code}
-	if failed.Class == network.Unapproved {
+	if failed.Class == network.AppNotApproved {
 		about = append(about, "next_step", network.NextStep(platform, failed.Code))
 	}
 	a.Log.WarnContext(r.Context(), "connecting an account failed", about...)
@@ -155,11 +155,11 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	platform := r.PathValue("platform")
-	out, err := a.Connector.Return(r.Context(), v.ID,
+	out, err := a.Connector.HandleCallback(r.Context(), v.ID,
 		account.Callback{
 			Platform: platform, State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"),
 		})
-	a.noteRejection(r, platform, err)
+	a.logRejection(r, platform, err)
 	switch f := apierr.FromError(err); {
 	case err != nil && (out.Retry == "" || f.IsServerError() || f.Code == apierr.NotFound):
 		a.ShowError(w, r, err)

@@ -117,7 +117,8 @@ func (c consents) Exchange(ctx context.Context, a network.Authorization, code st
 		out = append(out,
 			network.Candidate{
 				Grant: network.Grant{
-					Account: "id of " + name, Username: name, Access: "secret access", Refresh: "secret refresh",
+					Account: "id of " + name, Username: name, AccessToken: "secret access",
+					RefreshToken: "secret refresh",
 				}, DisplayName: "<b>" + name,
 			})
 	}
@@ -134,9 +135,10 @@ func (passwords) Connect(_ context.Context, c network.Credentials) (network.Gran
 	case c.Identifier == "down.test":
 		return network.Grant{}, &network.Error{Class: network.Transient, Err: errors.New("cut off")}
 	case c.Password != "app-pass":
-		return network.Grant{}, &network.Error{Class: network.AuthDead, Message: "the network's own words"}
+		return network.Grant{}, &network.Error{Class: network.ReconnectRequired, Message: "the network's own words"}
 	}
 	return network.Grant{
-		Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "secret access", Refresh: "secret refresh",
+		Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, AccessToken: "secret access",
+		RefreshToken: "secret refresh",
 	}, nil
 }

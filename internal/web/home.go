@@ -34,12 +34,12 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
-	homePosts   = 5 // posts per section of the home page
-	homeDaily   = 4 // posts per day
-	homeDays    = 7 // days ahead whose posts it shows, and days back whose failures it shows
-	homeAiling  = 3 // accounts that need attention
-	homeFailed  = 3 // failed posts, and posts with client comments
-	homeLargest = 6 // accounts with metrics
+	homePosts     = 5 // posts per section of the home page
+	homeDaily     = 4 // posts per day
+	homeDays      = 7 // days ahead whose posts it shows, and days back whose failures it shows
+	homeAttention = 3 // accounts that need attention
+	homeFailed    = 3 // failed posts, and posts with client comments
+	homeLargest   = 6 // accounts with metrics
 )
 
 // homeView is the home page of the selected team.
@@ -57,8 +57,8 @@ type homeView struct {
 	Now             time.Time        // in the visitor's zone
 	Ahead           []homeDay
 	Recent          []listedPost
-	Weeks           []analytics.AccountWeeks // first the accounts that published this week, then the largest ones
-	Steps           []step                   // the checklist of a new team, for its owner and admins
+	Weeks           []analytics.AccountComparison // first the accounts that published this week, then the largest ones
+	Steps           []step                        // the checklist of a new team, for its owner and admins
 
 	OtherWeeks int // number of accounts that are not in Weeks
 }
@@ -120,7 +120,7 @@ func (t homeView) AttentionCount() string {
 	if n == 0 {
 		return ""
 	}
-	return atLeast(n, t.More || max(len(t.OverdueDrafts), len(t.AwaitingVisitor), len(t.AwaitingClient)) == homePosts)
+	return formatCount(n, t.More || max(len(t.OverdueDrafts), len(t.AwaitingVisitor), len(t.AwaitingClient)) == homePosts)
 }
 
 // Fresh reports whether the page has nothing to show but the first steps: no posts and no metrics.
@@ -147,11 +147,11 @@ func (t homeView) Count() string {
 	if n == 0 {
 		return ""
 	}
-	return atLeast(n, more)
+	return formatCount(n, more)
 }
 
-// atLeast formats n, with a plus sign if there are more.
-func atLeast(n int, more bool) string {
+// formatCount formats n, with a plus sign if there are more.
+func formatCount(n int, more bool) string {
 	if more {
 		return strconv.Itoa(n) + "+"
 	}
@@ -187,11 +187,11 @@ func (a *App) homeView(r *http.Request) (homeView, error) {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	out.Now = a.DB.Now().In(v.Zone)
-	if out.Overview, err = a.Connector.Accounts.Overview(ctx, v.Team.ID, homeAiling+1); err != nil {
+	if out.Overview, err = a.Connector.Accounts.Overview(ctx, v.Team.ID, homeAttention+1); err != nil {
 		return out, err
 	}
-	if len(out.NeedAttention) > homeAiling {
-		out.NeedAttention, out.More = out.NeedAttention[:homeAiling], true
+	if len(out.NeedAttention) > homeAttention {
+		out.NeedAttention, out.More = out.NeedAttention[:homeAttention], true
 	}
 	if err := a.addPosts(ctx, v.Team.ID, &out); err != nil {
 		return out, err
@@ -215,8 +215,8 @@ func (a *App) homeView(r *http.Request) (homeView, error) {
 }
 
 // activeFirst returns up to n accounts, first those that published this week, and the number of remaining accounts.
-func activeFirst(weeks []analytics.AccountWeeks, n int) ([]analytics.AccountWeeks, int) {
-	slices.SortStableFunc(weeks, func(a, b analytics.AccountWeeks) int {
+func activeFirst(weeks []analytics.AccountComparison, n int) ([]analytics.AccountComparison, int) {
+	slices.SortStableFunc(weeks, func(a, b analytics.AccountComparison) int {
 		return min(1, int(b.Now.Posts)) - min(1, int(a.Now.Posts))
 	})
 	n = min(n, len(weeks))

@@ -45,7 +45,7 @@ func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 		// The content of a path never changes. Only the browser may cache it, so access is checked for every
 		// browser.
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
-		send(w, r, file)
+		serveFile(w, r, file)
 	}
 }
 
@@ -63,7 +63,7 @@ func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
 	}
 	defer file.Close()
 	w.Header().Set("Cache-Control", "private, no-store")
-	send(w, r, file)
+	serveFile(w, r, file)
 }
 
 // publicFile serves a file through a signed link, for networks.
@@ -76,11 +76,11 @@ func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
 	defer file.Close()
 	// a network's page may display the file
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
-	send(w, r, file)
+	serveFile(w, r, file)
 }
 
-// send serves a file or the requested range of it.
-func send(w http.ResponseWriter, r *http.Request, file media.File) {
+// serveFile serves a file or the requested range of it.
+func serveFile(w http.ResponseWriter, r *http.Request, file media.File) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policyOf(file.Type))
 	h.Set("Content-Type", file.Type)

@@ -27,7 +27,7 @@ var pages = shell.Parse(files, template.FuncMap{
 	return template.FuncMap{
 		"clock":    func(at time.Time) string { return l.Format(at, locale.Clock) },
 		"weekdate": func(at time.Time) string { return l.Format(at, locale.WeekdayDate) },
-		"known":    func(text string) string { return shell.Text(l, text) },
+		"known":    func(text string) string { return shell.TranslateText(l, text) },
 		"weekday":  func(at time.Time) string { return l.Format(at, locale.ShortWeekday) },
 	}
 })

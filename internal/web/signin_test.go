@@ -135,8 +135,8 @@ func TestSessionsEnd(t *testing.T) {
 		bea := w.browser(t).in("bea@example.com")
 		for name, change := range map[string][2]func() error{
 			"suspended": {func() error {
-				return w.teams.SetHold(t.Context(), w.bea.ID, true)
-			}, func() error { return w.teams.SetHold(t.Context(), w.bea.ID, false) }},
+				return w.teams.SetSuspended(t.Context(), w.bea.ID, true)
+			}, func() error { return w.teams.SetSuspended(t.Context(), w.bea.ID, false) }},
 			"in no team": {func() error { return w.teams.RemoveMember(t.Context(), w.harbour.ID, w.bea.ID) },
 				func() error { return w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Viewer) }},
 		} {

@@ -62,7 +62,7 @@ func TestFilesWithoutSlot(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		urgent := map[string]bool{}
 		for _, route := range w.app.Routes() {
-			urgent[route.Pattern] = route.Urgent
+			urgent[route.Pattern] = route.SkipsSlot
 		}
 		for _, pattern := range []string{
 			"GET /media/{id}/file", "GET /approval/{token}/images/{id}", "GET /approval/{token}/videos/{id}",

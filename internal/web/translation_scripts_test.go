@@ -30,7 +30,7 @@ func TestScriptsTranslated(t *testing.T) {
 		source := comment.ReplaceAllString(string(must.Get(os.ReadFile(path))(t)), "")
 		for _, found := range translated.FindAllStringSubmatch(source, -1) {
 			text := strings.ReplaceAll(found[1]+found[2], `\'`, `'`)
-			if used[text] = true; !locale.German.HasScript(text) {
+			if used[text] = true; !locale.German.HasScriptText(text) {
 				t.Errorf("%s: %q has no German translation", path, text)
 			}
 		}
@@ -41,7 +41,7 @@ func TestScriptsTranslated(t *testing.T) {
 		}
 	}
 	var all map[string]json.RawMessage
-	must.NoError(t, json.Unmarshal(locale.German.Scripts(), &all))
+	must.NoError(t, json.Unmarshal(locale.German.ScriptTextsJSON(), &all))
 	for text := range all {
 		if !used[text] {
 			t.Errorf("the German translation of the script text %q is not used", text)

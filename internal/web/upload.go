@@ -85,7 +85,7 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 func batchID(r *http.Request) (string, error) {
 	id, err := uuid.Parse(r.PathValue("batch"))
 	if err != nil || id.String() != r.PathValue("batch") {
-		return "", apierr.Missing()
+		return "", apierr.ItemNotFound()
 	}
 	return id.String(), nil
 }
@@ -118,14 +118,15 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	arrived, err := a.uploadFile(r, body)
 	if err != nil {
-		a.rejectFile(w, r, body, a.translated(r, err)) // discards the rest of the body without holding an upload slot
+		a.rejectFile(w, r, body, a.translateError(r,
+			err)) // discards the rest of the body without holding an upload slot
 		return
 	}
 	writeJSON(w, http.StatusOK, uploadResponse{arrived.MediaID, arrived.Name, arrived.Already})
 }
 
-// translated returns err with its Detail in the visitor's language. The page's script shows the Detail.
-func (a *App) translated(r *http.Request, err error) error {
+// translateError returns err with its Detail in the visitor's language. The page's script shows the Detail.
+func (a *App) translateError(r *http.Request, err error) error {
 	out := *apierr.FromError(err)
 	out.Detail = a.Detail(r, err)
 	return &out
@@ -136,7 +137,7 @@ func (a *App) uploadFile(r *http.Request, body *shell.Upload) (media.AddResult, 
 	if shell.VisitorOf(r.Context()) == nil {
 		return media.AddResult{}, errSignedOut
 	}
-	leave, err := a.EnterUploads(r)
+	leave, err := a.AcquireUploadRequest(r)
 	if err != nil {
 		return media.AddResult{}, err
 	}
@@ -153,7 +154,7 @@ func (a *App) add(r *http.Request, f media.Incoming) (media.AddResult, error) {
 	if err != nil {
 		return media.AddResult{}, err
 	}
-	leave, err := a.EnterUpload(r)
+	leave, err := a.AcquireUploadSlot(r)
 	if err != nil {
 		return media.AddResult{}, err
 	}
@@ -163,7 +164,7 @@ func (a *App) add(r *http.Request, f media.Incoming) (media.AddResult, error) {
 
 // uploadForm adds the files of a form to the batch in the path.
 func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Upload) {
-	leave, err := a.EnterUploads(r)
+	leave, err := a.AcquireUploadRequest(r)
 	if err == nil {
 		defer leave()
 		err = a.checkForm(r)
@@ -250,7 +251,7 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
 	if shell.VisitorOf(r.Context()) == nil && script {
-		a.writeProblem(w, r, a.translated(r, errSignedOut))
+		a.writeProblem(w, r, a.translateError(r, errSignedOut))
 		return
 	}
 	a.RequireSignIn(func(w http.ResponseWriter, r *http.Request) {
@@ -263,7 +264,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 		}
 		switch {
 		case err != nil && script:
-			a.writeProblem(w, r, a.translated(r, err))
+			a.writeProblem(w, r, a.translateError(r, err))
 		case err != nil:
 			a.ShowError(w, r, err)
 		case script:
@@ -275,8 +276,8 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	})(w, r)
 }
 
-// received is the response to an upload through a one-time link.
-type received struct {
+// linkUploadResponse is the response to an upload through a one-time link.
+type linkUploadResponse struct {
 	Data receivedData `json:"data"`
 }
 
@@ -297,13 +298,13 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 		a.rejectFile(w, r, body, err) // discards the rest of the body without holding an upload slot
 		return
 	}
-	writeJSON(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
+	writeJSON(w, http.StatusCreated, linkUploadResponse{receivedData{arrived.MediaID}})
 }
 
 // receiveLink accepts the file of a link while holding an upload slot. The library limits concurrent uploads per link
 // and team.
 func (a *App) receiveLink(r *http.Request, body *shell.Upload) (media.AddResult, error) {
-	leave, err := a.EnterUpload(r)
+	leave, err := a.AcquireUploadSlot(r)
 	if err != nil {
 		return media.AddResult{}, err
 	}

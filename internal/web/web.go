@@ -117,8 +117,8 @@ func New(opts Options) (*App, error) {
 		linkFiles: loadshed.NewKeyLimiter(maxLinkFiles),
 	}
 	all, pages := http.NewServeMux(), http.NewServeMux()
-	a.Mount(all, a.sessionless()...)
-	a.Mount(pages, a.pages()...)
+	a.Mount(all, a.sessionlessRoutes()...)
+	a.Mount(pages, a.pageRoutes()...)
 	pages.HandleFunc("/", a.NotFound)
 	all.Handle("/", a.WithVisitor(pages))
 	a.handler = shell.SecurityHeaders(sh.LimitConcurrency(all))
@@ -138,26 +138,27 @@ func (a *App) SummarizeReport(
 }
 
 // Routes returns all routes of the app.
-func (a *App) Routes() []shell.Route { return append(a.sessionless(), a.pages()...) }
+func (a *App) Routes() []shell.Route { return append(a.sessionlessRoutes(), a.pageRoutes()...) }
 
-// sessionless returns the routes that do not read the visitor's session.
-func (a *App) sessionless() []shell.Route {
+// sessionlessRoutes returns the routes that do not read the visitor's session.
+func (a *App) sessionlessRoutes() []shell.Route {
 	return append(consent.New(a.Shell, a.OAuth).SessionlessRoutes(),
-		shell.Route{Pattern: "GET /assets/{name}", For: shell.Anyone, Do: a.Asset, Urgent: true},
-		shell.Route{Pattern: "GET /files/{token}/{name}", For: shell.Anyone, Do: a.publicFile, Urgent: true},
-		shell.Route{Pattern: "/uploads/{link}", For: shell.Anyone, Do: a.receive, Urgent: true},
+		shell.Route{Pattern: "GET /assets/{name}", Audience: shell.Anyone, Handler: a.Asset, SkipsSlot: true},
+		shell.Route{Pattern: "GET /files/{token}/{name}", Audience: shell.Anyone, Handler: a.publicFile,
+			SkipsSlot: true},
+		shell.Route{Pattern: "/uploads/{link}", Audience: shell.Anyone, Handler: a.receive, SkipsSlot: true},
 	)
 }
 
-// pages returns the routes that read the visitor's session.
-func (a *App) pages() []shell.Route {
+// pageRoutes returns the routes that read the visitor's session.
+func (a *App) pageRoutes() []shell.Route {
 	var dev []shell.Route
 	if a.Components {
 		dev = components.New(a.Shell).Routes()
 	}
 	return slices.Concat(
 		dev,
-		a.own(),
+		a.ownRoutes(),
 		a.account.Routes(),
 		compose.New(a.Shell, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists).Routes(),
 		posts.New(a.Shell, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
@@ -179,40 +180,45 @@ func (a *App) pages() []shell.Route {
 	)
 }
 
-// own returns the routes of the pages in this package.
-func (a *App) own() []shell.Route {
+// ownRoutes returns the routes of the pages in this package.
+func (a *App) ownRoutes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.account.RedirectToSetup(a.home)},
-		{Pattern: "GET " + securityPath, For: shell.Anyone, Do: a.securityText, OneFactor: true},
-		{Pattern: "GET /docs/app", For: shell.Anyone, Do: a.help, OneFactor: true},
-		{Pattern: "GET /help", For: shell.Anyone, Do: redirectTo("/docs/app"), OneFactor: true},
-		{Pattern: "GET /sign-up", For: shell.Anyone, Do: redirectTo("/sign-in"), OneFactor: true},
-		{Pattern: "GET /forgot-password", For: shell.Anyone, Do: redirectTo("/sign-in"), OneFactor: true},
-		{Pattern: "GET /compose", For: shell.Anyone, Do: redirectTo("/posts/new")},
-		{Pattern: "GET /recover", For: shell.Anyone, Do: redirectTo("/sign-in"), OneFactor: true},
-		{Pattern: "POST /checklist/dismiss", For: shell.Managers, Do: a.dismissChecklist},
-		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},
-		{Pattern: "GET /upload/{batch}", For: shell.People, Do: a.uploadPage},
+		{Pattern: "GET /{$}", Audience: shell.Anyone, Handler: a.account.RedirectToSetup(a.home)},
+		{Pattern: "GET " + securityPath, Audience: shell.Anyone, Handler: a.securityText, AllowsOneFactor: true},
+		{Pattern: "GET /docs/app", Audience: shell.Anyone, Handler: a.help, AllowsOneFactor: true},
+		{Pattern: "GET /help", Audience: shell.Anyone, Handler: redirectTo("/docs/app"), AllowsOneFactor: true},
+		{Pattern: "GET /sign-up", Audience: shell.Anyone, Handler: redirectTo("/sign-in"), AllowsOneFactor: true},
+		{Pattern: "GET /forgot-password", Audience: shell.Anyone, Handler: redirectTo("/sign-in"),
+			AllowsOneFactor: true},
+		{Pattern: "GET /compose", Audience: shell.Anyone, Handler: redirectTo("/posts/new")},
+		{Pattern: "GET /recover", Audience: shell.Anyone, Handler: redirectTo("/sign-in"), AllowsOneFactor: true},
+		{Pattern: "POST /checklist/dismiss", Audience: shell.Managers, Handler: a.dismissChecklist},
+		{Pattern: "POST /team", Audience: shell.People, Handler: a.switchTeam},
+		{Pattern: "GET /upload/{batch}", Audience: shell.People, Handler: a.uploadPage},
 		// For Anyone, because a signed-out script gets an error, and a person the sign-in page.
-		{Pattern: "POST /upload/{batch}/files", For: shell.Anyone, Do: a.upload, Urgent: true},
-		{Pattern: "POST /upload/{batch}/done", For: shell.People, Do: a.uploadDone},
-		{Pattern: "GET /connect/{token}", For: shell.People, Do: a.connectPage},
-		{Pattern: "POST /connect/{token}", For: shell.People, Do: a.connect},
-		{Pattern: "GET /connect/callback/{platform}", For: shell.Anyone, Do: a.connectReturn},
-		{Pattern: "GET /connect/choose/{attempt}", For: shell.People, Do: a.choicePage},
-		{Pattern: "POST /connect/choose/{attempt}", For: shell.People, Do: a.choose},
-		{Pattern: "GET /connected/{account}", For: shell.People, Do: a.connectedPage},
-		{Pattern: "GET /approval/{token}/media/{id}", For: shell.Anyone, Do: a.approvalPicture, OneFactor: true},
-		{Pattern: "GET /approval/{token}/accounts/{id}", For: shell.Anyone, Do: a.approvalAccount, OneFactor: true},
+		{Pattern: "POST /upload/{batch}/files", Audience: shell.Anyone, Handler: a.upload, SkipsSlot: true},
+		{Pattern: "POST /upload/{batch}/done", Audience: shell.People, Handler: a.uploadDone},
+		{Pattern: "GET /connect/{token}", Audience: shell.People, Handler: a.connectPage},
+		{Pattern: "POST /connect/{token}", Audience: shell.People, Handler: a.connect},
+		{Pattern: "GET /connect/callback/{platform}", Audience: shell.Anyone, Handler: a.connectReturn},
+		{Pattern: "GET /connect/choose/{attempt}", Audience: shell.People, Handler: a.choicePage},
+		{Pattern: "POST /connect/choose/{attempt}", Audience: shell.People, Handler: a.choose},
+		{Pattern: "GET /connected/{account}", Audience: shell.People, Handler: a.connectedPage},
+		{Pattern: "GET /approval/{token}/media/{id}", Audience: shell.Anyone, Handler: a.approvalPicture,
+			AllowsOneFactor: true},
+		{Pattern: "GET /approval/{token}/accounts/{id}", Audience: shell.Anyone, Handler: a.approvalAccount,
+			AllowsOneFactor: true},
 		// Urgent, because approvalFile limits the downloads per link.
-		{Pattern: "GET /approval/{token}/images/{id}", For: shell.Anyone, Do: a.approvalImage, Urgent: true,
-			OneFactor: true},
-		{Pattern: "GET /approval/{token}/videos/{id}", For: shell.Anyone, Do: a.approvalVideo, Urgent: true,
-			OneFactor: true},
-		{Pattern: "POST /media/{id}/description", For: shell.Anyone, Do: a.describe},
-		{Pattern: "GET /media/{id}/file", For: shell.People, Do: a.mediaFile(false), Urgent: true},
-		{Pattern: "GET /media/{id}/original", For: shell.People, Do: a.originalFile, Urgent: true},
-		{Pattern: "GET /media/{id}/thumbnail", For: shell.People, Do: a.mediaFile(true)},
+		{Pattern: "GET /approval/{token}/images/{id}", Audience: shell.Anyone, Handler: a.approvalImage,
+			SkipsSlot:       true,
+			AllowsOneFactor: true},
+		{Pattern: "GET /approval/{token}/videos/{id}", Audience: shell.Anyone, Handler: a.approvalVideo,
+			SkipsSlot:       true,
+			AllowsOneFactor: true},
+		{Pattern: "POST /media/{id}/description", Audience: shell.Anyone, Handler: a.describe},
+		{Pattern: "GET /media/{id}/file", Audience: shell.People, Handler: a.mediaFile(false), SkipsSlot: true},
+		{Pattern: "GET /media/{id}/original", Audience: shell.People, Handler: a.originalFile, SkipsSlot: true},
+		{Pattern: "GET /media/{id}/thumbnail", Audience: shell.People, Handler: a.mediaFile(true)},
 	}
 }
 

@@ -64,7 +64,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		guesses, err := ratelimit.NewGuesses()
+		guesses, err := ratelimit.NewGuessLimiter()
 		if err != nil {
 			t.Fatal(err)
 		}

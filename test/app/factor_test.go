@@ -259,7 +259,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 			if method == http.MethodPost && form == nil {
 				form = matrix[route.Pattern].form
 			}
-			if method == http.MethodPost && route.OneFactor || route.For == shell.Operators {
+			if method == http.MethodPost && route.AllowsOneFactor || route.Audience == shell.Operators {
 				continue // these concern the person's own account, or do not exist for this person
 			}
 			tried++
@@ -267,7 +267,8 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 				t.Errorf("%s: %d %s", route.Pattern, got.status, got.location)
 			}
 			script := admin.request(method, path, form, http.Header{"Sec-Fetch-Dest": {"empty"}})
-			if !route.OneFactor && (script.status != http.StatusForbidden || strings.Contains(script.body, marker+".test")) {
+			if !route.AllowsOneFactor && (script.status != http.StatusForbidden || strings.Contains(script.body,
+				marker+".test")) {
 				t.Errorf("%s requested by a script: %d", route.Pattern, script.status)
 			}
 		}

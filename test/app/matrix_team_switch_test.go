@@ -37,7 +37,7 @@ func (m *accessTest) checkTeamSwitch() {
 		if form.Get(shell.TeamField) == "" {
 			m.t.Errorf("the form of %s does not name its team: %v", route.Pattern, form)
 		}
-		if slices.Contains(teamIndependent, route.For) {
+		if slices.Contains(teamIndependent, route.Audience) {
 			if ofTeam(matrix[route.Pattern].who) && !named.MatchString(route.Pattern) && route.Pattern != "POST /team" {
 				m.t.Errorf("%s affects the selected team instead of the form's team", route.Pattern)
 			}

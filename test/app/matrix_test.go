@@ -126,7 +126,7 @@ func (m *accessTest) people() {
 		a.signIn(p.Email)
 		switch name {
 		case "held":
-			must.NoError(t, m.Teams.SetHold(ctx, p.ID, true))
+			must.NoError(t, m.Teams.SetSuspended(ctx, p.ID, true))
 		case "deleted":
 			must.NoError(t, m.Erasure.DeletePerson(ctx, p.ID))
 		case "signed out elsewhere":

@@ -74,7 +74,8 @@ func TestClientDecisionInApp(t *testing.T) {
 		}
 		long.form("Request changes").fill("comment", "").press().shows(422, "Say what should change.")
 		long.form("Request changes").fill("comment", "Not so <loud>.").press().
-			shows(200, "Changes requested. The team has been notified", "Changes requested by Ada client", "Not so <loud>.", "Approve after all").
+			shows(200, "Changes requested. The team has been notified", "Changes requested by Ada client",
+				"Not so <loud>.", "Approve after all").
 			lacks("Approve</button>")
 		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().shows(200)
 		client.send(http.MethodPost, decision, says).shows(422, "has changed, so your decision was not saved")

@@ -57,7 +57,7 @@ func TestCopiedSQLite(t *testing.T) {
 	copyFile(t, path, path+".yesterday")
 	w.start(cfg).stop()
 	copyFile(t, path+".yesterday", path)
-	if why := w.holdCause(cfg); why != restoreguard.WentBack {
+	if why := w.holdCause(cfg); why != restoreguard.RolledBack {
 		t.Errorf("an older copy that replaces the file is held for %q", why)
 	}
 	s := must.Get(server.Open(t.Context(), cfg))(t)
@@ -165,7 +165,7 @@ func TestManualHold(t *testing.T) {
 		waits := h.schedule(paused, "bluesky", "Held by a pause too", 10*time.Minute)
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: paused.id, Action: access.PausePublishing}))
 		state := must.Get(h.Hold.Hold(t.Context(), "the cellar is wet"))(t)
-		if state.Cause != restoreguard.ByHand || state.Reason != "the cellar is wet" {
+		if state.Cause != restoreguard.Manual || state.Reason != "the cellar is wet" {
 			t.Errorf("held: %+v", state)
 		}
 		w.clock.Advance(20 * time.Minute)

@@ -42,7 +42,8 @@ type env struct {
 func newEnv(t *testing.T) *env {
 	t.Helper()
 	w := &env{t: t, key: must.Get(tokencrypt.NewKey())(t)}
-	w.Sandbox = fixture.OpenSandbox(t, sandbox.Options{Now: w.clock.Now, After: w.clock.After, Ready: 100 * time.Millisecond}, nil)
+	w.Sandbox = fixture.OpenSandbox(t, sandbox.Options{Now: w.clock.Now, After: w.clock.After,
+		ProcessingTime: 100 * time.Millisecond}, nil)
 	return w
 }
 
@@ -50,7 +51,7 @@ func newEnv(t *testing.T) *env {
 func (w *env) config(database, blobs string) server.Config {
 	cfg := w.Config(w.t, database)
 	cfg.Blobs, cfg.SealingKey, cfg.Workers, cfg.Lease, cfg.Now = blobs, w.key, 16, lease, w.clock.Now
-	cfg.PublicURL, cfg.BridgeURL, cfg.ImportAllow, cfg.CollectEvery = "http://press.example", "", nil, 1000*time.Hour
+	cfg.PublicURL, cfg.BridgeURL, cfg.ImportAllow, cfg.CollectInterval = "http://press.example", "", nil, 1000*time.Hour
 	return cfg
 }
 

@@ -132,7 +132,7 @@ func TestKilledDatabaseUnderCallers(t *testing.T) {
 func TestFullDiskUnderSQLite(t *testing.T) {
 	t.Parallel()
 	var inside *db.DB
-	o := options{accounts: 1, extend: func(p server.Parts) []operation.Operation {
+	o := options{accounts: 1, extend: func(p server.ExtensionServices) []operation.Operation {
 		inside = p.DB
 		return nil
 	}}

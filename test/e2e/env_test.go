@@ -72,13 +72,13 @@ type options struct {
 	zone     string // default Europe/Berlin
 	accounts int    // default 2
 	now      func() time.Time
-	catalog  *plan.Catalog                            // default ample
-	unjoined bool                                     // no provider of media and metrics
-	extend   func(server.Parts) []operation.Operation // adds operations; the default is refreshing
-	settings func(*server.Config)                     // changes the server's configuration
-	blobs    string                                   // URL of the blob store; a temporary folder if empty
-	maxCalls int                                      // concurrent calls; 0 means by the number of CPUs
-	reserve  int64                                    // bytes of disk space to keep free
+	catalog  *plan.Catalog                                        // default ample
+	unjoined bool                                                 // no provider of media and metrics
+	extend   func(server.ExtensionServices) []operation.Operation // adds operations; the default is refreshing
+	settings func(*server.Config)                                 // changes the server's configuration
+	blobs    string                                               // URL of the blob store; a temporary folder if empty
+	maxCalls int                                                  // concurrent calls; 0 means by the number of CPUs
+	reserve  int64                                                // bytes of disk space to keep free
 }
 
 // ampleCatalog returns a catalog whose limits no test exceeds by accident.

@@ -66,8 +66,8 @@ func teamGates() []gate {
 			opens:  func(w *env) error { return w.Teams.Reopen(w.t.Context(), w.team) },
 		}, {
 			name: "the suspended owner", code: "account_not_approved",
-			closes: func(w *env) error { return w.Teams.SetHold(w.t.Context(), w.owner, true) },
-			opens:  func(w *env) error { return w.Teams.SetHold(w.t.Context(), w.owner, false) },
+			closes: func(w *env) error { return w.Teams.SetSuspended(w.t.Context(), w.owner, true) },
+			opens:  func(w *env) error { return w.Teams.SetSuspended(w.t.Context(), w.owner, false) },
 		},
 	}
 }

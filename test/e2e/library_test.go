@@ -166,7 +166,7 @@ func (w *env) addFiles(folder int64, files ...file) []int64 {
 // addFolder creates a folder in the team's library.
 func (w *env) addFolder(name string) int64 {
 	w.t.Helper()
-	f := must.Get(w.Media.AddFolder(w.t.Context(), w.team, name))(w.t)
+	f := must.Get(w.Media.EnsureFolder(w.t.Context(), w.team, name))(w.t)
 	return f.ID
 }
 

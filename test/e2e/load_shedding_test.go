@@ -25,15 +25,15 @@ type placeKept struct {
 }
 
 // extend adds the operation keep_place, which occupies a slot even if its client disconnects.
-func (c *slotBlocker) extend(p server.Parts) []operation.Operation {
+func (c *slotBlocker) extend(p server.ExtensionServices) []operation.Operation {
 	return append(paidTestOperation(p), operation.Define(operation.Spec{
 		Tool: "keep_place", Method: http.MethodGet, Path: "/hashtags/standins/place", Needs: access.Read,
 		Success: http.StatusOK, Unmetered: true,
 		Summary: "Keep a place", Description: "Keeps its place until it is let go.", Example: operation.Example{Data: placeKept{true}},
-	}, func(context.Context, operation.Call, struct{}) (operation.Answer[placeKept], error) {
+	}, func(context.Context, operation.Call, struct{}) (operation.Response[placeKept], error) {
 		c.in <- struct{}{}
 		<-c.out
-		return operation.Answer[placeKept]{Data: placeKept{true}, App: "/"}, nil
+		return operation.Response[placeKept]{Data: placeKept{true}, App: "/"}, nil
 	}))
 }
 

@@ -68,7 +68,7 @@ func accessChanges() []accessChange {
 			return w.Teams.SetTimezone(ctx(w), w.team, "Asia/Tokyo")
 		}, me, member("data.timezone"), "Europe/Berlin", "Asia/Tokyo"},
 		{"a suspended owner", func(w *env) error {
-			return w.Teams.SetHold(ctx(w), w.owner, true)
+			return w.Teams.SetSuspended(ctx(w), w.owner, true)
 		}, me, code, "200 ", "403 account_not_approved"},
 		{"a team handed on", (*env).transferOwnership, me, code, "200 ", "403 ownership_lost"},
 	}
@@ -197,4 +197,4 @@ func TestKeyCacheWithoutDatabase(t *testing.T) {
 // nobodyGuesses disables the throttling of wrong keys.
 type nobodyGuesses struct{}
 
-func (nobodyGuesses) Wrong(string) time.Duration { return 0 }
+func (nobodyGuesses) RecordFailure(string) time.Duration { return 0 }

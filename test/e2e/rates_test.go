@@ -258,7 +258,7 @@ func TestNetworkCallers(t *testing.T) {
 			if op.Networks {
 				reach = append(reach, op.Tool)
 			}
-			if op.Reaches != nil {
+			if op.NetworkCondition != nil {
 				some = append(some, op.Tool)
 			}
 		}

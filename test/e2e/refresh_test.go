@@ -35,7 +35,7 @@ type (
 )
 
 // paidTestOperation returns the paid test operation.
-func paidTestOperation(p server.Parts) []operation.Operation {
+func paidTestOperation(p server.ExtensionServices) []operation.Operation {
 	price := operation.PriceRange(0, refreshPrice, func(_ context.Context, _ operation.Call, in refreshInput) (int64, error) {
 		if in.ID == newReport {
 			return 0, nil
@@ -47,13 +47,14 @@ func paidTestOperation(p server.Parts) []operation.Operation {
 		Key: operation.KeyRequired, Price: price,
 		Success: http.StatusOK, Networks: true, Summary: "Refresh a report", Description: "Fetches today's figures.",
 		Example: operation.Example{Arguments: map[string]any{"id": aReport}, Data: refreshed{aReport}},
-	}, func(ctx context.Context, call operation.Call, in refreshInput) (operation.Answer[refreshed], error) {
+	}, func(ctx context.Context, call operation.Call, in refreshInput) (operation.Response[refreshed], error) {
 		return refresh(ctx, p, call, in)
 	})}
 }
 
-func refresh(ctx context.Context, p server.Parts, call operation.Call, in refreshInput) (operation.Answer[refreshed], error) {
-	out := operation.Answer[refreshed]{Data: refreshed{in.ID}, App: "/reports/" + in.ID}
+func refresh(ctx context.Context, p server.ExtensionServices, call operation.Call,
+	in refreshInput) (operation.Response[refreshed], error) {
+	out := operation.Response[refreshed]{Data: refreshed{in.ID}, App: "/reports/" + in.ID}
 	charged := int64(refreshPrice)
 	switch in.ID {
 	case newReport:
@@ -65,7 +66,7 @@ func refresh(ctx context.Context, p server.Parts, call operation.Call, in refres
 	case brokenReport:
 		return out, errors.New("the metrics are inconsistent")
 	default:
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	return out, call.InTx(ctx, p.DB, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
 		_, err := p.Credits.Settle(ctx, tx, call.Reservation, charged)

@@ -255,7 +255,8 @@ func (w *env) connectInBrowser(s *secretStore, platform string) {
 	consent := must.Get(w.Connector.Begin(ctx, w.owner, token, offer.Methods[0].Kind))(t)
 	came := must.Get(sandbox.Allow(ctx, consent, "harbour.coffee"))(t)
 	s.keep("a network's code", came.Get("code"))
-	end, err := w.Connector.Return(ctx, w.owner, account.Callback{Platform: platform, State: came.Get("state"), Code: came.Get("code")})
+	end, err := w.Connector.HandleCallback(ctx, w.owner, account.Callback{Platform: platform,
+		State: came.Get("state"), Code: came.Get("code")})
 	if err == nil && end.Choice != 0 {
 		_, err = w.Connector.Choose(ctx, w.owner, end.Choice, 0)
 	}

@@ -275,7 +275,7 @@ func (k *killTest) checkEnd(t *testing.T, o *outOfProcess) error {
 	defer d.Close()
 	report, err := credit.New(d, credit.Options{}).Audit(t.Context())
 	if err != nil || !report.OK() {
-		return fmt.Errorf("audit: %w %+v", err, report.Complaints)
+		return fmt.Errorf("audit: %w %+v", err, report.Violations)
 	}
 	var balance, reservations, open, jobs, records, free int64
 	err = d.QueryRow(t.Context(),

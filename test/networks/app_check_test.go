@@ -42,7 +42,7 @@ func TestCheckRejectedCreator(t *testing.T) {
 		w.connect("tiktok", "busy.bistro", url.Values{"platform": {"tiktok"}})
 		found := must.Get(w.node.Apps.Check(t.Context()))(t)
 		rejected := slices.ContainsFunc(found, func(f appcheck.Finding) bool {
-			return f.Subject == network.CreatorInfo && f.Account == "busy.bistro" && f.Result == network.Fails &&
+			return f.Subject == network.CreatorInfo && f.Account == "busy.bistro" && f.Result == network.CheckFailed &&
 				strings.Contains(f.Detail, "spam_risk_too_many_posts")
 		})
 		if !rejected {

@@ -62,7 +62,7 @@ func newEnvAs(
 ) *env {
 	tb.Helper()
 	w := &env{t: tb, accounts: map[string]map[string]int64{}, proxy: &faultyProxy{}}
-	w.box = fixture.OpenSandbox(tb, sandbox.Options{Now: w.clock.Now, After: w.clock.After, Ready: ready},
+	w.box = fixture.OpenSandbox(tb, sandbox.Options{Now: w.clock.Now, After: w.clock.After, ProcessingTime: ready},
 		func(networks http.Handler) http.Handler { w.proxy.networks = networks; return w.proxy }, func() { w.proxy.release() })
 	w.cfg = w.box.Config(tb, database)
 	w.cfg.Role, w.cfg.Workers, w.cfg.Lease, w.cfg.Now = role, 16, lease, w.clock.Now

@@ -153,7 +153,7 @@ func TestAppWithoutCredit(t *testing.T) {
 		link, _ := w.get("/connect-link?platform=x")["url"].(string)
 		_, err := fixture.ConnectByConsent(t.Context(), w.node.Server, w.owner, "x", link, "studio.north")
 		rejected, ok := errors.AsType[*network.Error](err)
-		if !ok || rejected.Class != network.Unapproved || rejected.Status != http.StatusPaymentRequired {
+		if !ok || rejected.Class != network.AppNotApproved || rejected.Status != http.StatusPaymentRequired {
 			t.Fatalf("connecting: %v", err)
 		}
 		if step := network.NextStep("x", rejected.Code); !strings.Contains(step, "Buy credit") {
@@ -186,7 +186,8 @@ func (w *env) checkReviews() {
 	w.t.Helper()
 	missing := map[string]bool{}
 	for _, f := range must.Get(w.node.Apps.Check(w.t.Context()))(w.t) {
-		if f.Subject == "App Review" && f.Result == network.Unclear && strings.Contains(f.NextStep, "Complete App Review") {
+		if f.Subject == "App Review" && f.Result == network.CheckUnclear && strings.Contains(f.NextStep,
+			"Complete App Review") {
 			missing[f.Network] = true
 		}
 	}
@@ -239,13 +240,14 @@ func (w *env) readFigures(platform, person, reason string) {
 	}
 	g := must.Get(w.node.Accounts.Grant(w.t.Context(), w.accounts[platform][person]))(w.t)
 	found, err := n.Collect(w.t.Context(), g.Grant, w.clock.Now().Add(-24*time.Hour), 50)
-	if expired, ok := errors.AsType[*network.Error](err); ok && expired.Class == network.AuthRefresh {
+	if expired, ok := errors.AsType[*network.Error](err); ok && expired.Class == network.RefreshRequired {
 		g = must.Get(w.node.Accounts.Refresh(w.t.Context(), w.accounts[platform][person], g))(w.t)
 		found, err = n.Collect(w.t.Context(), g.Grant, w.clock.Now().Add(-24*time.Hour), 50)
 	}
 	if reason != "" {
 		rejected, _ := errors.AsType[*network.Error](err)
-		lacksScope := rejected != nil && rejected.Class == network.Unapproved && strings.Contains(reason, rejected.Code)
+		lacksScope := rejected != nil && rejected.Class == network.AppNotApproved && strings.Contains(reason,
+			rejected.Code)
 		if err != nil && !lacksScope || len(found.Posts) > 0 || found.Followers == nil && platform != "linkedin" {
 			w.t.Errorf("metrics of %s: %d posts, %v, although %s", platform, len(found.Posts), err, reason)
 		}

@@ -47,5 +47,5 @@ func addApp(t *testing.T, database, key string) {
 	service := apps.New(d, sealer, "pressroom")
 	setup := must.Get(service.Begin(1, "ada@example.com"))(t)
 	code := must.Get(totp.GenerateCode(setup.Secret, time.Now()))(t)
-	must.Get(service.Add(t.Context(), 1, setup.Kept, code))(t)
+	must.Get(service.Add(t.Context(), 1, setup.SealedSecret, code))(t)
 }

@@ -154,7 +154,8 @@ func (s *site) withDisk(start func()) {
 
 func (s *site) openNetworks() {
 	s.t.Helper()
-	s.box.Server = must.Get(sandbox.Open(filepath.Join(s.dir, "sandbox"), sandbox.Options{Ready: 100 * time.Millisecond}))(s.t)
+	s.box.Server = must.Get(sandbox.Open(filepath.Join(s.dir, "sandbox"),
+		sandbox.Options{ProcessingTime: 100 * time.Millisecond}))(s.t)
 	s.transport = newFaultyTransport(s.box.Handler(), s.dice)
 	s.front = httptest.NewUnstartedServer(readFirst(s.transport))
 	s.front.Config.ReadTimeout = arrivesWithin

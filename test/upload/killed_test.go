@@ -89,7 +89,8 @@ func (s site) checkFiles(tb testing.TB, d *db.DB) {
 // remaining files with the items.
 func (s site) checkSweep(tb testing.TB, d *db.DB) {
 	tb.Helper()
-	execSQL(tb, d, `UPDATE media_pending SET created_at = created_at - ?`, (media.Grace + time.Hour).Microseconds())
+	execSQL(tb, d, `UPDATE media_pending SET created_at = created_at - ?`,
+		(media.OrphanGracePeriod + time.Hour).Microseconds())
 	p := s.start(tb, "", "")
 	p.until(tb, func() bool { return len(queryTexts(tb, d, `SELECT blob FROM media_pending`)) == 0 })
 	p.Kill()

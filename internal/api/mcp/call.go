@@ -21,7 +21,7 @@ const (
 )
 
 // errKeyInHeader rejects a key in the header. If the key were ignored, a repeated call would be performed twice.
-var errKeyInHeader = apierr.Invalid(apierr.KeyNotAccepted, "",
+var errKeyInHeader = apierr.Invalid(apierr.IdempotencyKeyNotAccepted, "",
 	"Tools do not read the key from a header. Send it as the argument "+keyArgument+". Nothing was done.")
 
 // call performs a tool call. Errors of the call are returned as results, not as protocol errors, so that the assistant
@@ -84,7 +84,7 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 	switch {
 	case !given:
 		return pipeline.Key{}, nil
-	case isText && !op.Reads() && apikey.In(text):
+	case isText && !op.Reads() && apikey.ContainsSecret(text):
 		// The key also remains an argument, so that the check of the arguments rejects the secret.
 		return pipeline.Key{Given: true, Text: text}, nil
 	}

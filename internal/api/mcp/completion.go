@@ -71,9 +71,9 @@ func (c catalog) promptTarget(name, argument string, given map[string]string) co
 	}
 	for _, a := range p.arguments {
 		if a.name == argument {
-			target.exists, target.read, target.argument = true, c.registry.Tool(a.of), a.argument
+			target.exists, target.read, target.argument = true, c.registry.Tool(a.operation), a.argument
 		}
-		if a.of != "" && given[a.name] != "" {
+		if a.operation != "" && given[a.name] != "" {
 			target.given[a.argument] = given[a.name]
 		}
 	}

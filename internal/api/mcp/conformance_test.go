@@ -85,7 +85,7 @@ var contents = map[string][]sdk.Content{
 }
 
 func fixtureTools() *operation.Registry {
-	type answer = operation.Answer[struct{}]
+	type answer = operation.Response[struct{}]
 	define := func(tool string, handle func(operation.Call) (answer, error)) operation.Operation {
 		return operation.Define(operation.Spec{
 			Tool: tool, Method: http.MethodGet, Path: "/fixtures/" + tool, Summary: "Fixture of the suite",

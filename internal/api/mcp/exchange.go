@@ -72,7 +72,7 @@ func (x *exchange) serve() {
 		reply = x.checkMessage(body)
 	}
 	x.admitted = true
-	if !callsOperations[x.method] {
+	if !operationMethods[x.method] {
 		if err := x.admit(); err != nil {
 			x.writeProblem(err)
 			return
@@ -145,8 +145,8 @@ func (x *exchange) body() ([]byte, func()) {
 	return body, nil
 }
 
-// unauthorized replaces the error of REST, because the user of an assistant may have to connect it again.
-var unauthorized = apierr.New(apierr.Unauthorized,
+// errUnauthorized replaces the error of REST, because the user of an assistant may have to connect it again.
+var errUnauthorized = apierr.New(apierr.Unauthorized,
 	"Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid team API key "+
 		"as a bearer token in the Authorization header.")
 
@@ -155,7 +155,7 @@ func toolError(err error) error {
 	e := apierr.FromError(err)
 	switch {
 	case e.Code == apierr.Unauthorized:
-		return unauthorized
+		return errUnauthorized
 	case strings.Contains(e.Detail, keyHeader):
 		out := *e
 		out.Detail = useKeyArgument(e.Detail)

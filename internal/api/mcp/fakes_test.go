@@ -28,7 +28,8 @@ func (keys) Authenticate(_ context.Context, credential string) (*access.Actor, e
 			Zone: time.FixedZone("", 2*60*60),
 		}, nil
 	case credential == "many":
-		return nil, apierr.New(apierr.RateLimited, "Wait.").With("scope", "failed_authentication").After(41 * time.Second)
+		return nil, apierr.New(apierr.RateLimited, "Wait.").With("scope",
+			"failed_authentication").WithRetryAfter(41 * time.Second)
 	case credential == "down":
 		return nil, errors.New("the hidden text of the database")
 	}

@@ -12,22 +12,22 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sessionless is the first version of the protocol without sessions. In it, errors have an HTTP status.
-const sessionless = "2026-07-28"
+// sessionlessVersion is the first version of the protocol without sessions. In it, errors have an HTTP status.
+const sessionlessVersion = "2026-07-28"
 
 // initialize begins a session in versions that have them.
 const initialize = "initialize"
 
-// supported holds the methods that are served. Others, such as logging and subscriptions, are not among the
+// supportedMethods holds the methods that are served. Others, such as logging and subscriptions, are not among the
 // server's capabilities.
-var supported = map[string]bool{
+var supportedMethods = map[string]bool{
 	initialize: true, "ping": true, "server/discover": true, listTools: true, callTool: true,
 	"prompts/list": true, "prompts/get": true,
 	"resources/templates/list": true, listResources: true, readResource: true, complete: true,
 }
 
-// callsOperations are the methods that call operations. The pipeline counts these calls.
-var callsOperations = map[string]bool{callTool: true, listResources: true, readResource: true, complete: true}
+// operationMethods are the methods that call operations. The pipeline counts these calls.
+var operationMethods = map[string]bool{callTool: true, listResources: true, readResource: true, complete: true}
 
 var (
 	crossOrigin    = rpcError{jsonrpc.CodeInvalidRequest, "Requests from web pages of other origins are not allowed.", nil}
@@ -121,7 +121,7 @@ func (x *exchange) checkMessage(body []byte) func() {
 	case m.ID == nil || m.Method == "":
 		// A notification or a response: without sessions there is nothing to do.
 		return func() { x.w.WriteHeader(http.StatusAccepted) }
-	case !supported[m.Method]:
+	case !supportedMethods[m.Method]:
 		return func() { x.rejectCall(m.ID, unknownMethod) }
 	}
 	x.method, x.callID, x.version = m.Method, json.RawMessage(m.ID), m.protocolVersion()
@@ -135,7 +135,7 @@ func (x *exchange) checkMessage(body []byte) func() {
 // message, it returns true, and the SDK rejects the request.
 func (x *exchange) supportsVersion(header string) bool {
 	return header == "" || slices.Contains(sdk.SupportedProtocolVersions(), header) ||
-		header > sessionless && x.version != "" && x.version != header
+		header > sessionlessVersion && x.version != "" && x.version != header
 }
 
 // validID reports whether the ID has a valid type. Only notifications may omit it.
@@ -144,7 +144,7 @@ func (m message) validID() bool {
 	case '"', '0':
 		return true
 	}
-	return m.ID == nil && m.Method != "" && !supported[m.Method]
+	return m.ID == nil && m.Method != "" && !supportedMethods[m.Method]
 }
 
 // maxSafeInteger is the largest integer that every JSON parser preserves.
@@ -162,7 +162,7 @@ var nullID = json.RawMessage("null")
 // rejectCall responds to a call with an error. In versions of the protocol before sessionless, its HTTP status is 200.
 func (x *exchange) rejectCall(id jsontext.Value, e rpcError) {
 	status := http.StatusOK
-	if x.r.Header.Get(versionHeader) >= sessionless {
+	if x.r.Header.Get(versionHeader) >= sessionlessVersion {
 		status = http.StatusNotFound
 	}
 	x.writeRPCError(status, json.RawMessage(id), e)

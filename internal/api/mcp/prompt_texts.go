@@ -6,18 +6,18 @@ import "text/template"
 var (
 	optionalAccount = argument{
 		name: "account_id", title: "Account", description: "A connected account. All of them if omitted.",
-		of: "get_account_analytics", argument: "account_id",
+		operation: "get_account_analytics", argument: "account_id",
 	}
 	requiredAccount = argument{
 		name: "account_id", title: "Account", description: "A connected account.", required: true,
-		of: "get_account_analytics", argument: "account_id",
+		operation: "get_account_analytics", argument: "account_id",
 	}
 	voiceArgument = argument{
 		name: "voice_id", title: "Brand voice", description: "The brand voice to write in. The team's default if omitted.",
-		of: "get_brand_voice", argument: "id",
+		operation: "get_brand_voice", argument: "id",
 	}
 	postArgument = argument{
-		name: "post_id", title: "Post", description: "The post.", required: true, of: "get_post", argument: "id",
+		name: "post_id", title: "Post", description: "The post.", required: true, operation: "get_post", argument: "id",
 	}
 	topicArgument = argument{name: "topic", title: "Topic", description: "What to write about.", required: true}
 )
@@ -80,11 +80,11 @@ Do not schedule or publish anything unless I ask for it.`),
 		arguments: []argument{
 			{
 				name: "report_type", title: "Type", description: "profile or hashtag.", required: true,
-				of: "get_report", argument: "type", format: oneOf("profile", "hashtag"),
+				operation: "get_report", argument: "type", format: oneOf("profile", "hashtag"),
 			},
 			{
 				name: "report_id", title: "Report", description: "ID of the report.", required: true,
-				of: "get_report", argument: "id",
+				operation: "get_report", argument: "id",
 			},
 			{name: "focus", title: "Focus", description: "What interests you most."},
 		},
@@ -126,7 +126,7 @@ Tell me what performed best and why, how often and in which formats we publish, 
 			topicArgument,
 			{
 				name: "list_id", title: "List", description: "A hashtag list to start with and add to.",
-				of: "get_hashtag_list", argument: "list_id",
+				operation: "get_hashtag_list", argument: "list_id",
 			},
 		},
 		text: parsePrompt("find_hashtags", `

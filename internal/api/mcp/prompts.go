@@ -28,7 +28,7 @@ type prompt struct {
 type argument struct {
 	name, title, description string
 	required                 bool
-	of, argument             string
+	operation, argument      string
 	format                   format
 }
 
@@ -118,7 +118,7 @@ func (a argument) check(value string) string {
 		return "is missing"
 	case utf8.RuneCountInString(value) > maxArgument:
 		return fmt.Sprintf("is longer than %d characters", maxArgument)
-	case apikey.In(value):
+	case apikey.ContainsSecret(value):
 		return "contains an API key or an upload secret; remove it"
 	case value != "" && a.format.valid != nil && !a.format.valid(value):
 		return a.format.rule

@@ -273,7 +273,7 @@ const errorCode = -32000
 func (x *exchange) rpcCode(code apierr.Code) int64 {
 	number, known := codes[code]
 	switch {
-	case code == apierr.NotFound && x.r.Header.Get(versionHeader) < sessionless:
+	case code == apierr.NotFound && x.r.Header.Get(versionHeader) < sessionlessVersion:
 		return notFoundWithSessions
 	case known:
 		return number

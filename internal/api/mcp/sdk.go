@@ -117,7 +117,7 @@ func messageFor(text string) string {
 func (x *exchange) messageForCode(code int64) string {
 	switch code {
 	case jsonrpc.CodeInvalidParams:
-		if x.r.Header.Get(versionHeader) >= sessionless {
+		if x.r.Header.Get(versionHeader) >= sessionlessVersion {
 			return "The params are invalid for this method. Their _meta must contain " +
 				sdk.MetaKeyProtocolVersion + " and " + sdk.MetaKeyClientCapabilities + "."
 		}

@@ -33,14 +33,15 @@ func describe(op *operation.Operation) *sdk.Tool {
 // isOpenWorld reports whether a tool reaches social networks or other internet hosts.
 func isOpenWorld(op *operation.Operation) bool {
 	outside := func(c access.Capability) bool { return c == access.Publish || c == access.Spend }
-	return op.Success == http.StatusAccepted || outside(op.Needs) || op.Also != nil && outside(op.Also.Capability)
+	return op.Success == http.StatusAccepted || outside(op.Needs) || op.ConditionalCapability != nil &&
+		outside(op.ConditionalCapability.Capability)
 }
 
 func description(op *operation.Operation) string {
 	out := strings.TrimSuffix(op.Summary, ".") + ". " + useKeyArgument(op.FullDescription()) +
 		" Requires the capability " + string(op.Needs)
-	if op.Also != nil {
-		out += ", and " + string(op.Also.Capability) + " if " + op.Also.When
+	if op.ConditionalCapability != nil {
+		out += ", and " + string(op.ConditionalCapability.Capability) + " if " + op.ConditionalCapability.When
 	}
 	return out + "." + price(op)
 }

@@ -104,8 +104,10 @@ func TestOperationDescriptions(t *testing.T) {
 		if d.Tool != op.Tool || d.Capability != string(op.Needs) {
 			t.Errorf("%s: x-tool %q, x-capability %q, want %q", op.Tool, d.Tool, d.Capability, op.Needs)
 		}
-		if op.Also != nil && (d.Additional.Capability != string(op.Also.Capability) || d.Additional.When != op.Also.When) {
-			t.Errorf("%s: x-additional-capability %+v, want %+v", op.Tool, d.Additional, op.Also)
+		if op.ConditionalCapability != nil &&
+			(d.Additional.Capability != string(op.ConditionalCapability.Capability) ||
+				d.Additional.When != op.ConditionalCapability.When) {
+			t.Errorf("%s: x-additional-capability %+v, want %+v", op.Tool, d.Additional, op.ConditionalCapability)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

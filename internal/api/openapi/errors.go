@@ -28,16 +28,17 @@ var errorResponses = []errorResponse{
 		example: apierr.New(apierr.InsufficientCredits, "Not enough credits. Nothing was charged.")},
 	{name: "Forbidden", applies: always,
 		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
-	{name: "NotFound", applies: hasItemID, example: apierr.Missing()},
+	{name: "NotFound", applies: hasItemID, example: apierr.ItemNotFound()},
 	{name: "Conflict", applies: takesIdempotencyKey,
-		example: apierr.New(apierr.KeyInProgress, "The first request with this Idempotency-Key is still in progress.").
-			After(time.Second)},
+		example: apierr.New(apierr.IdempotencyKeyInProgress,
+			"The first request with this Idempotency-Key is still in progress.").
+			WithRetryAfter(time.Second)},
 	{name: "Unprocessable", applies: always,
 		example: apierr.Invalid(apierr.UnknownArgument, "colour",
 			"Unknown argument. This operation accepts: name, platform.")},
 	{name: "TooManyRequests", applies: always,
 		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").
-			After(2 * time.Second)},
+			WithRetryAfter(2 * time.Second)},
 	{name: "Failed", applies: always, example: apierr.FromError(nil)},
 	{name: "Unavailable", applies: always,
 		example: apierr.AtCapacity(time.Second)},

@@ -55,7 +55,7 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 	return write(document{
 		OpenAPI: "3.1.0",
 		Info: infoObject{
-			Title: "pressroom", Summary: "Analytics and social publishing for one team", Description: about,
+			Title: "pressroom", Summary: "Analytics and social publishing for one team", Description: apiDescription,
 			Version: info.Version, Contact: contactObject{"pressroom", docs}, License: licenseObject{"Apache License 2.0", "Apache-2.0"},
 		},
 		Dialect: dialect,
@@ -70,7 +70,7 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 	})
 }
 
-var about = strings.ReplaceAll(`A REST API for one team: the team in which the API key was created.
+var apiDescription = strings.ReplaceAll(`A REST API for one team: the team in which the API key was created.
 
 ## Requests
 
@@ -141,8 +141,9 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 // newExtensions returns the x- members of an operation.
 func newExtensions(op *operation.Operation) extensions {
 	out := extensions{Tool: op.Tool, Capability: op.Needs, Samples: samples()[op.Tool]}
-	if op.Also != nil {
-		out.Additional = &additional{Capability: op.Also.Capability, When: op.Also.When}
+	if op.ConditionalCapability != nil {
+		out.Additional = &additional{Capability: op.ConditionalCapability.Capability,
+			When: op.ConditionalCapability.When}
 	}
 	if p := op.Price; p != nil {
 		out.Price = &price{Min: &p.Min, Max: &p.Max}

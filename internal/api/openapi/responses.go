@@ -138,13 +138,13 @@ func (b *builder) addPart(name string, s *jsonschema.Schema) *jsonschema.Schema 
 // responseSchema returns a copy of a schema for responses: open, unless the document is closed.
 func (b *builder) responseSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	s = s.CloneSchemas()
-	b.open(s)
+	b.allowAdditional(s)
 	return s
 }
 
-// open allows further members in a schema and its nested schemas. It also removes empty lists of types, which
+// allowAdditional allows further members in a schema and its nested schemas. It also removes empty lists of types, which
 // are invalid but appear in optional references.
-func (b *builder) open(s *jsonschema.Schema) {
+func (b *builder) allowAdditional(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -154,10 +154,10 @@ func (b *builder) open(s *jsonschema.Schema) {
 	if !b.closed && s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
 		s.AdditionalProperties = nil
 	}
-	b.open(s.AdditionalProperties)
-	b.open(s.Items)
+	b.allowAdditional(s.AdditionalProperties)
+	b.allowAdditional(s.Items)
 	for _, p := range s.Properties {
-		b.open(p)
+		b.allowAdditional(p)
 	}
 }
 

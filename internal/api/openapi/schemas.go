@@ -76,7 +76,7 @@ func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsons
 	case len(s.Properties) > 0:
 		return s, n.properties(owner+GoName(member), s)
 	case len(s.Enum) == 1 && s.Title != "":
-		one := only(s.Title, s.Enum[0])
+		one := constSchema(s.Title, s.Enum[0])
 		one.Description = s.Description
 		return one, nil
 	case len(s.Enum) > 1 && s.Type == "string":
@@ -100,9 +100,9 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 	return named, nil
 }
 
-// only returns the schema of a single value of an enumeration. It uses allOf, for which oapi-codegen generates the
+// constSchema returns the schema of a single value of an enumeration. It uses allOf, for which oapi-codegen generates the
 // enumeration's type. Keywords next to $ref would not work, because kin-openapi merges them into the component.
-func only(enumeration string, value any) *jsonschema.Schema {
+func constSchema(enumeration string, value any) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", AllOf: []*jsonschema.Schema{ref(enumeration)}, Enum: []any{value}}
 }
 

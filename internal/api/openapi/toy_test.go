@@ -26,8 +26,8 @@ func toy(method, path string, key operation.KeyRule) operation.Operation {
 	return operation.Define(operation.Spec{
 		Price: price, Tool: "toy", Method: method, Path: path, Summary: "A toy", Description: "A toy.",
 		Needs: access.Spend, Key: key, Success: http.StatusOK, Example: operation.Example{Data: toyInput{Names: []string{"a"}}},
-	}, func(context.Context, operation.Call, toyInput) (operation.Answer[toyInput], error) {
-		return operation.Answer[toyInput]{}, nil
+	}, func(context.Context, operation.Call, toyInput) (operation.Response[toyInput], error) {
+		return operation.Response[toyInput]{}, nil
 	})
 }
 

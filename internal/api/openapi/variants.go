@@ -26,7 +26,7 @@ func (b *builder) addVariants(op *operation.Operation) {
 	for _, value := range slices.Sorted(maps.Keys(v.Schemas)) {
 		name := GoName(value) + op.OutputName
 		variant := base.CloneSchemas()
-		variant.Properties[v.Discriminator] = only(op.OutputName+DiscriminatorSuffix, value)
+		variant.Properties[v.Discriminator] = constSchema(op.OutputName+DiscriminatorSuffix, value)
 		variant.Properties[v.Member] = v.Schemas[value].CloneSchemas()
 		variant.Description = fmt.Sprintf("%s with the %s %s.", op.OutputName, v.Discriminator, value)
 		b.components.Schemas[name] = variant

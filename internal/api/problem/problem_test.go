@@ -71,7 +71,7 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	status := problem.Write(w, apierr.New(apierr.RateLimited, "Slow.").With("scope", "credential").
-		After(1500*time.Millisecond), "https://press.example")
+		WithRetryAfter(1500*time.Millisecond), "https://press.example")
 	if status != 429 || w.Code != 429 || w.Header().Get("Retry-After") != "2" ||
 		w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%d %v", w.Code, w.Header())

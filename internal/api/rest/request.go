@@ -37,7 +37,7 @@ func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) 
 		}
 	}
 	if _, given := args["idempotency_key"]; given && len(x.r.Header.Values("Idempotency-Key")) > 0 {
-		return nil, apierr.Invalid(apierr.KeyGivenTwice, "",
+		return nil, apierr.Invalid(apierr.IdempotencyKeyGivenTwice, "",
 			"Send the Idempotency-Key only in the header, not in the body.")
 	}
 	for name, text := range inPath {

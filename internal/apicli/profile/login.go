@@ -139,7 +139,7 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, returned) // the person may have closed the browser
+		_, _ = io.WriteString(w, signedInPage) // the person may have closed the browser
 		select {
 		case answers <- answer:
 		default:
@@ -162,7 +162,7 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 	}
 }
 
-const returned = `<!doctype html>
+const signedInPage = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <title>pressroom</title>
 <body style="font-family:system-ui;margin:3rem;max-width:40rem">

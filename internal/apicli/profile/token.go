@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// margin is how long before its expiry an access token is renewed. A call with its retries takes less.
-	margin = 5 * time.Minute
+	// expiryMargin is how long before its expiry an access token is renewed. A call with its retries takes less.
+	expiryMargin = 5 * time.Minute
 	// exchangeTime limits the duration of a token request.
 	exchangeTime = 30 * time.Second
 )
@@ -29,20 +29,20 @@ type Source struct {
 	http  *http.Client
 	now   func() time.Time
 
-	turn    chan struct{} // full while a goroutine uses profile
+	sem     chan struct{} // full while a goroutine uses profile
 	profile Profile
 }
 
 // NewSource returns the source of a stored profile.
 func NewSource(s Store, p Profile, h *http.Client, now func() time.Time) *Source {
-	return &Source{store: s, http: h, now: now, turn: make(chan struct{}, 1), profile: p}
+	return &Source{store: s, http: h, now: now, sem: make(chan struct{}, 1), profile: p}
 }
 
 // Credential returns the API key, or an access token that is valid for at least five minutes.
 func (s *Source) Credential(ctx context.Context) (string, error) {
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.sem <- struct{}{}:
+		defer func() { <-s.sem }()
 	case <-ctx.Done():
 		return "", fmt.Errorf("waiting for an access token: %w", context.Cause(ctx))
 	}
@@ -57,7 +57,7 @@ func (s *Source) Credential(ctx context.Context) (string, error) {
 	return s.profile.OAuth.AccessToken, nil
 }
 
-func (s *Source) isFresh(p Profile) bool { return s.now().Add(margin).Before(p.OAuth.Expires) }
+func (s *Source) isFresh(p Profile) bool { return s.now().Add(expiryMargin).Before(p.OAuth.Expires) }
 
 // refresh renews the tokens. A refresh token works once, so processes take turns, and the new refresh token is
 // stored before the access token is used.

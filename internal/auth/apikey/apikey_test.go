@@ -22,7 +22,7 @@ func TestFindNewSecrets(t *testing.T) {
 		for _, text := range []string{
 			s, "my key is " + s + " ok", "https://x.test/" + s + ".png", "prk_" + s, "prk_prk_" + s,
 		} {
-			if !apikey.In(text) {
+			if !apikey.ContainsSecret(text) {
 				t.Fatalf("not found in %q", text)
 			}
 		}
@@ -51,7 +51,7 @@ func TestInOtherTexts(t *testing.T) {
 	for _, text := range []string{
 		"", "prk_", s[:len(s)-1], strings.ToUpper(s), "prk_" + strings.Repeat("w", 38), s[1:],
 	} {
-		if apikey.In(text) {
+		if apikey.ContainsSecret(text) {
 			t.Errorf("a secret is found in %q", text)
 		}
 	}
@@ -67,11 +67,11 @@ func FuzzIn(f *testing.F) {
 		f.Add(e.encode(s))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		apikey.In(text)
+		apikey.ContainsSecret(text)
 		text += s + text
 		base64Of := onBytes(base64.StdEncoding.EncodeToString)
 		for _, encoded := range []string{text, base64Of(text), eachByte("%%%02X")(text), eachByte(`\x%02x`)(text)} {
-			if !apikey.In(encoded) {
+			if !apikey.ContainsSecret(encoded) {
 				t.Errorf("not found in %q", encoded)
 			}
 		}

@@ -88,10 +88,10 @@ func TestFoundInEncodings(t *testing.T) {
 			for i := range 42 {
 				s := apikey.New([]string{apikey.APIKey, apikey.Upload, apikey.Access, apikey.Refresh}[i%4])
 				for _, around := range surroundings {
-					if text := fmt.Sprintf(around, e.encode(s)); !apikey.In(text) {
+					if text := fmt.Sprintf(around, e.encode(s)); !apikey.ContainsSecret(text) {
 						t.Fatalf("not found in %q", text)
 					}
-					if text := fmt.Sprintf(around, e.encode(withTypo(s, i))); apikey.In(text) {
+					if text := fmt.Sprintf(around, e.encode(withTypo(s, i))); apikey.ContainsSecret(text) {
 						t.Fatalf("a typo is found in %q", text)
 					}
 				}

@@ -40,8 +40,8 @@ var (
 type RedirectError struct {
 	AuthorizationRequest
 
-	Back string // redirect URI with the error
-	Why  *Error
+	ResponseURL string // redirect URI with the error
+	Err         *Error
 }
 
 // Local reports whether the redirect URI is an http loopback address. Only then is an immediate redirect safe:
@@ -51,7 +51,7 @@ func (t *RedirectError) Local() bool {
 	return err == nil && u.Scheme == "http"
 }
 
-func (t *RedirectError) Error() string { return t.Why.Error() }
+func (t *RedirectError) Error() string { return t.Err.Error() }
 
 // Client returns the client with an ID, or not_found. If the ID is the URL of a metadata document that is not cached,
 // Client fetches the document. The parameter from is the caller's IP address, for which fetches are rate limited.

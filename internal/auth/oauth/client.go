@@ -148,7 +148,7 @@ func (s *Service) checkRegistrationRate(from string) error {
 	if wait := s.RegistrationDelay(from); wait > 0 {
 		return apierr.New(apierr.RateLimited,
 			"Too many clients were registered from your network. Try again later.").With("scope",
-			"registration").After(wait)
+			"registration").WithRetryAfter(wait)
 	}
 	return nil
 }

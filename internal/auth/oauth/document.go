@@ -52,7 +52,7 @@ func (s *Service) clientFromDocument(ctx context.Context, from, id string) (Clie
 		return Client{}, err
 	}
 	if s.Fetch == nil {
-		return Client{}, apierr.Missing()
+		return Client{}, apierr.ItemNotFound()
 	}
 	if err := s.checkRegistrationRate(from); err != nil {
 		return Client{}, err

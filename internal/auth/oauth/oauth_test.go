@@ -55,7 +55,7 @@ func newEnv(t *testing.T, address string) *env {
 	t.Helper()
 	w := &env{clock: testkit.NewClock(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC))}
 	w.db = testkit.Open(t, address, w.clock)
-	guesses := must.Get(ratelimit.NewGuesses())(t)
+	guesses := must.Get(ratelimit.NewGuessLimiter())(t)
 	w.teams = team.New(w.db, guesses, plan.Default())
 	w.owner = must.Get(w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", ""))(t)
 	w.team = must.Get(w.teams.AddTeam(t.Context(),
@@ -202,7 +202,7 @@ func TestGrantWithinRequest(t *testing.T) {
 		twice.Add("scope", "read")
 		var turned *oauth.RedirectError
 		if _, err := w.ParseRequest(t.Context(), "here", twice); !errors.As(err, &turned) ||
-			turned.Why.Code != oauth.InvalidRequest {
+			turned.Err.Code != oauth.InvalidRequest {
 			t.Errorf("a scope twice: %v", err)
 		}
 	})

@@ -23,7 +23,7 @@ func (s *Service) readClient(ctx context.Context, id string) (Client, error) {
 	err := s.db.QueryRow(ctx, `SELECT name, redirects, created_at, read_at FROM oauth_clients WHERE client_id = ?`,
 		id).Scan(&c.Name, &redirects, &created, &read)
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, apierr.Missing()
+		return c, apierr.ItemNotFound()
 	}
 	if err == nil {
 		err = json.Unmarshal([]byte(redirects), &c.Redirects)
@@ -84,7 +84,7 @@ func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, rest string, args []
 	}, more...)
 	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+rest+s.db.ForUpdate(), args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
-		return g, apierr.Missing()
+		return g, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return g, fmt.Errorf("reading a grant: %w", err)

@@ -22,7 +22,7 @@ import (
 // Tokens are the tokens that a client receives for a code or a refresh token.
 type Tokens struct {
 	Access, Refresh string
-	Lives           time.Duration // lifetime of the access token
+	ExpiresIn       time.Duration // lifetime of the access token
 	Scope           string
 }
 
@@ -169,7 +169,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 
 // issue returns new tokens of a grant.
 func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
-	out := Tokens{Lives: accessLifetime, Scope: scopeString(g.capabilities)}
+	out := Tokens{ExpiresIn: accessLifetime, Scope: scopeString(g.capabilities)}
 	var err error
 	if out.Access, err = addToken(ctx, tx, g, accessToken, accessLifetime); err != nil {
 		return Tokens{}, err

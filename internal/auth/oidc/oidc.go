@@ -92,12 +92,12 @@ func New(o Options) (*Directory, error) {
 
 // Attempt is a sign-in in progress, stored in the browser's session.
 type Attempt struct {
-	State    string    `json:"state"`
-	Nonce    string    `json:"nonce"`
-	Verifier string    `json:"verifier"`
-	Next     string    `json:"next"` // where the person goes afterwards
-	Begun    time.Time `json:"begun"`
-	Again    bool      `json:"again,omitempty"` // the directory must authenticate the person again
+	State          string    `json:"state"`
+	Nonce          string    `json:"nonce"`
+	Verifier       string    `json:"verifier"`
+	Next           string    `json:"next"` // where the person goes afterwards
+	Begun          time.Time `json:"begun"`
+	Reauthenticate bool      `json:"again,omitempty"` // the directory must authenticate the person again
 }
 
 // Person is a person authenticated by the directory.
@@ -132,7 +132,7 @@ func (d *Directory) Begin(ctx context.Context, next string, again bool) (string,
 	}
 	a := Attempt{
 		State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(),
-		Next: next, Begun: d.Now(), Again: again,
+		Next: next, Begun: d.Now(), Reauthenticate: again,
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
 	if again {
@@ -161,7 +161,7 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 		return Person{}, d.signInError(ctx, err)
 	}
 	person, err := d.read(ctx, provider, token, a.Nonce)
-	if err == nil && a.Again && person.AuthenticatedAt.Before(a.Begun.Add(-clockSkew)) {
+	if err == nil && a.Reauthenticate && person.AuthenticatedAt.Before(a.Begun.Add(-clockSkew)) {
 		d.Log.WarnContext(ctx, "the directory did not reauthenticate the person", "auth_time", person.AuthenticatedAt,
 			"asked_at", a.Begun)
 		return Person{}, errSilentSignIn

@@ -76,8 +76,8 @@ type Challenge struct {
 	State   []byte          // must not be visible to the browser
 }
 
-// kept is the state of a registration or sign-in in progress (a ceremony, in the terms of Web Authentication).
-type kept struct {
+// ceremonyState is the state of a registration or sign-in in progress (a ceremony, in the terms of Web Authentication).
+type ceremonyState struct {
 	Session webauthn.SessionData `json:"session"`
 	Handle  []byte               `json:"handle,omitempty"` // user handle of the new passkey
 	Person  int64                `json:"person,omitempty"` // its future owner; 0 for a new person
@@ -101,7 +101,7 @@ var (
 )
 
 // newChallenge returns a challenge with the state of a ceremony.
-func (s *Service) newChallenge(options any, k kept) (Challenge, error) {
+func (s *Service) newChallenge(options any, k ceremonyState) (Challenge, error) {
 	k.Begun = s.db.Now()
 	asked, err := json.Marshal(options)
 	if err != nil {
@@ -114,9 +114,9 @@ func (s *Service) newChallenge(options any, k kept) (Challenge, error) {
 	return Challenge{asked, remembered}, nil
 }
 
-// recall decodes the state of a ceremony that has not expired.
-func (s *Service) recall(raw []byte) (kept, error) {
-	var k kept
+// decodeState decodes the state of a ceremony that has not expired.
+func (s *Service) decodeState(raw []byte) (ceremonyState, error) {
+	var k ceremonyState
 	if s.ceremony == nil {
 		return k, errImpossible
 	}
@@ -142,13 +142,13 @@ func (s *Service) BeginSignIn() (Challenge, error) {
 	if err != nil {
 		return Challenge{}, fmt.Errorf("requesting a passkey: %w", err)
 	}
-	return s.newChallenge(options, kept{Session: *session})
+	return s.newChallenge(options, ceremonyState{Session: *session})
 }
 
 // SignIn returns the owner of the passkey in the browser's response. It returns unauthorized for an unknown passkey,
 // and if the signature count went backwards, which reveals a clone.
 func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64, error) {
-	k, err := s.recall(remembered)
+	k, err := s.decodeState(remembered)
 	if err != nil {
 		return 0, err
 	}
@@ -200,7 +200,7 @@ func (s *Service) BeginRegistration(ctx context.Context, a Registrant) (Challeng
 	if err != nil {
 		return Challenge{}, fmt.Errorf("requesting a new passkey: %w", err)
 	}
-	return s.newChallenge(options, kept{Session: *session, Handle: o.handle, Person: a.Person})
+	return s.newChallenge(options, ceremonyState{Session: *session, Handle: o.handle, Person: a.Person})
 }
 
 // NewPasskey is a verified new passkey that is not yet stored.
@@ -210,9 +210,9 @@ type NewPasskey struct {
 	credential webauthn.Credential
 }
 
-// Read verifies the browser's response to BeginRegistration for the same person.
-func (s *Service) Read(person int64, remembered, answer []byte, name string) (NewPasskey, error) {
-	k, err := s.recall(remembered)
+// FinishRegistration verifies the browser's response to BeginRegistration for the same person.
+func (s *Service) FinishRegistration(person int64, remembered, answer []byte, name string) (NewPasskey, error) {
+	k, err := s.decodeState(remembered)
 	if err != nil {
 		return NewPasskey{}, err
 	}

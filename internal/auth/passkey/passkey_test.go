@@ -73,7 +73,7 @@ func (w env) register(t *testing.T, person int64, d *authenticator.Device) error
 		return err
 	}
 	answer := must.Get(d.Create(asked.Options))(t)
-	made, err := w.Read(person, asked.State, answer, " Laptop ")
+	made, err := w.FinishRegistration(person, asked.State, answer, " Laptop ")
 	if err != nil {
 		return err
 	}

@@ -125,11 +125,11 @@ func recordCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
 
 // Add adds a passkey to a person.
 func (s *Service) Add(ctx context.Context, person int64, n NewPasskey) error {
-	return s.db.InTx(ctx, "passkey.add", func(ctx context.Context, tx *db.Tx) error { return n.Keep(ctx, tx, person) })
+	return s.db.InTx(ctx, "passkey.add", func(ctx context.Context, tx *db.Tx) error { return n.Save(ctx, tx, person) })
 }
 
-// Keep adds a passkey to a person in an existing transaction.
-func (n NewPasskey) Keep(ctx context.Context, tx *db.Tx, person int64) error {
+// Save adds a passkey to a person in an existing transaction.
+func (n NewPasskey) Save(ctx context.Context, tx *db.Tx, person int64) error {
 	// This locks the person's row, so that concurrent requests count passkeys correctly and use the same handle.
 	var handle []byte
 	err := tx.QueryRow(ctx,
@@ -187,7 +187,7 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 			return fmt.Errorf("renaming a passkey: %w", err)
 		}
 		if n == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return nil
 	})
@@ -214,7 +214,7 @@ func (s *Service) Remove(
 		case err != nil:
 			return fmt.Errorf("removing a passkey: %w", err)
 		case n == 0:
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		case password == "" && others == 0:
 			return errOnlyWay
 		}

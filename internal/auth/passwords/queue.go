@@ -78,7 +78,7 @@ func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
 
 func errBusy() error {
 	const text = "Too many people are signing in right now. Wait a few seconds, then try again."
-	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").After(loadshed.RetryAfter())
+	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").WithRetryAfter(loadshed.RetryAfter())
 }
 
 // line limits the requests that hash or wait, in total and per key.

@@ -17,12 +17,12 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Pace defines how long wrong attempts delay the next attempt. After the free attempts, each wrong attempt doubles
+// Policy defines how long wrong attempts delay the next attempt. After the free attempts, each wrong attempt doubles
 // the delay.
-type Pace struct {
-	Free        int           // wrong attempts without a delay
-	First, Most time.Duration // the first delay, and the longest
-	Leak        time.Duration // time after which one wrong attempt is forgiven; 0 if all are forgiven together
+type Policy struct {
+	FreeAttempts           int           // wrong attempts without a delay
+	InitialDelay, MaxDelay time.Duration // the first delay, and the longest
+	Leak                   time.Duration // time after which one wrong attempt is forgiven; 0 if all are forgiven together
 }
 
 const (
@@ -41,7 +41,7 @@ type tally struct {
 }
 
 // countAt returns the number of attempts of a tally that are not yet forgiven at a time.
-func (p Pace) countAt(t tally, now time.Time) float64 {
+func (p Policy) countAt(t tally, now time.Time) float64 {
 	since := max(0, now.Sub(t.at))
 	switch {
 	case since >= ForgetAfter:
@@ -53,20 +53,20 @@ func (p Pace) countAt(t tally, now time.Time) float64 {
 }
 
 // wait returns how long the next attempt has to wait. The result is 0 or less if there is no wait.
-func (p Pace) wait(t tally, now time.Time) time.Duration {
-	over := int(math.Ceil(p.countAt(t, now))) - p.Free
+func (p Policy) wait(t tally, now time.Time) time.Duration {
+	over := int(math.Ceil(p.countAt(t, now))) - p.FreeAttempts
 	if over < 0 {
 		return 0
 	}
-	delay := p.Most
+	delay := p.MaxDelay
 	if over < 32 {
-		delay = min(p.Most, p.First<<over)
+		delay = min(p.MaxDelay, p.InitialDelay<<over)
 	}
 	return t.at.Add(delay).Sub(now)
 }
 
 // plus returns a tally with one more attempt.
-func (p Pace) plus(t tally, now time.Time) tally { return tally{p.countAt(t, now) + 1, now} }
+func (p Policy) plus(t tally, now time.Time) tally { return tally{p.countAt(t, now) + 1, now} }
 
 // Key is the hash of a counter's subject, such as an email address.
 type Key [sha256.Size]byte
@@ -87,7 +87,7 @@ type Counter interface {
 
 // Local counts attempts in the memory of this process, for a limited number of keys.
 type Local struct {
-	Pace
+	Policy
 
 	now     func() time.Time
 	mu      sync.Mutex
@@ -95,8 +95,8 @@ type Local struct {
 }
 
 // NewLocal returns a Local with now as its clock.
-func NewLocal(now func() time.Time, p Pace) *Local {
-	return &Local{Pace: p, now: now, tallies: map[Key]tally{}}
+func NewLocal(now func() time.Time, p Policy) *Local {
+	return &Local{Policy: p, now: now, tallies: map[Key]tally{}}
 }
 
 func (c *Local) add(_ context.Context, key Key) (func(context.Context) error, time.Duration, error) {
@@ -203,7 +203,7 @@ type Shared struct {
 }
 
 // NewShared returns a counter for all nodes of a database.
-func NewShared(d *db.DB, p Pace) *Shared {
+func NewShared(d *db.DB, p Policy) *Shared {
 	return &Shared{local: NewLocal(d.Now, p), db: d}
 }
 
@@ -314,18 +314,18 @@ func setTally(ctx context.Context, tx *db.Tx, key Key, t tally) error {
 	return nil
 }
 
-// Try is a counter in which a guess counts, and its key.
-type Try struct {
+// Limit is a counter in which a guess counts, and its key.
+type Limit struct {
 	Counter
 
-	Key       Key
-	Forgets   bool   // a correct guess resets the counter, because the wrong guesses were typing errors
-	Rejection string // first sentence of the error
+	Key            Key
+	ResetOnSuccess bool   // a correct guess resets the counter, because the wrong guesses were typing errors
+	Rejection      string // first sentence of the error
 }
 
-// Guess counts a guess in each of the tries and runs check. If a try has to wait, Guess returns an error without
+// Attempt counts a guess in each of the tries and runs check. If a try has to wait, Guess returns an error without
 // running check.
-func Guess(ctx context.Context, tries []Try, check func() error) error {
+func Attempt(ctx context.Context, tries []Limit, check func() error) error {
 	undos := make([]func(context.Context) error, 0, len(tries))
 	undo := func() error {
 		var failed error
@@ -352,7 +352,7 @@ func Guess(ctx context.Context, tries []Try, check func() error) error {
 		return errors.Join(err, failed)
 	}
 	for _, t := range tries {
-		if t.Forgets {
+		if t.ResetOnSuccess {
 			if err := t.forget(ctx, t.Key); err != nil {
 				return err
 			}
@@ -376,7 +376,7 @@ func TooMany(rejection string, wait time.Duration) error {
 	case n <= 120:
 		out = apierr.Newf(apierr.RateLimited, "%s Try again in %d seconds.", locale.Key(rejection), n)
 	}
-	return out.With("scope", "sign_in").After(wait)
+	return out.With("scope", "sign_in").WithRetryAfter(wait)
 }
 
 // Sweep deletes at most 1,000 wrong attempts that no longer count, and returns their number.

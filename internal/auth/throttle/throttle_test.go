@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	ownPace    = Pace{Free: 5, First: time.Minute, Most: time.Hour}
-	clientPace = Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
+	ownPace    = Policy{FreeAttempts: 5, InitialDelay: time.Minute, MaxDelay: time.Hour}
+	clientPace = Policy{FreeAttempts: 30, InitialDelay: time.Minute, MaxDelay: time.Hour, Leak: 6 * time.Minute}
 )
 
 // The number of tallies is limited for any number of keys, and most of them are kept.
@@ -135,7 +135,7 @@ func TestDelayWithFullDatabase(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
-		c := NewShared(d, Pace{Free: 10, First: time.Minute, Most: time.Hour})
+		c := NewShared(d, Policy{FreeAttempts: 10, InitialDelay: time.Minute, MaxDelay: time.Hour})
 		c.rows, c.counted = maxSharedTallies, d.Now()
 		counted := 0
 		for range 30 {

@@ -11,10 +11,10 @@ import (
 // Column is a database column of sealed texts. A text may be empty. The table has an index over their first MarkSize
 // bytes.
 type Column struct {
-	Table, Name string
-	Row         string // name of the column that identifies a row
-	Owner       string // name of the column with the ID from which Bond derives the bond of a text
-	Bond        func(owner int64) string
+	Table, Name    string
+	Row            string // name of the column that identifies a row
+	Owner          string // name of the column with the ID from which Bond derives the bond of a text
+	AssociatedData func(owner int64) string
 }
 
 // resealBatch is the number of texts in a batch.
@@ -58,8 +58,8 @@ func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	}
 }
 
-// Left returns the number of texts that were not sealed with the first key. It counts at most resealBatch.
-func (c Column) Left(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
+// CountOutdated returns the number of texts that were not sealed with the first key. It counts at most resealBatch.
+func (c Column) CountOutdated(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	found, err := c.sealedByOthers(ctx, d, s, 0)
 	return len(found), err
 }
@@ -86,11 +86,11 @@ func (c Column) sealedByOthers(ctx context.Context, d *db.DB, s *Sealer, after i
 
 // reseal reseals one text, unless it has changed since it was read.
 func (c Column) reseal(ctx context.Context, d *db.DB, s *Sealer, one sealedText) (bool, error) {
-	plain, err := s.Open(one.text, c.Bond(one.owner))
+	plain, err := s.Open(one.text, c.AssociatedData(one.owner))
 	if err != nil {
 		return false, err
 	}
-	anew, err := s.Seal(plain, c.Bond(one.owner))
+	anew, err := s.Seal(plain, c.AssociatedData(one.owner))
 	if err != nil {
 		return false, err
 	}

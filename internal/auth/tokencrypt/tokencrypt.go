@@ -152,8 +152,8 @@ func (s *Sealer) IDs() []string {
 func (s *Sealer) Has(id string) bool { return slices.Contains(s.IDs(), id) }
 
 // Seal encrypts a text with the first key. Open needs the same bond.
-func (s *Sealer) Seal(plain []byte, bond string) ([]byte, error) {
-	out, err := s.keys[0].aead.Encrypt(plain, []byte(bond))
+func (s *Sealer) Seal(plain []byte, associatedData string) ([]byte, error) {
+	out, err := s.keys[0].aead.Encrypt(plain, []byte(associatedData))
 	if err != nil {
 		return nil, fmt.Errorf("sealing: %w", err)
 	}
@@ -161,10 +161,10 @@ func (s *Sealer) Seal(plain []byte, bond string) ([]byte, error) {
 }
 
 // Open decrypts the result of Seal with the same bond.
-func (s *Sealer) Open(sealed []byte, bond string) ([]byte, error) {
+func (s *Sealer) Open(sealed []byte, associatedData string) ([]byte, error) {
 	var failed error
 	for _, k := range s.keys {
-		out, err := k.aead.Decrypt(sealed, []byte(bond))
+		out, err := k.aead.Decrypt(sealed, []byte(associatedData))
 		if err == nil {
 			return out, nil
 		}

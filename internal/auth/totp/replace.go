@@ -23,7 +23,7 @@ func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, curr
 	if err != nil {
 		return Added{}, apierr.BadState("ended", "This setup has expired. Start again.")
 	}
-	sealed, err := s.sealer.Seal([]byte(setup.Secret), bond(h.Person))
+	sealed, err := s.sealer.Seal([]byte(setup.Secret), associatedData(h.Person))
 	if err != nil {
 		return Added{}, fmt.Errorf("sealing a secret: %w", err)
 	}
@@ -58,7 +58,7 @@ func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row
 		}
 		return wrap(err, "reading a recovery code")
 	}
-	plain, err := s.sealer.Open(row.sealed, bond(person))
+	plain, err := s.sealer.Open(row.sealed, associatedData(person))
 	if err != nil {
 		return fmt.Errorf("reading a person's secret: %w", err)
 	}

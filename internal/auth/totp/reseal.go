@@ -11,7 +11,8 @@ var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold
 	"authenticator apps were sealed with; append the missing key after a comma, and remove it once pressroom admin " +
 	"reseal reports left=0")
 
-var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id", Bond: bond}
+var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id",
+	AssociatedData: associatedData}
 
 // CheckSealing returns an error if the keys cannot open every secret.
 func (s *Service) CheckSealing(ctx context.Context) error {
@@ -29,6 +30,6 @@ func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	if err != nil {
 		return resealed, 0, err
 	}
-	left, err := secrets.Left(ctx, s.db, s.sealer)
+	left, err := secrets.CountOutdated(ctx, s.db, s.sealer)
 	return resealed, left, err
 }

@@ -59,9 +59,9 @@ var (
 
 // Setup is a secret that a person has not confirmed yet.
 type Setup struct {
-	Secret string // in base32, as people type it
-	URL    string // otpauth://, as apps scan it
-	Kept   []byte // the sealed secret, to pass to Resume
+	Secret       string // in base32, as people type it
+	URL          string // otpauth://, as apps scan it
+	SealedSecret []byte // the sealed secret, to pass to Resume
 }
 
 // Begin creates a secret for a person.
@@ -69,7 +69,7 @@ func (s *Service) Begin(person int64, email string) (Setup, error) {
 	raw := make([]byte, secretSize)
 	rand.Read(raw) // never fails, crypto/rand
 	secret := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw)
-	kept, err := s.sealer.Seal([]byte(secret), setupBond(person))
+	kept, err := s.sealer.Seal([]byte(secret), setupAssociatedData(person))
 	if err != nil {
 		return Setup{}, fmt.Errorf("sealing a new secret: %w", err)
 	}
@@ -78,7 +78,7 @@ func (s *Service) Begin(person int64, email string) (Setup, error) {
 
 // Resume returns the setup that Begin created for the same person. It returns an error for any other input.
 func (s *Service) Resume(person int64, email string, kept []byte) (Setup, error) {
-	secret, err := s.sealer.Open(kept, setupBond(person))
+	secret, err := s.sealer.Open(kept, setupAssociatedData(person))
 	if err != nil {
 		return Setup{}, fmt.Errorf("reading a secret that is being set up: %w", err)
 	}
@@ -92,14 +92,14 @@ func (s *Service) setup(secret, email string, kept []byte) Setup {
 	label := url.PathEscape(s.issuer + ":" + email)
 	return Setup{
 		Secret: secret, URL: "otpauth://totp/" + label + "?" + strings.ReplaceAll(query.Encode(), "+", "%20"),
-		Kept: kept,
+		SealedSecret: kept,
 	}
 }
 
-// setupBond binds the secret of a setup to a person. The secret can then be opened neither for another person nor as a
+// setupAssociatedData binds the secret of a setup to a person. The secret can then be opened neither for another person nor as a
 // confirmed secret.
-func setupBond(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
-func bond(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
+func setupAssociatedData(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
+func associatedData(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
 
 // Added is the result of adding an authenticator app.
 type Added struct {
@@ -114,7 +114,7 @@ func (s *Service) Add(ctx context.Context, person int64, kept []byte, code strin
 	if err != nil {
 		return Added{}, apierr.BadState("ended", "This setup has expired. Start again.")
 	}
-	sealed, err := s.sealer.Seal([]byte(setup.Secret), bond(person))
+	sealed, err := s.sealer.Seal([]byte(setup.Secret), associatedData(person))
 	if err != nil {
 		return Added{}, fmt.Errorf("sealing a secret: %w", err)
 	}
@@ -187,7 +187,7 @@ func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 		if err != nil {
 			return err
 		}
-		plain, err := s.sealer.Open(row.sealed, bond(h.Person))
+		plain, err := s.sealer.Open(row.sealed, associatedData(h.Person))
 		if err != nil {
 			return fmt.Errorf("reading a person's secret: %w", err)
 		}

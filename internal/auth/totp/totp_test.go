@@ -91,11 +91,11 @@ func each(t *testing.T, run func(t *testing.T, h *fixture)) {
 		}))
 		setup := must.Get(h.Begin(h.holder.Person, "ada@example.com"))(t)
 		h.secret = setup.Secret
-		if _, err := h.Add(t.Context(), h.holder.Person, setup.Kept, "000000"); !apierr.Is(err,
+		if _, err := h.Add(t.Context(), h.holder.Person, setup.SealedSecret, "000000"); !apierr.Is(err,
 			apierr.ValidationFailed) {
 			t.Fatalf("a wrong code confirms a setup: %v", err)
 		}
-		added := must.Get(h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0)))(t)
+		added := must.Get(h.Add(t.Context(), h.holder.Person, setup.SealedSecret, h.code(0)))(t)
 		h.holder.Epoch, h.codes = added.Epoch, added.Codes
 		run(t, h)
 	})
@@ -190,11 +190,11 @@ func TestSecretsEncrypted(t *testing.T) {
 		h.sealer = newSealer(t, former)
 		h.remove(t)
 		setup := must.Get(h.Begin(h.holder.Person, "ada@example.com"))(t)
-		if _, err := h.Resume(h.holder.Person+1, "", setup.Kept); err == nil {
+		if _, err := h.Resume(h.holder.Person+1, "", setup.SealedSecret); err == nil {
 			t.Error("another person can resume a setup")
 		}
 		h.secret = setup.Secret
-		must.Get(h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0)))(t)
+		must.Get(h.Add(t.Context(), h.holder.Person, setup.SealedSecret, h.code(0)))(t)
 		h.holder.Epoch++
 		lone := New(h.db, newSealer(t, next), "pressroom")
 		if err := lone.CheckSealing(t.Context()); err == nil {
@@ -213,7 +213,7 @@ func TestSecretsEncrypted(t *testing.T) {
 		must.NoError(t, lone.Check(t.Context(), h.holder, h.code(0)))
 		var sealed []byte
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT sealed FROM totp_secrets`).Scan(&sealed))
-		if _, err := lone.sealer.Open(sealed, bond(h.holder.Person+1)); err == nil {
+		if _, err := lone.sealer.Open(sealed, associatedData(h.holder.Person+1)); err == nil {
 			t.Error("a secret opens for another person")
 		}
 	})

@@ -20,7 +20,7 @@ type Actor struct {
 	Level        Level          // for a connection, the narrowest that includes everything granted
 	Capabilities []Capability   // capabilities that the level and role allow and that are not paused
 	Zone         *time.Location // the team's time zone
-	OwnZone      *time.Location // time zone of the person in the app; nil for keys and connections
+	PersonZone   *time.Location // time zone of the person in the app; nil for keys and connections
 	Language     string         // the team's content language, BCP 47
 	Plan         string         // ID of the plan in effect
 	Gates        Gates
@@ -42,9 +42,9 @@ type Gates struct {
 	Paused         bool // the key, the team or the service is paused
 	TeamClosed     bool
 	OwnerSuspended bool         // the owner's account is suspended
-	NotMember      bool         // the key's person left the team
-	NotOwner       bool         // the key's person no longer owns the team
-	NotRole        bool         // the role of the connection's person can no longer publish
+	MembershipLost bool         // the key's person left the team
+	OwnershipLost  bool         // the key's person no longer owns the team
+	RoleLost       bool         // the role of the connection's person can no longer publish
 	PausedKinds    []Capability // Publish or Spend, if they are paused
 	// RestoreGuard means that publishing and spending are paused until the operator resumes a restored or copied service.
 	RestoreGuard bool

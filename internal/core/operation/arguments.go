@@ -127,7 +127,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 // unknown returns the error for an undeclared argument. It quotes the name only if it looks like a name, because errors
 // must not repeat other input.
 func unknown(name, within string, s *jsonschema.Schema) error {
-	if !plainName.MatchString(name) || apikey.In(name) {
+	if !plainName.MatchString(name) || apikey.ContainsSecret(name) {
 		name, within = "", strings.TrimSuffix(within, ".")
 	}
 	detail := "This operation has no arguments. Remove all arguments."
@@ -147,16 +147,16 @@ type subject struct {
 	item bool
 }
 
-// each returns the start of a sentence about the allowed values.
-func (p subject) each() string {
+// ruleSubject returns the start of a sentence about the allowed values.
+func (p subject) ruleSubject() string {
 	if p.item {
 		return "Each item of " + p.name
 	}
 	return "The argument " + p.name
 }
 
-// one returns the start of a sentence about the actual value.
-func (p subject) one() string {
+// valueSubject returns the start of a sentence about the actual value.
+func (p subject) valueSubject() string {
 	if p.item {
 		return "An item of " + p.name
 	}
@@ -178,7 +178,7 @@ func check(value any, s *jsonschema.Schema, at subject, forms patterns) (any, er
 		if b, ok := value.(bool); ok {
 			return b, nil
 		}
-		return nil, apierr.Invalid(apierr.NotABoolean, at.name, at.each()+" must be true or false.")
+		return nil, apierr.Invalid(apierr.NotABoolean, at.name, at.ruleSubject()+" must be true or false.")
 	case "array":
 		return checkList(value, s, at, forms)
 	default:
@@ -194,17 +194,18 @@ func checkString(value any, s *jsonschema.Schema, at subject, pattern *regexp.Re
 	length := utf8.RuneCountInString(text)
 	switch {
 	case strings.ContainsRune(text, 0) || !utf8.ValidString(text):
-		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" contains a NUL character or invalid UTF-8.")
+		return nil, apierr.Invalid(apierr.Malformed, at.name,
+			at.valueSubject()+" contains a NUL character or invalid UTF-8.")
 	case s.MinLength != nil && length < *s.MinLength:
 		return nil, apierr.Invalid(apierr.TooShort, at.name,
-			fmt.Sprintf("%s must have at least %d characters.", at.each(), *s.MinLength))
+			fmt.Sprintf("%s must have at least %d characters.", at.ruleSubject(), *s.MinLength))
 	case s.MaxLength != nil && length > *s.MaxLength:
 		return nil, apierr.Invalid(apierr.TooLong, at.name,
-			fmt.Sprintf("%s must have at most %d characters.", at.each(), *s.MaxLength))
+			fmt.Sprintf("%s must have at most %d characters.", at.ruleSubject(), *s.MaxLength))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
 		return nil, notAllowed(s, at)
 	case pattern != nil && !pattern.MatchString(text):
-		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" has an invalid format.")
+		return nil, apierr.Invalid(apierr.Malformed, at.name, at.valueSubject()+" has an invalid format.")
 	}
 	return text, nil
 }
@@ -215,7 +216,8 @@ func notAllowed(s *jsonschema.Schema, at subject) error {
 	for i, v := range s.Enum {
 		values[i] = fmt.Sprint(v)
 	}
-	return apierr.Invalid(apierr.NotAllowedValue, at.name, at.each()+" must be one of: "+strings.Join(values, ", ")+".")
+	return apierr.Invalid(apierr.NotAllowedValue, at.name, at.ruleSubject()+" must be one of: "+strings.Join(values,
+		", ")+".")
 }
 
 // notText returns the error for a value that is not a string.
@@ -226,23 +228,24 @@ func notText(value any, s *jsonschema.Schema, at subject) error {
 	}
 	switch value.(type) {
 	case []any, map[string]any:
-		return apierr.Invalid(apierr.NotASingleValue, at.name, at.each()+" must be a single string.")
+		return apierr.Invalid(apierr.NotASingleValue, at.name, at.ruleSubject()+" must be a single string.")
 	case nil:
-		return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be a string and cannot be null.")
+		return apierr.Invalid(apierr.Malformed, at.name, at.ruleSubject()+" must be a string and cannot be null.")
 	case bool:
 		return apierr.Invalid(apierr.Malformed, at.name,
-			at.each()+" must be "+kind+", not a boolean. Put it in quotes.")
+			at.ruleSubject()+" must be "+kind+", not a boolean. Put it in quotes.")
 	}
-	return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be "+kind+", not a number. Put it in quotes.")
+	return apierr.Invalid(apierr.Malformed, at.name,
+		at.ruleSubject()+" must be "+kind+", not a number. Put it in quotes.")
 }
 
 func checkInteger(value any, s *jsonschema.Schema, at subject) (any, error) {
 	n, ok := integer(value)
 	if !ok {
-		return nil, apierr.Invalid(apierr.NotAnInteger, at.name, at.each()+" must be an integer.")
+		return nil, apierr.Invalid(apierr.NotAnInteger, at.name, at.ruleSubject()+" must be an integer.")
 	}
 	if s.Minimum != nil && float64(n) < *s.Minimum || s.Maximum != nil && float64(n) > *s.Maximum {
-		return nil, apierr.Invalid(apierr.OutOfRange, at.name, at.each()+" must be "+bounds(s)+".")
+		return nil, apierr.Invalid(apierr.OutOfRange, at.name, at.ruleSubject()+" must be "+bounds(s)+".")
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(n)) {
 		return nil, notAllowed(s, at)
@@ -277,21 +280,21 @@ func checkNumber(value any, at subject) (any, error) {
 			return f, nil
 		}
 	}
-	return nil, apierr.Invalid(apierr.NotANumber, at.name, at.each()+" must be a number.")
+	return nil, apierr.Invalid(apierr.NotANumber, at.name, at.ruleSubject()+" must be a number.")
 }
 
 func checkList(value any, s *jsonschema.Schema, at subject, forms patterns) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
-		return nil, apierr.Invalid(apierr.NotAList, at.name, at.each()+" must be a list.")
+		return nil, apierr.Invalid(apierr.NotAList, at.name, at.ruleSubject()+" must be a list.")
 	}
 	if s.MinItems != nil && len(list) < *s.MinItems {
 		return nil, apierr.Invalid(apierr.TooShort, at.name,
-			fmt.Sprintf("%s must have at least %d items.", at.each(), *s.MinItems))
+			fmt.Sprintf("%s must have at least %d items.", at.ruleSubject(), *s.MinItems))
 	}
 	if s.MaxItems != nil && len(list) > *s.MaxItems {
 		return nil, apierr.Invalid(apierr.TooLong, at.name,
-			fmt.Sprintf("%s must have at most %d items.", at.each(), *s.MaxItems))
+			fmt.Sprintf("%s must have at most %d items.", at.ruleSubject(), *s.MaxItems))
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
@@ -317,7 +320,7 @@ func checkObject(value any, s *jsonschema.Schema, at subject, forms patterns) (a
 	object, ok := value.(map[string]any)
 	name := at.name
 	if !ok {
-		return nil, apierr.Invalid(apierr.Malformed, name, at.each()+" must be an object.")
+		return nil, apierr.Invalid(apierr.Malformed, name, at.ruleSubject()+" must be an object.")
 	}
 	out := map[string]any{}
 	for member, item := range object {
@@ -364,14 +367,14 @@ func (op *Operation) secretArgument(args Arguments) string {
 func containsSecret(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return apikey.In(v)
+		return apikey.ContainsSecret(v)
 	case []any:
 		return slices.ContainsFunc(v, containsSecret)
 	case Arguments:
 		return containsSecret(map[string]any(v))
 	case map[string]any:
 		for name, item := range v {
-			if apikey.In(name) || containsSecret(item) {
+			if apikey.ContainsSecret(name) || containsSecret(item) {
 				return true
 			}
 		}

@@ -47,7 +47,7 @@ var deniedInApp = map[access.Capability]*apierr.Error{
 		"Your role in this team cannot spend credits. An owner or admin of the team can change your role."),
 }
 
-var suspended = map[access.Capability]*apierr.Error{
+var deniedPaused = map[access.Capability]*apierr.Error{
 	access.Write: apierr.New(apierr.ConnectionSuspended,
 		"Changes are paused. Reading still works; try again once they are resumed.").
 		With("paused", string(access.Write)),
@@ -79,7 +79,7 @@ func (c Call) Require(needed access.Capability) error {
 		if c.Gates.RestoreGuard && (needed == access.Publish || needed == access.Spend) {
 			return restoreHold[needed]
 		}
-		return suspended[needed]
+		return deniedPaused[needed]
 	case c.InApp():
 		return deniedInApp[needed]
 	case c.Assistant:

@@ -54,15 +54,17 @@ type Progress struct {
 }
 
 // Moment returns an instant in the zone of the team, or of the person in the app, and in UTC.
-func (c Call) Moment(t time.Time) teamtime.Moment { return teamtime.At(t, cmp.Or(c.OwnZone, c.Zone)) }
+func (c Call) Moment(t time.Time) teamtime.Moment {
+	return teamtime.At(t, cmp.Or(c.PersonZone, c.Zone))
+}
 
 // MomentOrNil is Moment, but returns nil for the zero time.
 func (c Call) MomentOrNil(t time.Time) *teamtime.Moment {
-	return teamtime.AtOrNil(t, cmp.Or(c.OwnZone, c.Zone))
+	return teamtime.AtOrNil(t, cmp.Or(c.PersonZone, c.Zone))
 }
 
-// Answer is what an operation returns.
-type Answer[T any] struct {
+// Response is what an operation returns.
+type Response[T any] struct {
 	Data      T
 	Page      *Page
 	Billing   *Billing
@@ -73,38 +75,38 @@ type Answer[T any] struct {
 	// Summary describes the result in sentences, if the item's ID and state are not enough. It contains no text by
 	// people or networks.
 	Summary string
-	// Keep, if not nil, is stored for repeats instead of Data, and omits the secrets in Data. See Spec.OnRepeat.
-	Keep *T
+	// StoredData, if not nil, is stored for repeats instead of Data, and omits the secrets in Data. See Spec.OnRepeat.
+	StoredData *T
 }
 
-func (a Answer[T]) erase() Result {
+func (a Response[T]) erase() Result {
 	out := Result{
 		Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App,
 		Location: a.Location, Summary: a.Summary,
 	}
-	if a.Keep != nil {
-		out.Keep = *a.Keep
+	if a.StoredData != nil {
+		out.StoredData = *a.StoredData
 	}
 	return out
 }
 
 // Result is an Answer without its type. It can be stored as JSON and returned again.
 type Result struct {
-	Data      any         `json:"data"`
-	Page      *Page       `json:"page,omitempty"`
-	Billing   *Billing    `json:"billing,omitempty"`
-	Untrusted []Untrusted `json:"untrusted,omitempty"`
-	Notes     []string    `json:"notes,omitempty"`
-	App       string      `json:"app,omitempty"`
-	Location  string      `json:"location,omitempty"`
-	Summary   string      `json:"said,omitempty"`
-	Keep      any         `json:"-"` // stored instead of Data, if not nil
+	Data       any         `json:"data"`
+	Page       *Page       `json:"page,omitempty"`
+	Billing    *Billing    `json:"billing,omitempty"`
+	Untrusted  []Untrusted `json:"untrusted,omitempty"`
+	Notes      []string    `json:"notes,omitempty"`
+	App        string      `json:"app,omitempty"`
+	Location   string      `json:"location,omitempty"`
+	Summary    string      `json:"said,omitempty"`
+	StoredData any         `json:"-"` // stored instead of Data, if not nil
 }
 
 // ForStorage returns the result to store for repeats of the call.
 func (r Result) ForStorage() Result {
-	if r.Keep != nil {
-		r.Data = r.Keep
+	if r.StoredData != nil {
+		r.Data = r.StoredData
 	}
 	return r
 }
@@ -156,11 +158,11 @@ type Pointer struct {
 	Untrusted string `json:"untrusted" jsonschema:"The ID of the entry of untrusted_content with the text."`
 }
 
-// Quotes collects the untrusted texts of a response.
-type Quotes []Untrusted
+// UntrustedTexts collects the untrusted texts of a response.
+type UntrustedTexts []Untrusted
 
 // Add adds a text and returns a pointer to it, or nil for an empty text.
-func (q *Quotes) Add(text string, source Source) *Pointer {
+func (q *UntrustedTexts) Add(text string, source Source) *Pointer {
 	if text == "" {
 		return nil
 	}

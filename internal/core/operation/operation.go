@@ -37,41 +37,41 @@ func (r KeyRule) MaxKey() int {
 
 // Spec declares an operation.
 type Spec struct {
-	Tool        string // name of the operation and its tool
-	Method      string // HTTP method
-	Path        string // below /api/v1, with arguments in braces
-	Summary     string // a few words
-	Description string // what it does and when to use it, for people and assistants
-	Next        string // what to do next and how to handle expected errors; appended to the description
-	Needs       access.Capability
-	Also        *Also
-	Key         KeyRule
-	Times       []string // arguments that are times, so that a repeat may write the same instant in another form
-	Price       *Price
-	Success     int // HTTP status of a success
-	OnRepeat    *Repeat
-	BeforeTx    *BeforeTx
-	Unmetered   bool // does not use the daily allowance of free calls
-	Networks    bool // every call reaches social networks
-	Reaches     *Reaches
-	Destructive bool // has effects that no other call can undo (MCP: destructiveHint)
-	Idempotent  bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
-	Urgent      bool // is not limited by the node's capacity, because it is cheap and frees capacity
-	Waits       bool // may wait for background work and reports its progress to Call.OnProgress
-	Resource    *Resource
-	Listing     *Listing
-	Variants    *Variants
-	Example     Example
+	Tool                  string // name of the operation and its tool
+	Method                string // HTTP method
+	Path                  string // below /api/v1, with arguments in braces
+	Summary               string // a few words
+	Description           string // what it does and when to use it, for people and assistants
+	Next                  string // what to do next and how to handle expected errors; appended to the description
+	Needs                 access.Capability
+	ConditionalCapability *ConditionalCapability
+	Key                   KeyRule
+	Times                 []string // arguments that are times, so that a repeat may write the same instant in another form
+	Price                 *Price
+	Success               int // HTTP status of a success
+	OnRepeat              *Repeat
+	BeforeTx              *BeforeTx
+	Unmetered             bool // does not use the daily allowance of free calls
+	Networks              bool // every call reaches social networks
+	NetworkCondition      *NetworkCondition
+	Destructive           bool // has effects that no other call can undo (MCP: destructiveHint)
+	Idempotent            bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
+	Urgent                bool // is not limited by the node's capacity, because it is cheap and frees capacity
+	Waits                 bool // may wait for background work and reports its progress to Call.OnProgress
+	Resource              *Resource
+	Listing               *Listing
+	Variants              *Variants
+	Example               Example
 }
 
-// Reaches is the condition under which a call reaches social networks.
-type Reaches struct {
+// NetworkCondition is the condition under which a call reaches social networks.
+type NetworkCondition struct {
 	holds func(context.Context, Call, []byte) (bool, error)
 }
 
-// ReachesWhen returns a Reaches with a condition on the team's own data.
-func ReachesWhen[In any](holds func(context.Context, Call, In) (bool, error)) *Reaches {
-	return &Reaches{holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
+// NewNetworkCondition returns a Reaches with a condition on the team's own data.
+func NewNetworkCondition[In any](holds func(context.Context, Call, In) (bool, error)) *NetworkCondition {
+	return &NetworkCondition{holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
 		in, err := decode[In](args)
 		if err != nil {
 			return false, err
@@ -80,16 +80,18 @@ func ReachesWhen[In any](holds func(context.Context, Call, In) (bool, error)) *R
 	}}
 }
 
-// Also is an additional capability that an operation needs under a condition.
-type Also struct {
+// ConditionalCapability is an additional capability that an operation needs under a condition.
+type ConditionalCapability struct {
 	Capability access.Capability
 	When       string // the condition in words
 	holds      func(context.Context, Call, []byte) (bool, error)
 }
 
-// AlsoWhen returns an Also with a condition on the team's own data.
-func AlsoWhen[In any](c access.Capability, words string, holds func(context.Context, Call, In) (bool, error)) *Also {
-	return &Also{Capability: c, When: words, holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
+// NewConditionalCapability returns an Also with a condition on the team's own data.
+func NewConditionalCapability[In any](c access.Capability, words string, holds func(context.Context, Call, In) (bool,
+	error)) *ConditionalCapability {
+	return &ConditionalCapability{Capability: c, When: words, holds: func(ctx context.Context, call Call,
+		args []byte) (bool, error) {
 		in, err := decode[In](args)
 		if err != nil {
 			return false, err
@@ -129,7 +131,8 @@ type Repeat struct {
 }
 
 // Recreate returns a Repeat that creates a new result from the stored data of the first one.
-func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Answer[Out], error)) *Repeat {
+func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Response[Out],
+	error)) *Repeat {
 	return &Repeat{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 		in, err := decode[In](args)
 		if err != nil {
@@ -188,7 +191,7 @@ type Operation struct {
 }
 
 // Define returns an operation from its declaration and implementation. It panics if the declaration is invalid.
-func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[Out], error)) Operation {
+func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Response[Out], error)) Operation {
 	op := Operation{Spec: spec, Input: inputSchema(reflect.TypeFor[In]()), OutputName: reflect.TypeFor[Out]().Name()}
 	op.Output, op.Components = outputSchemas(reflect.TypeFor[Out]())
 	op.addVariants()
@@ -227,17 +230,17 @@ func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first R
 	return op.OnRepeat.run(ctx, call, args, first)
 }
 
-// NeedsAlso reports whether the call needs the additional capability.
-func (op *Operation) NeedsAlso(ctx context.Context, call Call, args []byte) (bool, error) {
-	return op.Also.holds(ctx, call, args)
+// NeedsConditionalCapability reports whether the call needs the additional capability.
+func (op *Operation) NeedsConditionalCapability(ctx context.Context, call Call, args []byte) (bool, error) {
+	return op.ConditionalCapability.holds(ctx, call, args)
 }
 
 // ReachesNetworks reports whether a call with these arguments reaches social networks.
 func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte) (bool, error) {
-	if op.Networks || op.Reaches == nil {
+	if op.Networks || op.NetworkCondition == nil {
 		return op.Networks, nil
 	}
-	return op.Reaches.holds(ctx, call, args)
+	return op.NetworkCondition.holds(ctx, call, args)
 }
 
 // FullDescription returns Description and Next.

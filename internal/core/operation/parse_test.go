@@ -43,8 +43,8 @@ func define(method string) operation.Operation {
 	return operation.Define(operation.Spec{
 		Tool: "test", Method: method, Path: "/things/{id}", Summary: "s", Description: "d", Needs: access.Read, Key: key, Success: 200,
 	},
-		func(_ context.Context, _ operation.Call, in input) (operation.Answer[input], error) {
-			return operation.Answer[input]{Data: in}, nil
+		func(_ context.Context, _ operation.Call, in input) (operation.Response[input], error) {
+			return operation.Response[input]{Data: in}, nil
 		})
 }
 

@@ -60,7 +60,7 @@ func (p *Pipeline) count(ctx context.Context, cs *callState, scope Scope) error 
 	r := p.Rates.Take(ctx, scope, cs.outcome.Call.CallerID())
 	cs.outcome.Rates = append(cs.outcome.Rates, r)
 	if r.Limited {
-		return tooFast[scope].After(r.RetryAfter)
+		return tooFast[scope].WithRetryAfter(r.RetryAfter)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ var gateErrors = []struct {
 		"The operator has turned off the API. Your key is unchanged and works again once the API is on.",
 		"The operator has turned off the API and the tools. Your connection is unchanged and works again once the " +
 			"API is on."},
-	{func(g access.Gates) bool { return g.TeamOff }, apierr.TeamSwitchedOff, teamOffDetail, teamOffDetail},
+	{func(g access.Gates) bool { return g.TeamOff }, apierr.TeamAccessDisabled, teamOffDetail, teamOffDetail},
 	{func(g access.Gates) bool { return g.PlanLapsed }, apierr.PlanLapsed,
 		"The team's plan does not include API keys. This key works again once the team has a plan that does.",
 		"The team's plan does not include API and tool access. This connection works again once the team has a plan " +
@@ -94,27 +94,27 @@ var gateErrors = []struct {
 		"This connection, its team or the service is paused. Nothing was done; try again once it is resumed."},
 	{func(g access.Gates) bool { return g.TeamClosed }, apierr.TeamClosed,
 		"The team is closed.", "The team is closed."},
-	{func(g access.Gates) bool { return g.OwnerSuspended }, apierr.AccountNotApproved,
+	{func(g access.Gates) bool { return g.OwnerSuspended }, apierr.OwnerSuspended,
 		"The account of the team's owner is suspended. The owner must contact the operator.",
 		"The account of the team's owner, or of the person this connection acts for, is suspended. That person must " +
 			"contact the operator."},
-	{func(g access.Gates) bool { return g.NotMember }, apierr.MembershipLost,
+	{func(g access.Gates) bool { return g.MembershipLost }, apierr.MembershipLost,
 		"The person this key acts for has left the team. The key is revoked; the owner can create a new one.",
 		"The person this connection acts for has left the team. The connection is revoked; a member can connect the " +
 			"assistant again."},
-	{func(g access.Gates) bool { return g.NotOwner }, apierr.OwnershipLost, notOwnerDetail, notOwnerDetail},
-	{func(g access.Gates) bool { return g.NotRole }, apierr.RoleLost, notRoleDetail, notRoleDetail},
+	{func(g access.Gates) bool { return g.OwnershipLost }, apierr.OwnershipLost, notOwnerDetail, notOwnerDetail},
+	{func(g access.Gates) bool { return g.RoleLost }, apierr.RoleLost, notRoleDetail, notRoleDetail},
 }
 
 func (p *Pipeline) gates(ctx context.Context, cs *callState, next handler) error {
-	if err := Gates(cs.outcome.Call.Actor); err != nil {
+	if err := CheckGates(cs.outcome.Call.Actor); err != nil {
 		return err
 	}
 	return next(ctx, cs)
 }
 
-// Gates returns the error of the first closed gate of an actor.
-func Gates(a *access.Actor) error {
+// CheckGates returns the error of the first closed gate of an actor.
+func CheckGates(a *access.Actor) error {
 	for _, gate := range gateErrors {
 		if !gate.closed(a.Gates) {
 			continue
@@ -142,9 +142,9 @@ func (p *Pipeline) dailyCalls(ctx context.Context, cs *callState, next handler) 
 	if cs.cost == 0 && cs.free == nil && cs.usesFreeCall() {
 		_, midnight := teamtime.Day(cs.outcome.Call.Now, cs.outcome.Call.Zone)
 		if cs.outcome.Call.Daily.FreeCalls == 0 {
-			return errNoCalls.After(midnight.Sub(cs.outcome.Call.Now))
+			return errNoCalls.WithRetryAfter(midnight.Sub(cs.outcome.Call.Now))
 		}
-		return errCallsUsed.After(midnight.Sub(cs.outcome.Call.Now))
+		return errCallsUsed.WithRetryAfter(midnight.Sub(cs.outcome.Call.Now))
 	}
 	return next(ctx, cs)
 }

@@ -18,19 +18,19 @@ func TestGates(t *testing.T) {
 		gate func(*access.Gates)
 		code apierr.Code
 	}{
-		{func(g *access.Gates) { g.NotRole = true }, apierr.RoleLost},
-		{func(g *access.Gates) { g.NotOwner = true }, apierr.OwnershipLost},
-		{func(g *access.Gates) { g.NotMember = true }, apierr.MembershipLost},
-		{func(g *access.Gates) { g.OwnerSuspended = true }, apierr.AccountNotApproved},
+		{func(g *access.Gates) { g.RoleLost = true }, apierr.RoleLost},
+		{func(g *access.Gates) { g.OwnershipLost = true }, apierr.OwnershipLost},
+		{func(g *access.Gates) { g.MembershipLost = true }, apierr.MembershipLost},
+		{func(g *access.Gates) { g.OwnerSuspended = true }, apierr.OwnerSuspended},
 		{func(g *access.Gates) { g.TeamClosed = true }, apierr.TeamClosed},
 		{func(g *access.Gates) { g.Paused = true }, apierr.ConnectionSuspended},
 		{func(g *access.Gates) { g.PlanLapsed = true }, apierr.PlanLapsed},
-		{func(g *access.Gates) { g.TeamOff = true }, apierr.TeamSwitchedOff},
+		{func(g *access.Gates) { g.TeamOff = true }, apierr.TeamAccessDisabled},
 		{func(g *access.Gates) { g.APIOff = true }, apierr.RestDisabled},
 	} {
 		closed.gate(&all)
 		for _, assistant := range []bool{false, true} {
-			err := pipeline.Gates(&access.Actor{KeyID: 1, Assistant: assistant, Gates: all})
+			err := pipeline.CheckGates(&access.Actor{KeyID: 1, Assistant: assistant, Gates: all})
 			if !apierr.Is(err, closed.code) {
 				t.Errorf("with %d gates closed: %v, want %s", i+1, err, closed.code)
 			}
@@ -40,7 +40,8 @@ func TestGates(t *testing.T) {
 			}
 		}
 	}
-	if err := pipeline.Gates(&access.Actor{KeyID: 1, Gates: access.Gates{PausedKinds: []access.Capability{access.Spend}}}); err != nil {
+	if err := pipeline.CheckGates(&access.Actor{KeyID: 1,
+		Gates: access.Gates{PausedKinds: []access.Capability{access.Spend}}}); err != nil {
 		t.Errorf("a paused kind of action blocks every call: %v", err)
 	}
 }

@@ -96,15 +96,15 @@ const keyArgument = "idempotency_key"
 
 func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, next handler) error {
 	op := cs.request.Operation
-	if op.Also == nil || cs.outcome.Call.Can(op.Also.Capability) {
+	if op.ConditionalCapability == nil || cs.outcome.Call.Can(op.ConditionalCapability.Capability) {
 		return next(ctx, cs)
 	}
-	holds, err := op.NeedsAlso(ctx, cs.outcome.Call, cs.arguments)
+	holds, err := op.NeedsConditionalCapability(ctx, cs.outcome.Call, cs.arguments)
 	if err != nil {
 		return err
 	}
 	if holds {
-		return cs.outcome.Call.Require(op.Also.Capability)
+		return cs.outcome.Call.Require(op.ConditionalCapability.Capability)
 	}
 	return next(ctx, cs)
 }
@@ -182,23 +182,23 @@ func (cs *callState) checkKey() error {
 	reject := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
 	switch text := keyText(key.Text); {
 	case rule == operation.KeyRejected && key.Given:
-		return reject(apierr.KeyNotAccepted, "Reads do not accept an Idempotency-Key. Remove it.")
+		return reject(apierr.IdempotencyKeyNotAccepted, "Reads do not accept an Idempotency-Key. Remove it.")
 	case key.Duplicate:
-		return reject(apierr.KeyGivenTwice, "The Idempotency-Key was sent more than once. Send it once.")
+		return reject(apierr.IdempotencyKeyGivenTwice, "The Idempotency-Key was sent more than once. Send it once.")
 	case rule == operation.KeyRequired && !key.Given:
-		return reject(apierr.KeyRequired,
+		return reject(apierr.IdempotencyKeyRequired,
 			"This operation is paid. Send an Idempotency-Key so that a retry is not charged twice.")
 	case !key.Given:
 		return nil
 	case text == "":
-		return reject(apierr.KeyEmpty, "The Idempotency-Key is empty.")
+		return reject(apierr.IdempotencyKeyEmpty, "The Idempotency-Key is empty.")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return reject(apierr.Malformed, "The Idempotency-Key contains control characters or invalid UTF-8.")
-	case apikey.In(text):
+	case apikey.ContainsSecret(text):
 		return reject(apierr.SecretInArgument,
 			"The Idempotency-Key contains an API key or an upload secret. Nothing was done. Use another key.")
 	case utf8.RuneCountInString(text) > rule.MaxKey():
-		return reject(apierr.KeyTooLong,
+		return reject(apierr.IdempotencyKeyTooLong,
 			"The Idempotency-Key is too long. The maximum is "+strconv.Itoa(rule.MaxKey())+" characters.")
 	}
 	return nil

@@ -32,12 +32,12 @@ func TestTimeoutIsNotUnavailable(t *testing.T) {
 			op := operation.Define(operation.Spec{
 				Tool: "read_it", Method: http.MethodGet, Path: "/it", Summary: "Reads", Description: "Reads.",
 				Needs: access.Read, Success: http.StatusOK, Unmetered: true,
-			}, func(ctx context.Context, _ operation.Call, _ struct{}) (operation.Answer[struct{}], error) {
+			}, func(ctx context.Context, _ operation.Call, _ struct{}) (operation.Response[struct{}], error) {
 				if c.err != nil {
-					return operation.Answer[struct{}]{}, c.err
+					return operation.Response[struct{}]{}, c.err
 				}
 				<-ctx.Done()
-				return operation.Answer[struct{}]{}, ctx.Err()
+				return operation.Response[struct{}]{}, ctx.Err()
 			})
 			who := access.Actor{TeamID: 1, KeyID: 1, Level: access.ReadOnly, Capabilities: []access.Capability{access.Read}, Zone: time.UTC}
 			p := pipeline.New(pipeline.Ports{

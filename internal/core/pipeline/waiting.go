@@ -36,7 +36,7 @@ func (p *Pipeline) reauthorize(ctx context.Context, cs *callState) error {
 	if err != nil {
 		return err
 	}
-	if err := Gates(actor); err != nil {
+	if err := CheckGates(actor); err != nil {
 		return err
 	}
 	return operation.Call{Actor: actor}.Require(cs.request.Operation.Needs)

@@ -46,7 +46,7 @@ func TestWaitReauthorizes(t *testing.T) {
 	}{
 		"still authorized":      {&reader, "", 2},
 		"revoked":               {nil, apierr.Unauthorized, 1},
-		"the team's access off": {&closed, apierr.TeamSwitchedOff, 1},
+		"the team's access off": {&closed, apierr.TeamAccessDisabled, 1},
 		"capability revoked":    {&bereft, apierr.ReadNotAllowed, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,12 +56,12 @@ func TestWaitReauthorizes(t *testing.T) {
 			op := operation.Define(operation.Spec{
 				Tool: "watch_it", Method: http.MethodGet, Path: "/it", Summary: "Watches", Description: "Waits.",
 				Needs: access.Read, Success: http.StatusOK, Unmetered: true, Waits: true,
-			}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[struct{}], error) {
+			}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Response[struct{}], error) {
 				call.OnProgress(operation.Progress{Done: 1})
 				keys.actor = c.then
 				call.OnProgress(operation.Progress{Done: 2})
 				ended = ctx.Err()
-				return operation.Answer[struct{}]{App: "/it"}, nil
+				return operation.Response[struct{}]{App: "/it"}, nil
 			})
 			pipe := pipeline.New(pipeline.Ports{Keys: keys, Rates: unlimited{}}, time.Now)
 			got, err := pipe.Call(t.Context(), pipeline.Request{

@@ -88,15 +88,15 @@ func (c *Connector) token(l link) string {
 // parse decodes and verifies a token. It returns not_found for an invalid token. It does not check the expiry.
 func (c *Connector) parse(token string) (link, error) {
 	if len(token) > maxLinkLength {
-		return link{}, apierr.Missing()
+		return link{}, apierr.ItemNotFound()
 	}
 	raw, err := linkEncoding.DecodeString(token)
 	if err != nil || len(raw) < linkHeadLength+linkSum || raw[0] != linkByKey && raw[0] != linkInApp {
-		return link{}, apierr.Missing()
+		return link{}, apierr.ItemNotFound()
 	}
 	body, sum := raw[:len(raw)-linkSum], raw[len(raw)-linkSum:]
 	if !c.links.Verify(body, sum) {
-		return link{}, apierr.Missing()
+		return link{}, apierr.ItemNotFound()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // encoded from an int64
 	return link{number(0), number(1), number(2), body[0] == linkInApp, time.Unix(number(3), 0),
@@ -158,7 +158,7 @@ func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, t
 		JOIN memberships k ON k.team_id = t.id AND k.person_id = ? JOIN people asker ON asker.id = k.person_id
 		WHERE t.id = ? AND t.closed_at = 0`, person, l.personID, l.teamID).Scan(&out.TeamName, &plan, &until, &out.Asker)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the team of a link: %w", err)
@@ -167,7 +167,7 @@ func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, t
 		return out, err
 	}
 	if out.Methods, err = c.signInMethods(l); err != nil {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if l.accountID != 0 {
 		a, err := readAccount(ctx, q, l.teamID, l.accountID)
@@ -249,7 +249,7 @@ func readAccount(ctx context.Context, q db.Querier, team, id int64) (Account, er
 		return Account{}, fmt.Errorf("reading an account: %w", err)
 	}
 	if len(found) == 0 {
-		return Account{}, apierr.Missing()
+		return Account{}, apierr.ItemNotFound()
 	}
 	return found[0], nil
 }
@@ -276,7 +276,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 		return Account{}, err
 	}
 	if len(offer.Methods) > 0 {
-		return Account{}, apierr.Missing()
+		return Account{}, apierr.ItemNotFound()
 	}
 	n, err := c.Accounts.Network(l.network())
 	if err != nil {
@@ -312,17 +312,18 @@ func userError(err error, rejected string) error {
 		return fmt.Errorf("connecting an account: %w", err)
 	case permissionMissing:
 		effect := locale.Key(missing.Effect)
-		if missing.Cure == "" {
+		if missing.NextStep == "" {
 			return apierr.Invalidf(apierr.NotAllowedValue, "", "%s The permission %s is missing. Connect again and allow it.", effect,
 				missing.Permission).Wrap(err)
 		}
-		return apierr.Invalidf(apierr.NotAllowedValue, "", "%s %s", effect, locale.Key(missing.Cure)).Wrap(err)
-	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, networkErr.Class):
+		return apierr.Invalidf(apierr.NotAllowedValue, "", "%s %s", effect, locale.Key(missing.NextStep)).Wrap(err)
+	case slices.Contains([]network.ErrorClass{network.ReconnectRequired, network.RefreshRequired, network.Rejected},
+		networkErr.Class):
 		return apierr.Invalid(apierr.NotAllowedValue, "", rejected).Wrap(err)
 	case networkErr.Class == network.HostBlocked:
 		return apierr.New(apierr.ProviderUnavailable,
 			"This service does not allow the account’s server. Ask the operator to allow it.").Wrap(err)
-	case networkErr.Class == network.Unapproved:
+	case networkErr.Class == network.AppNotApproved:
 		return apierr.New(apierr.ProviderUnavailable,
 			"The network has not approved this service for this action. Contact the operator.").Wrap(err)
 	}

@@ -28,8 +28,9 @@ type handleNetwork struct{ network.Network }
 func (handleNetwork) Platform() string { return "bluesky" }
 
 func (handleNetwork) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
-	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "access",
-		Refresh: "refresh"}, nil
+	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier,
+		AccessToken:  "access",
+		RefreshToken: "refresh"}, nil
 }
 
 // env has a team with its owner and an account service.

@@ -101,7 +101,7 @@ func (c *Connector) authorizer(platform string) (network.Authorizer, error) {
 	if a, ok := n.(network.Authorizer); err == nil && ok {
 		return a, nil
 	}
-	return nil, apierr.Missing()
+	return nil, apierr.ItemNotFound()
 }
 
 func (c *Connector) sealAttempt(state []byte, step string, a attempt) ([]byte, error) {
@@ -142,9 +142,9 @@ type Outcome struct {
 var errAttempt = apierr.BadState("ended",
 	"This sign-in is unknown, has expired or was already used. Open the link again.")
 
-// Return completes an authorization that the same person began. It connects the account, or stores several accounts for
+// HandleCallback completes an authorization that the same person began. It connects the account, or stores several accounts for
 // the person to choose from. A state can be used only once.
-func (c *Connector) Return(ctx context.Context, person int64, r Callback) (Outcome, error) {
+func (c *Connector) HandleCallback(ctx context.Context, person int64, r Callback) (Outcome, error) {
 	a, err := c.authorizer(r.Platform)
 	if err != nil {
 		return Outcome{}, err
@@ -213,7 +213,8 @@ func consentError(code string) error {
 	}
 	if slices.Contains(scopeErrors, code) {
 		return apierr.BadState("failed", "The network has not approved the permissions that this service requests, "+
-			"so nothing was connected. Contact the operator.").Wrap(&network.Error{Class: network.Unapproved, Code: code})
+			"so nothing was connected. Contact the operator.").Wrap(&network.Error{Class: network.AppNotApproved,
+			Code: code})
 	}
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }
@@ -343,7 +344,7 @@ func (c *Connector) readChoice(ctx context.Context, q db.Querier, person, id int
 		AND step = ? AND expires_at > ?`,
 		id, person, stepChoice, db.Micros(c.Accounts.db.Now())).Scan(&sealed, &state)
 	if errors.Is(err, sql.ErrNoRows) {
-		return attempt{}, apierr.Missing()
+		return attempt{}, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return attempt{}, fmt.Errorf("reading accounts to choose from: %w", err)
@@ -382,7 +383,7 @@ func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Accoun
 		AND a.disconnected_at = 0 AND t.closed_at = 0`, person, id).
 		Scan(&a.ID, &a.TeamID, &a.Platform, &a.Username, &a.DisplayName, &state, &team)
 	if errors.Is(err, sql.ErrNoRows) {
-		return a, "", apierr.Missing()
+		return a, "", apierr.ItemNotFound()
 	}
 	if err != nil {
 		return a, "", fmt.Errorf("reading a connected account: %w", err)

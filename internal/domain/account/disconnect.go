@@ -27,7 +27,7 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 			WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),
 			account, team, person).Scan(&grant.platform, &grant.sealed, &grant.holder)
 		if errors.Is(err, sql.ErrNoRows) {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		if err != nil {
 			return fmt.Errorf("reading account %d: %w", account, err)
@@ -63,7 +63,7 @@ func (s *Service) FindTeam(ctx context.Context, account int64) (int64, error) {
 	err := s.db.QueryRow(ctx, `SELECT team_id FROM social_accounts WHERE id = ? AND disconnected_at = 0`,
 		account).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading the team of account %d: %w", account, err)

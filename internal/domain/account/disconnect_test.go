@@ -25,7 +25,7 @@ type revokingNetwork struct {
 }
 
 func (r *revokingNetwork) Revoke(_ context.Context, g network.Grant) error {
-	r.revoked = append(r.revoked, g.Refresh)
+	r.revoked = append(r.revoked, g.RefreshToken)
 	return r.fail
 }
 
@@ -55,7 +55,7 @@ func TestDisconnect(t *testing.T) {
 			a.ID).Scan(&sealed); err != nil || len(sealed) > 0 {
 			t.Errorf("%d bytes of the grant are still stored (%v)", len(sealed), err)
 		}
-		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost || g.Access != "" {
+		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost || g.AccessToken != "" {
 			t.Errorf("%+v (%v)", g, err)
 		}
 		if found, err := h.service.ByID(t.Context(), h.db, h.team, []int64{a.ID, other.ID}); err != nil || len(found) != 1 {
@@ -78,7 +78,7 @@ func TestDisconnect(t *testing.T) {
 		if again := h.connect(t, "harbour"); again.ID != a.ID || !again.Active() {
 			t.Errorf("%+v", again)
 		}
-		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || g.Lost || g.Access != "access" {
+		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || g.Lost || g.AccessToken != "access" {
 			t.Errorf("%+v (%v)", g, err)
 		}
 	})

@@ -33,7 +33,7 @@ func (n *listingNetwork) Exchange(context.Context, network.Authorization, string
 	var found []network.Candidate
 	for i := range n.accounts {
 		id := fmt.Sprint("did:", i+1)
-		found = append(found, network.Candidate{Grant: network.Grant{Account: id, Username: id, Access: "access"}})
+		found = append(found, network.Candidate{Grant: network.Grant{Account: id, Username: id, AccessToken: "access"}})
 	}
 	return found, n.partial
 }
@@ -42,7 +42,8 @@ func (n *listingNetwork) Exchange(context.Context, network.Authorization, string
 func (h *env) authorize(t *testing.T, c *account.Connector, token string) (account.Outcome, error) {
 	t.Helper()
 	page := must.Get(url.Parse(must.Get(c.Begin(t.Context(), h.owner, token, ""))(t)))(t)
-	return c.Return(t.Context(), h.owner, account.Callback{Platform: "bluesky", State: page.Query().Get("state"), Code: "code"})
+	return c.HandleCallback(t.Context(), h.owner, account.Callback{Platform: "bluesky",
+		State: page.Query().Get("state"), Code: "code"})
 }
 
 // A choice reports whether and why the person may have more accounts than were read. In that case, the account to

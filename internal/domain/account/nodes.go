@@ -20,10 +20,10 @@ const (
 	keyWarningInterval = 10 * time.Minute // between two reports of a missing key
 )
 
-// Serve records a heartbeat with this node's encryption keys every 20 seconds until ctx is canceled. Reseal uses the
+// RunHeartbeat records a heartbeat with this node's encryption keys every 20 seconds until ctx is canceled. Reseal uses the
 // heartbeats to reject keys that running nodes lack. Serve passes errors to report, including keys that this node
 // lacks.
-func (s *Service) Serve(ctx context.Context, report func(error)) {
+func (s *Service) RunHeartbeat(ctx context.Context, report func(error)) {
 	node := rand.Text()
 	var reportedAt time.Time
 	tick := time.NewTicker(heartbeatInterval)

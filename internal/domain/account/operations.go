@@ -130,8 +130,8 @@ func (c *Connector) Operations() []operation.Operation {
 
 func (c *Connector) link(
 	ctx context.Context, call operation.Call, in LinkInput,
-) (operation.Answer[ConnectLink], error) {
-	out := operation.Answer[ConnectLink]{App: "/accounts"}
+) (operation.Response[ConnectLink], error) {
+	out := operation.Response[ConnectLink]{App: "/accounts"}
 	if (in.Platform == "") == (in.AccountID == 0) {
 		return out, apierr.Invalid(apierr.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
 	}
@@ -177,8 +177,8 @@ func scan(rows *sql.Rows, a *Account) error {
 
 func (s *Service) list(
 	ctx context.Context, call operation.Call, in ListInput,
-) (operation.Answer[SocialAccountList], error) {
-	out := operation.Answer[SocialAccountList]{App: "/accounts"}
+) (operation.Response[SocialAccountList], error) {
+	out := operation.Response[SocialAccountList]{App: "/accounts"}
 	where, args := []string{"team_id = ?", "disconnected_at = 0"}, []any{call.TeamID}
 	if in.Platform != "" {
 		where, args = append(where, "platform = ?"), append(args, in.Platform)
@@ -206,7 +206,7 @@ func (s *Service) list(
 		accounts = accounts[:in.Limit]
 		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.FormatInt(accounts[in.Limit-1].ID, 10))}
 	}
-	var quotes operation.Quotes
+	var quotes operation.UntrustedTexts
 	out.Data.SocialAccounts = make([]SocialAccount, len(accounts))
 	for i, a := range accounts {
 		out.Data.SocialAccounts[i] = show(a, &quotes)
@@ -215,7 +215,7 @@ func (s *Service) list(
 	return out, nil
 }
 
-func show(a Account, quotes *operation.Quotes) SocialAccount {
+func show(a Account, quotes *operation.UntrustedTexts) SocialAccount {
 	out := SocialAccount{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(),
 		ConnectionState: a.Connection, ConnectionProbe: a.Probe, AccountStatus: a.Status}
 	if a.DisplayName != a.Username {

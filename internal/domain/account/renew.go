@@ -50,7 +50,7 @@ func renewAt(g network.Grant, now time.Time) time.Time {
 // grant without a refresh token ends when its access token expires.
 func endsAt(g network.Grant) time.Time {
 	switch {
-	case g.Refresh == "":
+	case g.RefreshToken == "":
 		return g.Expires
 	case !g.RefreshExpires.IsZero() && g.Expires.After(g.RefreshExpires):
 		return g.Expires
@@ -153,14 +153,14 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 	switch {
 	case err == nil:
 		return nil
-	case isDead(err) && g.Refresh == "" && s.db.Now().Before(g.Expires):
+	case isInvalidGrant(err) && g.RefreshToken == "" && s.db.Now().Before(g.Expires):
 		return s.postpone(ctx, account, g.Version, time.Time{}) // The grant cannot be renewed but works until it expires.
-	case isDead(err):
+	case isInvalidGrant(err):
 		return s.markLost(ctx, account, g.Version, "refused")
 	}
 	var after time.Time
 	if networkErr, isNetworkErr := errors.AsType[*network.Error](err); isNetworkErr {
-		after, err = networkErr.After, nil
+		after, err = networkErr.RetryAt, nil
 	}
 	return errors.Join(err, s.postpone(ctx, account, g.Version, retryAt(g.Grant, after, s.db.Now())))
 }

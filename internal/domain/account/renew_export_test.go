@@ -49,12 +49,12 @@ func TestConnectionState(t *testing.T) {
 		want  Connection
 	}{
 		"without expiry": {network.Grant{}, Connected},
-		"renewable":      {network.Grant{Refresh: "r", Expires: now.Add(time.Hour)}, Connected},
-		"renewable for months": {network.Grant{Refresh: "r", Expires: now.Add(time.Hour),
+		"renewable":      {network.Grant{RefreshToken: "r", Expires: now.Add(time.Hour)}, Connected},
+		"renewable for months": {network.Grant{RefreshToken: "r", Expires: now.Add(time.Hour),
 			RefreshExpires: now.Add(90 * day)}, Connected},
-		"renewable for days": {network.Grant{Refresh: "r", Expires: now.Add(time.Hour),
+		"renewable for days": {network.Grant{RefreshToken: "r", Expires: now.Add(time.Hour),
 			RefreshExpires: now.Add(7 * day)}, Expiring},
-		"access outlives the refresh": {network.Grant{Refresh: "r", Expires: now.Add(60 * day),
+		"access outlives the refresh": {network.Grant{RefreshToken: "r", Expires: now.Add(60 * day),
 			RefreshExpires: now.Add(day)}, Connected},
 		"not renewable, for months": {network.Grant{Expires: now.Add(60 * day)}, Connected},
 		"not renewable, for days":   {network.Grant{Expires: now.Add(7 * day)}, Expiring},

@@ -32,7 +32,8 @@ type expiringNetwork struct {
 func (m *expiringNetwork) Platform() string { return "threads" }
 
 func (m *expiringNetwork) grant() network.Grant {
-	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Holder: m.holder,
+	return network.Grant{Account: "1", Username: "harbour", AccessToken: "access", RefreshToken: m.token,
+		Holder:  m.holder,
 		Expires: m.clock.Now().Add(m.lifetime)}
 }
 
@@ -130,7 +131,7 @@ func TestRenewTransientFailureKeepsConnection(t *testing.T) {
 		l.after(50*time.Minute, 1, account.Connected)
 		l.after(time.Minute, 1, account.Connected)
 		l.after(4*time.Minute, 2, account.Connected)
-		l.fail = &network.Error{Class: network.Rate, After: l.clock.Now().Add(3 * time.Hour)}
+		l.fail = &network.Error{Class: network.RateLimited, RetryAt: l.clock.Now().Add(3 * time.Hour)}
 		l.after(5*time.Minute, 3, account.Connected)
 		l.after(2*time.Hour, 3, account.Connected)
 		l.fail = nil
@@ -141,7 +142,7 @@ func TestRenewTransientFailureKeepsConnection(t *testing.T) {
 func TestRenewDeadGrant(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
-		l.fail = &network.Error{Class: network.AuthDead}
+		l.fail = &network.Error{Class: network.ReconnectRequired}
 		l.after(50*time.Minute, 1, account.Lost)
 		l.after(time.Hour, 1, account.Lost)
 	})
@@ -151,7 +152,7 @@ func TestRenewDeadGrant(t *testing.T) {
 func TestGrantWithoutRefreshExpires(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "", func(t *testing.T, l *grantEnv) {
-		l.fail = &network.Error{Class: network.AuthDead}
+		l.fail = &network.Error{Class: network.ReconnectRequired}
 		l.after(30*day, 1, account.Connected)
 		l.after(23*day-time.Second, 1, account.Connected)
 		l.after(time.Second, 1, account.Expiring)
@@ -169,7 +170,7 @@ func TestGrantWithoutRefreshExpires(t *testing.T) {
 // A concurrent renewal or rejection of the old grant does not undo a reconnection.
 func TestReconnectDuringRenewal(t *testing.T) {
 	t.Parallel()
-	for name, fail := range map[string]error{"renewed": nil, "refused": &network.Error{Class: network.AuthDead}} {
+	for name, fail := range map[string]error{"renewed": nil, "refused": &network.Error{Class: network.ReconnectRequired}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
@@ -183,8 +184,8 @@ func TestReconnectDuringRenewal(t *testing.T) {
 					l.token = "old"
 				}
 				l.after(50*time.Minute, 1, account.Connected)
-				if g, err := l.service.Grant(t.Context(), l.account.ID); err != nil || g.Refresh != "new" {
-					t.Errorf("the grant is %q (%v)", g.Refresh, err)
+				if g, err := l.service.Grant(t.Context(), l.account.ID); err != nil || g.RefreshToken != "new" {
+					t.Errorf("the grant is %q (%v)", g.RefreshToken, err)
 				}
 			})
 		})
@@ -196,7 +197,7 @@ func TestReconnectDuringDeliveryRefresh(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
 		stale := must.Get(l.service.Grant(t.Context(), l.account.ID))(t)
-		l.fail = &network.Error{Class: network.AuthDead}
+		l.fail = &network.Error{Class: network.ReconnectRequired}
 		l.onRefresh = func() {
 			if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads",
 				network.Credentials{}); err != nil {

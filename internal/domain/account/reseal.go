@@ -40,9 +40,9 @@ func (s *Service) checkKeyMarks(ctx context.Context) error {
 // Columns with encrypted grants.
 var (
 	grants = tokencrypt.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id",
-		Bond: sealContext}
+		AssociatedData: sealContext}
 	revocations = tokencrypt.Column{Table: "grant_revocations", Name: "sealed_grant", Row: "id", Owner: "account_id",
-		Bond: sealContext}
+		AssociatedData: sealContext}
 )
 
 // checkNewestGrant decrypts the newest grant, because a key with the right ID may still be the wrong key.
@@ -95,7 +95,7 @@ func (s *Service) ResealUnchecked(ctx context.Context) (ResealResult, error) {
 		}
 	}
 	for _, column := range []tokencrypt.Column{grants, revocations} {
-		remaining, err := column.Left(ctx, s.db, s.seal)
+		remaining, err := column.CountOutdated(ctx, s.db, s.seal)
 		if err != nil {
 			return out, err
 		}

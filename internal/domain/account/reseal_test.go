@@ -67,7 +67,7 @@ func TestChangeSealingKey(t *testing.T) {
 			t.Errorf("CheckKeys with only the new key: %v", err)
 		}
 		for _, id := range ids {
-			if g, err := after.Grant(t.Context(), id); err != nil || g.Access == "" {
+			if g, err := after.Grant(t.Context(), id); err != nil || g.AccessToken == "" {
 				t.Fatalf("account %d: %v", id, err)
 			}
 		}
@@ -141,7 +141,7 @@ func TestResealForced(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go node.Serve(ctx, func(err error) { reported <- err })
+		go node.RunHeartbeat(ctx, func(err error) { reported <- err })
 		if err := <-reported; !strings.Contains(err.Error(), "PRESSROOM_SEALING_KEY") {
 			t.Error(err)
 		}
@@ -160,7 +160,7 @@ func serveNodeWith(t *testing.T, d *db.DB, s *account.Service, known int, report
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.Serve(ctx, report)
+		s.RunHeartbeat(ctx, report)
 	}()
 	for n := 0; n < known; <-time.After(time.Millisecond) {
 		must.NoError(t, d.QueryRow(t.Context(), `SELECT COUNT(*) FROM nodes`).Scan(&n))
@@ -200,8 +200,9 @@ func TestRenewDuringReseal(t *testing.T) {
 		}
 		const renewedOnce = 3 // A new account has version 2.
 		for _, id := range ids {
-			if g, err := newer.Grant(t.Context(), id); err != nil || g.Version != renewedOnce || n.used[g.Refresh] {
-				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.Refresh], err)
+			if g, err := newer.Grant(t.Context(), id); err != nil || g.Version != renewedOnce ||
+				n.used[g.RefreshToken] {
+				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.RefreshToken], err)
 			}
 		}
 		if err := newServiceWithKeys(t, d, n, next).CheckKeys(t.Context()); err != nil {

@@ -190,11 +190,11 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr erro
 func revocationState(revokeErr error) RevocationState {
 	netErr, isNetErr := errors.AsType[*network.Error](revokeErr)
 	switch {
-	case revokeErr == nil, isDead(revokeErr):
+	case revokeErr == nil, isInvalidGrant(revokeErr):
 		return RevocationRevoked
 	case errors.Is(revokeErr, network.ErrRevokeUnsupported):
 		return RevocationUnsupported
-	case isNetErr && netErr.Class != network.Rejected && netErr.Class != network.Unapproved:
+	case isNetErr && netErr.Class != network.Rejected && netErr.Class != network.AppNotApproved:
 		return RevocationWaiting
 	}
 	return RevocationFailed

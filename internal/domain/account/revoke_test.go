@@ -21,7 +21,7 @@ type holderNetwork struct {
 }
 
 func (p *holderNetwork) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
-	return network.Grant{Account: c.Identifier, Username: c.Identifier, Access: "access", Holder: c.Server}, nil
+	return network.Grant{Account: c.Identifier, Username: c.Identifier, AccessToken: "access", Holder: c.Server}, nil
 }
 
 func (p *holderNetwork) Revoke(_ context.Context, g network.Grant) error {
@@ -164,7 +164,7 @@ func TestRevokeRejected(t *testing.T) {
 			want account.RevocationState
 		}{
 			{&network.Error{Class: network.Rejected}, account.RevocationFailed},
-			{&network.Error{Class: network.AuthDead}, account.RevocationRevoked},
+			{&network.Error{Class: network.ReconnectRequired}, account.RevocationRevoked},
 			{network.ErrRevokeUnsupported, account.RevocationUnsupported},
 		} {
 			p.fail = c.fail

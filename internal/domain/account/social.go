@@ -266,7 +266,7 @@ func (s *Service) lockRefresh(ctx context.Context, account, version int64) (bool
 func (s *Service) refresh(ctx context.Context, account int64, g Grant) (Grant, error) {
 	err := s.exchangeGrant(ctx, account, g)
 	switch {
-	case isDead(err):
+	case isInvalidGrant(err):
 		return s.markRejected(ctx, account, g, err)
 	case err != nil:
 		return g, errors.Join(err, s.unlockRefresh(ctx, account))
@@ -311,10 +311,10 @@ func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) err
 	return nil
 }
 
-// isDead reports whether a network said that a grant is no longer valid.
-func isDead(err error) bool {
+// isInvalidGrant reports whether a network said that a grant is no longer valid.
+func isInvalidGrant(err error) bool {
 	rejected, ok := errors.AsType[*network.Error](err)
-	return ok && rejected.Class == network.AuthDead
+	return ok && rejected.Class == network.ReconnectRequired
 }
 
 func (s *Service) unlockRefresh(ctx context.Context, account int64) error {

@@ -35,7 +35,7 @@ func (n *rotatingNetwork) grant() network.Grant {
 	n.serial++
 	serial := string(rune('a' + n.serial))
 	return network.Grant{Server: "https://example.test", Account: "did:test:1", Username: "harbour.test",
-		Access: "access-" + serial, Refresh: "refresh-" + serial}
+		AccessToken: "access-" + serial, RefreshToken: "refresh-" + serial}
 }
 
 func (n *rotatingNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
@@ -51,10 +51,10 @@ func (n *rotatingNetwork) Refresh(_ context.Context, g network.Grant) (network.G
 	if n.fail != nil {
 		return network.Grant{}, n.fail
 	}
-	if n.used[g.Refresh] {
-		return network.Grant{}, &network.Error{Class: network.AuthDead, Code: "ExpiredToken"}
+	if n.used[g.RefreshToken] {
+		return network.Grant{}, &network.Error{Class: network.ReconnectRequired, Code: "ExpiredToken"}
 	}
-	n.used[g.Refresh] = true
+	n.used[g.RefreshToken] = true
 	return n.grant(), nil
 }
 
@@ -87,8 +87,8 @@ func TestConcurrentRefresh(t *testing.T) {
 		for range 20 {
 			wg.Go(func() {
 				fresh, err := s.Refresh(t.Context(), a.ID, stale)
-				if err != nil || fresh.Lost || fresh.Access == stale.Access {
-					t.Errorf("got %s, lost %t (%v)", fresh.Access, fresh.Lost, err)
+				if err != nil || fresh.Lost || fresh.AccessToken == stale.AccessToken {
+					t.Errorf("got %s, lost %t (%v)", fresh.AccessToken, fresh.Lost, err)
 				}
 			})
 		}
@@ -123,7 +123,7 @@ func TestReconnectRestoresLostAccount(t *testing.T) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)
 		stale := must.Get(s.Grant(t.Context(), a.ID))(t)
-		n.fail = &network.Error{Class: network.AuthDead, Code: "ExpiredToken"}
+		n.fail = &network.Error{Class: network.ReconnectRequired, Code: "ExpiredToken"}
 		if _, err := s.Refresh(t.Context(), a.ID, stale); err == nil {
 			t.Fatal("Refresh with an invalid token succeeded")
 		}
@@ -134,7 +134,7 @@ func TestReconnectRestoresLostAccount(t *testing.T) {
 		if err != nil || again.ID != a.ID {
 			t.Fatalf("account %d became %d (%v)", a.ID, again.ID, err)
 		}
-		if g, err := s.Grant(t.Context(), a.ID); err != nil || g.Lost || g.Access == stale.Access {
+		if g, err := s.Grant(t.Context(), a.ID); err != nil || g.Lost || g.AccessToken == stale.AccessToken {
 			t.Fatalf("lost: %t (%v)", g.Lost, err)
 		}
 		var kinds string

@@ -21,8 +21,8 @@ func TestMissingPermissionNamed(t *testing.T) {
 // A missing permission that reconnecting cannot grant has its own advice.
 func TestMissingPermissionWithCure(t *testing.T) {
 	t.Parallel()
-	err := userError(&network.Error{Class: network.AuthDead, Err: &network.MissingPermissionError{
-		Permission: "CREATE_CONTENT", Effect: "You may not publish.", Cure: "Ask an admin.",
+	err := userError(&network.Error{Class: network.ReconnectRequired, Err: &network.MissingPermissionError{
+		Permission: "CREATE_CONTENT", Effect: "You may not publish.", NextStep: "Ask an admin.",
 	}}, "refused")
 	if text := err.Error(); !strings.Contains(text, "You may not publish. Ask an admin.") ||
 		strings.Contains(text, "Connect again") {

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	pollInterval    = time.Second
-	firstPeriod     = 90 * 24 * time.Hour // period of the first turn
-	usualPeriod     = 30 * 24 * time.Hour // period of later turns, because older posts rarely change
-	overlap         = 24 * time.Hour      // overlap with the last turn after a long pause
-	maxPostsPerTurn = 500                 // maximum number of posts that a turn reads
-	minPause        = 15 * time.Minute    // if a network requests a pause without a duration
-	minBackoff      = time.Minute         // after a failed turn; doubles with each failure
-	maxPause        = 24 * time.Hour      // maximum pause that a network can request
+	pollInterval   = time.Second
+	firstPeriod    = 90 * 24 * time.Hour // period of the first turn
+	usualPeriod    = 30 * 24 * time.Hour // period of later turns, because older posts rarely change
+	overlap        = 24 * time.Hour      // overlap with the last turn after a long pause
+	maxPostsPerRun = 500                 // maximum number of posts that a turn reads
+	minPause       = 15 * time.Minute    // if a network requests a pause without a duration
+	minBackoff     = time.Minute         // after a failed turn; doubles with each failure
+	maxPause       = 24 * time.Hour      // maximum pause that a network can request
 )
 
 // Run collects the metrics of due accounts until ctx is canceled. It calls report with each error. Several nodes may
@@ -45,8 +45,8 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Once runs the due turns until none is due or one fails, and waits for the turns that it started.
-func (s *Service) Once(ctx context.Context) error {
+// CollectDue runs the due turns until none is due or one fails, and waits for the turns that it started.
+func (s *Service) CollectDue(ctx context.Context) error {
 	var mu sync.Mutex
 	var failed []error
 	for {
@@ -91,15 +91,15 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 	if err != nil || !mine {
 		return err
 	}
-	if err := s.runTurn(ctx, t); err != nil && !errors.Is(err, errTurnLost) {
+	if err := s.runCollection(ctx, t); err != nil && !errors.Is(err, errLeaseLost) {
 		return fmt.Errorf("collecting account %d: %w", account, err)
 	}
 	return nil
 }
 
-// runTurn runs a turn. It does not call the network if the grant is lost, the team is closed, the plan does not include
+// runCollection runs a turn. It does not call the network if the grant is lost, the team is closed, the plan does not include
 // analytics, or the network provides no metrics. The next turn checks this again.
-func (s *Service) runTurn(ctx context.Context, t turn) error {
+func (s *Service) runCollection(ctx context.Context, t collectionRun) error {
 	g, err := s.accounts.Grant(ctx, t.account)
 	if err != nil {
 		return err
@@ -109,9 +109,9 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 		return err
 	}
 	collector, ok := n.(network.Collector)
-	if !ok || g.Lost || t.closed || t.kept == 0 {
-		return s.write(ctx, "insight.rest", t, func(context.Context, *db.Tx, *turn) (time.Time, error) {
-			return s.nextTurn(), nil
+	if !ok || g.Lost || t.closed || t.retentionDays == 0 {
+		return s.write(ctx, "insight.rest", t, func(context.Context, *db.Tx, *collectionRun) (time.Time, error) {
+			return s.nextRunAt(), nil
 		})
 	}
 	since := t.since(s.db.Now())
@@ -120,11 +120,12 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 		return s.handleFailure(ctx, t, g, collected, err)
 	}
 	picture := s.fetchPicture(ctx, t, collected)
-	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
+	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *collectionRun) (time.Time,
+		error) {
 		if err := t.storePicture(ctx, tx, picture); err != nil {
 			return time.Time{}, err
 		}
-		return s.nextTurn(), t.store(ctx, tx, collected, since)
+		return s.nextRunAt(), t.store(ctx, tx, collected, since)
 	})
 	if err != nil || s.opts.Posts == nil {
 		return err
@@ -135,16 +136,16 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 	return nil
 }
 
-// nextTurn returns when the next turn is due after a successful turn. The time is random, so that accounts are not all
+// nextRunAt returns when the next turn is due after a successful turn. The time is random, so that accounts are not all
 // due at the same time.
-func (s *Service) nextTurn() time.Time {
+func (s *Service) nextRunAt() time.Time {
 	tenth := s.opts.Interval / 10
 	return s.db.Now().Add(s.opts.Interval - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
 }
 
 // since returns the start of the period for which a turn requests posts.
-func (t *turn) since(now time.Time) time.Time {
-	first := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.kept))
+func (t *collectionRun) since(now time.Time) time.Time {
+	first := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.retentionDays))
 	if t.collected.IsZero() {
 		return first
 	}
@@ -165,13 +166,13 @@ func later(a, b time.Time) time.Time {
 
 // fetch requests metrics from the network. If the token has expired, it refreshes the grant and tries again. On an
 // error, it also returns the metrics received before the error.
-func (s *Service) fetch(ctx context.Context, t turn, collector network.Collector, g account.Grant,
+func (s *Service) fetch(ctx context.Context, t collectionRun, collector network.Collector, g account.Grant,
 	since time.Time) (network.Collection, error) {
-	ctx, cancel := context.WithTimeout(ctx, maxTurn)
+	ctx, cancel := context.WithTimeout(ctx, maxRunTime)
 	defer cancel()
-	collected, err := collector.Collect(ctx, g.Grant, since, maxPostsPerTurn)
+	collected, err := collector.Collect(ctx, g.Grant, since, maxPostsPerRun)
 	s.reportCall(ctx, t, err)
-	if classOf(err) != network.AuthRefresh {
+	if classOf(err) != network.RefreshRequired {
 		return collected, err
 	}
 	renewed, err := s.accounts.Refresh(ctx, t.account, g)
@@ -179,15 +180,15 @@ func (s *Service) fetch(ctx context.Context, t turn, collector network.Collector
 	case err != nil:
 		return collected, err
 	case renewed.Lost:
-		return collected, &network.Error{Class: network.AuthDead, Err: errors.New("the connection was lost")}
+		return collected, &network.Error{Class: network.ReconnectRequired, Err: errors.New("the connection was lost")}
 	}
-	collected, err = collector.Collect(ctx, renewed.Grant, since, maxPostsPerTurn)
+	collected, err = collector.Collect(ctx, renewed.Grant, since, maxPostsPerRun)
 	s.reportCall(ctx, t, err)
 	return collected, err
 }
 
 // reportCall calls OnCall with the result of a network call, unless ctx is done.
-func (s *Service) reportCall(ctx context.Context, t turn, err error) {
+func (s *Service) reportCall(ctx context.Context, t collectionRun, err error) {
 	if s.opts.OnCall == nil || ctx.Err() != nil {
 		return
 	}
@@ -202,7 +203,7 @@ func (s *Service) reportCall(ctx context.Context, t turn, err error) {
 }
 
 // classOf returns the class of a network's error, or "" for any other error.
-func classOf(err error) network.Class {
+func classOf(err error) network.ErrorClass {
 	if networkErr, ok := errors.AsType[*network.Error](err); ok {
 		return networkErr.Class
 	}
@@ -211,21 +212,21 @@ func classOf(err error) network.Class {
 
 // handleFailure stores the metrics received before an error and schedules the next turn. If the grant was revoked, it marks
 // the account as disconnected.
-func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, collected network.Collection,
+func (s *Service) handleFailure(ctx context.Context, t collectionRun, g account.Grant, collected network.Collection,
 	cause error) error {
 	if ctx.Err() != nil { // The process is stopping, so another node may run the turn immediately.
 		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx,
-			_ *turn) (time.Time, error) {
+			_ *collectionRun) (time.Time, error) {
 			return tx.Now(), nil
 		})
 	}
-	dead := classOf(cause) == network.AuthDead
+	dead := classOf(cause) == network.ReconnectRequired
 	if !dead {
 		s.opts.Log.InfoContext(ctx, "Collecting an account failed", "account", t.account, "platform", t.platform,
 			"error", cause)
 	}
 	picture := s.fetchPicture(ctx, t, collected)
-	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
+	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *collectionRun) (time.Time, error) {
 		t.fails++
 		t.failedBy = string(classOf(cause))
 		if err := t.storePicture(ctx, tx, picture); err != nil {
@@ -234,19 +235,19 @@ func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, co
 		if err := t.storePosts(ctx, tx, collected.Posts); err != nil || !dead {
 			return s.retryAt(*t, cause), err
 		}
-		return s.nextTurn(), s.accounts.MarkLostTx(ctx, tx, t.account, g)
+		return s.nextRunAt(), s.accounts.MarkLostTx(ctx, tx, t.account, g)
 	})
 }
 
 // retryAt returns the time of the next turn after a failed turn.
-func (s *Service) retryAt(t turn, cause error) time.Time {
+func (s *Service) retryAt(t collectionRun, cause error) time.Time {
 	now := s.db.Now()
 	pause := min(s.opts.Interval, minBackoff<<min(t.fails-1, 10))
 	networkErr, ok := errors.AsType[*network.Error](cause)
-	if ok && (networkErr.Class == network.Rate || networkErr.Class == network.Quota) {
+	if ok && (networkErr.Class == network.RateLimited || networkErr.Class == network.QuotaExceeded) {
 		pause = max(pause, minPause)
-		if !networkErr.After.IsZero() {
-			pause = min(maxPause, max(minBackoff, networkErr.After.Sub(now)))
+		if !networkErr.RetryAt.IsZero() {
+			pause = min(maxPause, max(minBackoff, networkErr.RetryAt.Sub(now)))
 		}
 	}
 	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // not a secret
@@ -254,8 +255,8 @@ func (s *Service) retryAt(t turn, cause error) time.Time {
 
 // write ends a turn in one transaction, which also deletes expired metrics. change stores the result of the turn and
 // returns when the next turn is due.
-func (s *Service) write(ctx context.Context, name string, t turn, change func(context.Context, *db.Tx,
-	*turn) (time.Time, error)) error {
+func (s *Service) write(ctx context.Context, name string, t collectionRun, change func(context.Context, *db.Tx,
+	*collectionRun) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		t := t // The transaction may be repeated, so it must not change t.
 		next, err := change(ctx, tx, &t)

@@ -71,7 +71,7 @@ func TestTurnRunsOnOneNode(t *testing.T) {
 			var working sync.WaitGroup
 			for _, node := range nodes {
 				working.Go(func() {
-					if err := node.Once(context.Background()); err != nil {
+					if err := node.CollectDue(context.Background()); err != nil {
 						w.t.Error(err)
 					}
 				})
@@ -98,7 +98,7 @@ func TestTurnRunsOnOneNode(t *testing.T) {
 func TestRevokedToken(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
-		w.setError(network.AuthDead, time.Time{})
+		w.setError(network.ReconnectRequired, time.Time{})
 		w.collectAfter(0, 1)
 		if a := w.account(id); a.Connection != account.Lost || a.Probe != "refused" || a.Status != "needs_reauth" {
 			w.t.Errorf("account %+v", a)
@@ -125,7 +125,7 @@ func TestReconnectDuringRejection(t *testing.T) {
 			w.net.mu.Unlock()
 			w.connectHarbour()
 			w.net.mu.Lock()
-			return network.Collection{}, &network.Error{Class: network.AuthDead, Err: revoked}
+			return network.Collection{}, &network.Error{Class: network.ReconnectRequired, Err: revoked}
 		}
 		w.collectAfter(0, 2)
 		if a := w.account(id); a.Connection != account.Connected {
@@ -142,11 +142,11 @@ func TestExpiredToken(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
 		w.net.onRefresh = func() (network.Grant, error) {
-			return network.Grant{Account: "harbour", Username: "harbour", Access: "new"}, nil
+			return network.Grant{Account: "harbour", Username: "harbour", AccessToken: "new"}, nil
 		}
 		w.net.onCollect = func(a collectCall) (network.Collection, error) {
 			if a.access != "new" {
-				return network.Collection{}, &network.Error{Class: network.AuthRefresh}
+				return network.Collection{}, &network.Error{Class: network.RefreshRequired}
 			}
 			return network.Collection{Followers: new(int64(5))}, nil
 		}
@@ -161,8 +161,10 @@ func TestExpiredToken(t *testing.T) {
 func TestRevokedRefreshToken(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
-		w.net.onRefresh = func() (network.Grant, error) { return network.Grant{}, &network.Error{Class: network.AuthDead} }
-		w.setError(network.AuthRefresh, time.Time{})
+		w.net.onRefresh = func() (network.Grant, error) {
+			return network.Grant{}, &network.Error{Class: network.ReconnectRequired}
+		}
+		w.setError(network.RefreshRequired, time.Time{})
 		w.collectAfter(0, 1)
 		if a := w.account(id); a.Connection != account.Lost {
 			w.t.Errorf("account %+v", a)
@@ -174,13 +176,13 @@ func TestRevokedRefreshToken(t *testing.T) {
 func TestRequestedPause(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()
-		w.setError(network.Rate, start.Add(3*time.Hour))
+		w.setError(network.RateLimited, start.Add(3*time.Hour))
 		w.collectAfter(0, 1)
 		w.collectAfter(3*time.Hour-time.Second, 1)
-		w.setError(network.Quota, start.Add(1000*time.Hour))
+		w.setError(network.QuotaExceeded, start.Add(1000*time.Hour))
 		w.collectAfter(2*time.Minute, 2)
 		w.collectAfter(24*time.Hour-time.Second, 2)
-		w.setError(network.Rate, time.Time{}) // without a time
+		w.setError(network.RateLimited, time.Time{}) // without a time
 		w.collectAfter(2*time.Minute, 3)
 		w.collectAfter(15*time.Minute-time.Second, 3)
 		w.collectAfter(2*time.Minute, 4)
@@ -238,7 +240,7 @@ func TestPartialTurn(t *testing.T) {
 		id := w.connectHarbour()
 		w.net.onCollect = func(collectCall) (network.Collection, error) {
 			return network.Collection{Posts: []network.CollectedPost{post("1", start.Add(-time.Hour), 3)}},
-				&network.Error{Class: network.Rate}
+				&network.Error{Class: network.RateLimited}
 		}
 		w.collectAfter(0, 1)
 		if a := w.analytics(id, 2); a.Engagement == nil || *a.Engagement.Likes != 3 || a.MeasuredAt != nil {
@@ -256,7 +258,7 @@ func TestNodeStoppedDuringTurn(t *testing.T) {
 			stop()
 			return network.Collection{}, &network.Error{Class: network.Transient, Err: context.Canceled}
 		}
-		_ = w.service.Once(ctx) // canceled
+		_ = w.service.CollectDue(ctx) // canceled
 		w.setMetrics(1)
 		w.collectAfter(0, 2)
 	})

@@ -51,8 +51,8 @@ func (n *scriptedNetwork) Connect(_ context.Context, c network.Credentials) (net
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.grants++
-	return network.Grant{Account: c.Identifier, Username: c.Identifier, Access: fmt.Sprint("access-", n.grants),
-		Refresh: "refresh"}, nil
+	return network.Grant{Account: c.Identifier, Username: c.Identifier, AccessToken: fmt.Sprint("access-", n.grants),
+		RefreshToken: "refresh"}, nil
 }
 
 func (n *scriptedNetwork) Refresh(context.Context, network.Grant) (network.Grant, error) {
@@ -62,7 +62,7 @@ func (n *scriptedNetwork) Refresh(context.Context, network.Grant) (network.Grant
 func (n *scriptedNetwork) Collect(_ context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.requests = append(n.requests, collectCall{g.Account, g.Access, since, limit})
+	n.requests = append(n.requests, collectCall{g.Account, g.AccessToken, since, limit})
 	if n.onCollect == nil {
 		return network.Collection{}, nil
 	}
@@ -158,7 +158,7 @@ func (w *env) connectHarbour() int64 {
 func (w *env) collectAfter(d time.Duration, calls int) {
 	w.t.Helper()
 	w.clock.Advance(d)
-	w.must(w.service.Once(w.t.Context()))
+	w.must(w.service.CollectDue(w.t.Context()))
 	if got := len(w.net.calls()); got != calls {
 		w.t.Fatalf("the network got %d calls, want %d", got, calls)
 	}
@@ -174,11 +174,11 @@ func (w *env) setMetrics(followers int64, posts ...network.CollectedPost) {
 }
 
 // setError makes the network fail from now on.
-func (w *env) setError(class network.Class, after time.Time) {
+func (w *env) setError(class network.ErrorClass, after time.Time) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	w.net.onCollect = func(collectCall) (network.Collection, error) {
-		return network.Collection{}, &network.Error{Class: class, After: after, Err: errors.New("scripted error")}
+		return network.Collection{}, &network.Error{Class: class, RetryAt: after, Err: errors.New("scripted error")}
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *Service) listNotes(v view) []string {
 			"link with get_connect_link (GET /connect-link).")
 	}
 	collected := v.state.collected
-	rejected := v.account.Active() && v.state.failedBy == network.Unapproved
+	rejected := v.account.Active() && v.state.failedBy == network.AppNotApproved
 	switch late := v.call.Now.Sub(collected); {
 	case rejected:
 		add("The network does not allow reading the account's posts: the operator's app must be approved for it, and " +
@@ -61,10 +61,10 @@ func (v view) gaps() []string {
 	var notes []string
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	since := v.knownSince()
-	if keeps := firstDay(v.call.Now, v.call.Zone, v.kept); keeps.After(v.from) {
-		say("The plan includes metrics for %d days, so earlier ones are missing.", v.kept)
+	if keeps := firstDay(v.call.Now, v.call.Zone, v.retentionDays); keeps.After(v.from) {
+		say("The plan includes metrics for %d days, so earlier ones are missing.", v.retentionDays)
 	}
-	if since.Sub(v.from) >= 24*time.Hour && since.After(firstDay(v.call.Now, v.call.Zone, v.kept)) {
+	if since.Sub(v.from) >= 24*time.Hour && since.After(firstDay(v.call.Now, v.call.Zone, v.retentionDays)) {
 		say("The account's posts are available since %s. Earlier posts in the period are missing.",
 			since.In(v.call.Zone).Format(stampDay))
 	}

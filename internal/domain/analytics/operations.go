@@ -198,17 +198,17 @@ var errNotInPlan = apierr.New(apierr.PlanLimitReached, "The team's plan does not
 
 func (s *Service) analytics(
 	ctx context.Context, call operation.Call, in Input,
-) (operation.Answer[AccountAnalytics], error) {
+) (operation.Response[AccountAnalytics], error) {
 	return s.Analyze(ctx, call, in.AccountID, Period{in.PeriodDays, call.Now.In(call.Zone)})
 }
 
 // Analyze returns the analytics of an account in a period.
 func (s *Service) Analyze(
 	ctx context.Context, call operation.Call, id int64, in Period,
-) (operation.Answer[AccountAnalytics], error) {
-	out := operation.Answer[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(id, 10)}
+) (operation.Response[AccountAnalytics], error) {
+	out := operation.Response[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(id, 10)}
 	plan, _ := s.opts.Catalog.Plan(call.Plan) // A plan that was removed from the catalog has no analytics.
-	kept := keptDays(plan)
+	kept := planRetentionDays(plan)
 	if kept == 0 {
 		return out, errNotInPlan
 	}
@@ -218,13 +218,13 @@ func (s *Service) Analyze(
 	}
 	account, ok := found[id]
 	if !ok {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
-	v := view{call: call, account: account, kept: kept, from: in.Start(), until: in.Until}
+	v := view{call: call, account: account, retentionDays: kept, from: in.Start(), until: in.Until}
 	if err := s.read(ctx, &v); err != nil {
 		return out, err
 	}
-	var quotes operation.Quotes
+	var quotes operation.UntrustedTexts
 	out.Data, out.Notes = v.analyze(in.Days, &quotes), s.listNotes(v)
 	out.Untrusted = quotes
 	return out, nil
@@ -232,16 +232,16 @@ func (s *Service) Analyze(
 
 // view is the request and the stored data of an analysis.
 type view struct {
-	call    operation.Call
-	account account.Account
-	kept    int       // number of days for which the plan keeps metrics
-	from    time.Time // start of the period
-	until   time.Time // on the last day of the period: its end, or now
-	state   collectionState
-	joined  time.Time    // when the account was first connected
-	posts   []storedPost // of the period, newest first
-	days    []followerCount
-	excerpt string // of the best post
+	call          operation.Call
+	account       account.Account
+	retentionDays int       // number of days for which the plan keeps metrics
+	from          time.Time // start of the period
+	until         time.Time // on the last day of the period: its end, or now
+	state         collectionState
+	joined        time.Time    // when the account was first connected
+	posts         []storedPost // of the period, newest first
+	days          []followerCount
+	excerpt       string // of the best post
 }
 
 // knownSince returns the time from which all posts of the period are known. It is zero before the first turn.
@@ -249,7 +249,7 @@ func (v view) knownSince() time.Time {
 	if v.state.collected.IsZero() {
 		return time.Time{}
 	}
-	since := later(v.from, later(v.state.knownFrom, firstDay(v.call.Now, v.call.Zone, v.kept)))
+	since := later(v.from, later(v.state.knownFrom, firstDay(v.call.Now, v.call.Zone, v.retentionDays)))
 	if len(v.posts) == maxAnalyzed {
 		since = later(since, v.posts[len(v.posts)-1].postedAt)
 	}
@@ -276,7 +276,7 @@ func (s *Service) read(ctx context.Context, v *view) error {
 	if n := len(v.days); n > 0 && v.days[n-1].day < first {
 		v.days = nil
 	}
-	if v.posts, err = s.readPosts(ctx, team, account, later(v.from, firstDay(v.call.Now, v.call.Zone, v.kept)),
+	if v.posts, err = s.readPosts(ctx, team, account, later(v.from, firstDay(v.call.Now, v.call.Zone, v.retentionDays)),
 		v.until); err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (s *Service) read(ctx context.Context, v *view) error {
 }
 
 // analyze returns the analysis of the stored data.
-func (v view) analyze(days int, quotes *operation.Quotes) AccountAnalytics {
+func (v view) analyze(days int, quotes *operation.UntrustedTexts) AccountAnalytics {
 	now := v.followers()
 	out := AccountAnalytics{
 		AccountID: v.account.ID, Period: AccountAnalyticsPeriod{days, v.call.Moment(v.from), v.call.Moment(v.until)},
@@ -308,7 +308,7 @@ func (v view) analyze(days int, quotes *operation.Quotes) AccountAnalytics {
 	return out
 }
 
-func (v view) best(quotes *operation.Quotes) *AccountAnalyticsBestPost {
+func (v view) best(quotes *operation.UntrustedTexts) *AccountAnalyticsBestPost {
 	top, ok := best(v.posts)
 	if !ok {
 		return nil

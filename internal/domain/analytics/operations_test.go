@@ -182,7 +182,7 @@ func TestAppNotApproved(t *testing.T) {
 				w.t.Errorf("%s: notes %q", when, got.notes)
 			}
 		}
-		w.setError(network.Unapproved, time.Time{})
+		w.setError(network.AppNotApproved, time.Time{})
 		w.collectAfter(0, 1)
 		checkNotes("never approved", 1, true)
 		w.setError(network.Transient, time.Time{})
@@ -191,7 +191,7 @@ func TestAppNotApproved(t *testing.T) {
 		w.setMetrics(5)
 		w.collectAfter(time.Hour, 3)
 		checkNotes("success", 2, false)
-		w.setError(network.Unapproved, time.Time{})
+		w.setError(network.AppNotApproved, time.Time{})
 		w.collectAfter(turnInterval, 4)
 		checkNotes("no longer approved", 3, true)
 		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))

@@ -41,7 +41,7 @@ func (s *Service) Picture(ctx context.Context, team, account int64) (Picture, er
 		WHERE a.id = ? AND a.team_id = ?`, account, team).
 		Scan(&out.Platform, &out.Name, &out.Username, &out.Type, &out.Image, &fetched)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the picture of account %d: %w", account, err)
@@ -59,7 +59,7 @@ type newPicture struct {
 
 // fetchPicture returns the picture at the network's URL. It returns nil if the picture is unchanged or cannot be fetched. It
 // only logs failures, so that they do not fail the turn.
-func (s *Service) fetchPicture(ctx context.Context, t turn, collected network.Collection) *newPicture {
+func (s *Service) fetchPicture(ctx context.Context, t collectionRun, collected network.Collection) *newPicture {
 	if collected.NoPicture {
 		return &newPicture{}
 	}
@@ -99,7 +99,7 @@ func (s *Service) wantsPicture(ctx context.Context, account int64, source [sha25
 }
 
 // scalePicture fetches a picture and scales it.
-func (s *Service) scalePicture(ctx context.Context, t turn, url string) (thumbnail.Result, error) {
+func (s *Service) scalePicture(ctx context.Context, t collectionRun, url string) (thumbnail.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, pictureTimeout)
 	defer cancel()
 	var file bytes.Buffer
@@ -118,7 +118,7 @@ func (s *Service) scalePicture(ctx context.Context, t turn, url string) (thumbna
 }
 
 // storePicture stores a new picture, or deletes the stored picture if the account has removed it.
-func (t *turn) storePicture(ctx context.Context, tx *db.Tx, p *newPicture) error {
+func (t *collectionRun) storePicture(ctx context.Context, tx *db.Tx, p *newPicture) error {
 	if p == nil {
 		return nil
 	}

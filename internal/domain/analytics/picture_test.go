@@ -132,7 +132,7 @@ func TestPictureFailures(t *testing.T) {
 				w.t.Errorf("%s: %+v", url, got)
 			}
 		}
-		w.setPicture("https://cdn/1", &network.Error{Class: network.Unapproved, Err: errors.New("scripted error")})
+		w.setPicture("https://cdn/1", &network.Error{Class: network.AppNotApproved, Err: errors.New("scripted error")})
 		w.collectAfter(turnInterval, 4)
 		if got := w.picture(id); got.Type != "image/jpeg" || got.FetchedAt.Before(start) {
 			w.t.Errorf("%+v", got)

@@ -18,7 +18,7 @@ const (
 )
 
 // store stores the result of a complete turn.
-func (t *turn) store(ctx context.Context, tx *db.Tx, collected network.Collection, since time.Time) error {
+func (t *collectionRun) store(ctx context.Context, tx *db.Tx, collected network.Collection, since time.Time) error {
 	if err := t.storePosts(ctx, tx, collected.Posts); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (t *turn) store(ctx context.Context, tx *db.Tx, collected network.Collectio
 		return err
 	}
 	reached := since
-	if len(collected.Posts) >= maxPostsPerTurn {
+	if len(collected.Posts) >= maxPostsPerRun {
 		oldest := slices.MinFunc(collected.Posts, func(a, b network.CollectedPost) int { return a.PostedAt.Compare(b.PostedAt) })
 		reached = later(since, oldest.PostedAt)
 	}
@@ -45,7 +45,7 @@ func (t *turn) store(ctx context.Context, tx *db.Tx, collected network.Collectio
 
 // storePosts stores the metrics of posts. If the network omits a metric that it provided earlier, the earlier value is
 // kept. Invalid posts are skipped.
-func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.CollectedPost) error {
+func (t *collectionRun) storePosts(ctx context.Context, tx *db.Tx, posts []network.CollectedPost) error {
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxID || p.PostedAt.IsZero() || p.PostedAt.After(tx.Now().Add(overlap)) {
 			continue
@@ -90,7 +90,7 @@ func toNull(n *int64) sql.NullInt64 {
 
 // deleteMissing deletes posts newer than reached that the network omitted in this turn and in the previous one. They
 // were probably deleted on the network.
-func (t *turn) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
+func (t *collectionRun) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
 		t.account, db.Micros(reached), db.Micros(t.collected))
 	if err != nil {
@@ -99,7 +99,7 @@ func (t *turn) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) 
 	return nil
 }
 
-func (t *turn) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) error {
+func (t *collectionRun) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) error {
 	n := toNull(followers)
 	if !n.Valid {
 		return nil
@@ -115,14 +115,14 @@ func (t *turn) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) 
 
 // deleteExpired deletes metrics that the plan no longer keeps. It keeps follower counts for one more day, because
 // changes are computed from them.
-func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
-	first := firstDay(tx.Now(), t.zone, t.kept)
+func (t *collectionRun) deleteExpired(ctx context.Context, tx *db.Tx) error {
+	first := firstDay(tx.Now(), t.zone, t.retentionDays)
 	if _, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, t.account,
 		db.Micros(first)); err != nil {
 		return fmt.Errorf("deleting posts of account %d: %w", t.account, err)
 	}
 	oldest := dayBefore(first, t.zone)
-	if t.kept == 0 {
+	if t.retentionDays == 0 {
 		oldest = dayOf(first, t.zone)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM account_days WHERE account_id = ? AND day < ?`, t.account,
@@ -130,7 +130,7 @@ func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 		return fmt.Errorf("deleting days of account %d: %w", t.account, err)
 	}
 	switch {
-	case t.kept == 0: // The plan keeps no metrics.
+	case t.retentionDays == 0: // The plan keeps no metrics.
 		t.collected, t.knownFrom = time.Time{}, time.Time{}
 	case !t.knownFrom.IsZero():
 		t.knownFrom = later(t.knownFrom, first)
@@ -140,9 +140,9 @@ func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 
 // collectionState is the state of an account's collection.
 type collectionState struct {
-	collected, knownFrom time.Time     // as in turn
-	fails                int           // consecutive failed turns
-	failedBy             network.Class // class of the error that ended the last turn, or ""
+	collected, knownFrom time.Time          // as in turn
+	fails                int                // consecutive failed turns
+	failedBy             network.ErrorClass // class of the error that ended the last turn, or ""
 }
 
 func (s *Service) readState(ctx context.Context, team, account int64) (collectionState, error) {

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	maxTurn     = 10 * time.Minute      // maximum duration of a turn
-	turnLease   = maxTurn + time.Minute // how long a node holds a turn; an account waits this long if its node crashes
-	maxKeptDays = 730                   // maximum retention of any plan
+	maxRunTime  = 10 * time.Minute         // maximum duration of a turn
+	runLease    = maxRunTime + time.Minute // how long a node holds a turn; an account waits this long if its node crashes
+	maxKeptDays = 730                      // maximum retention of any plan
 )
 
-// turn is the state of an account whose turn a node has claimed.
-type turn struct {
-	account   int64
-	platform  string
-	epoch     int64
-	fails     int       // consecutive failed turns before this one
-	failedBy  string    // class of the error that ended the last turn, or ""
-	collected time.Time // end of the last complete turn; zero if there is none
-	knownFrom time.Time // all posts from this time until collected are stored
-	zone      *time.Location
-	kept      int  // number of days for which the plan keeps metrics; 0 without analytics
-	closed    bool // whether the team is closed
+// collectionRun is the state of an account whose turn a node has claimed.
+type collectionRun struct {
+	account       int64
+	platform      string
+	epoch         int64
+	fails         int       // consecutive failed turns before this one
+	failedBy      string    // class of the error that ended the last turn, or ""
+	collected     time.Time // end of the last complete turn; zero if there is none
+	knownFrom     time.Time // all posts from this time until collected are stored
+	zone          *time.Location
+	retentionDays int  // number of days for which the plan keeps metrics; 0 without analytics
+	closed        bool // whether the team is closed
 }
 
 // dueAccount is an account whose turn is due.
@@ -66,13 +66,13 @@ func dueQuery(now int64, full []string, limit int) (string, []any) {
 }
 
 // take claims an account's turn. It reports false if another node has claimed the turn or the account is no longer due.
-func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
-	t := turn{account: account}
+func (s *Service) take(ctx context.Context, account int64) (collectionRun, bool, error) {
+	t := collectionRun{account: account}
 	err := s.db.InTx(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
 		var collected, known int64
 		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ?
 			AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
-			db.Micros(tx.Now().Add(turnLease)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy,
+			db.Micros(tx.Now().Add(runLease)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy,
 			&collected, &known)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 	return t, true, nil
 }
 
-func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Catalog) error {
+func (t *collectionRun) readTeam(ctx context.Context, tx *db.Tx, offered plan.Catalog) error {
 	var zone, plan string
 	var until, closed int64
 	err := tx.QueryRow(ctx, `SELECT a.platform, t.timezone, t.plan, t.plan_until, t.closed_at FROM social_accounts a
@@ -98,26 +98,26 @@ func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Catalog) er
 	if err != nil {
 		return err
 	}
-	t.kept, t.closed = keptDays(offered.InEffect(plan, db.Time(until), tx.Now())), closed > 0
+	t.retentionDays, t.closed = planRetentionDays(offered.InEffect(plan, db.Time(until), tx.Now())), closed > 0
 	if t.zone, err = time.LoadLocation(zone); err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	return nil
 }
 
-// keptDays returns how many days a plan keeps metrics.
-func keptDays(p plan.Plan) int {
+// planRetentionDays returns how many days a plan keeps metrics.
+func planRetentionDays(p plan.Plan) int {
 	if p.AnalyticsRetentionDays == plan.Unlimited {
 		return maxKeptDays
 	}
 	return int(min(p.AnalyticsRetentionDays, maxKeptDays))
 }
 
-// errTurnLost is returned by end if another node has claimed the account since.
-var errTurnLost = errors.New("another node has claimed the account")
+// errLeaseLost is returned by end if another node has claimed the account since.
+var errLeaseLost = errors.New("another node has claimed the account")
 
 // end stores the state of the account and when its next turn is due.
-func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
+func (t *collectionRun) end(ctx context.Context, tx *db.Tx, next time.Time) error {
 	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?,
 		known_from = ? WHERE account_id = ? AND epoch = ?`,
 		db.Micros(next), t.fails, t.failedBy, db.Micros(t.collected), db.Micros(t.knownFrom), t.account, t.epoch)
@@ -125,7 +125,7 @@ func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
 		return fmt.Errorf("ending the turn of account %d: %w", t.account, err)
 	}
 	if n == 0 {
-		return errTurnLost
+		return errLeaseLost
 	}
 	return nil
 }

@@ -12,25 +12,25 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// AccountWeeks holds the metrics of an account in a period, for example a week, and in the previous period of the same
+// AccountComparison holds the metrics of an account in a period, for example a week, and in the previous period of the same
 // length.
-type AccountWeeks struct {
+type AccountComparison struct {
 	ID         int64
 	Platform   string
 	Username   string
 	Connection account.Connection
-	Followers  *int64    // the newest count of both periods; nil if there is none
-	Change     *int64    // change in the period, as in AccountAnalytics; nil if it is unknown
-	Since      time.Time // day of the count that Change is based on, as midnight UTC; zero if that day is before the period
-	Line       []int64   // followers by day in both periods and on the day before, oldest first
-	Now, Past  Week      // of the period and of the previous period
+	Followers  *int64        // the newest count of both periods; nil if there is none
+	Change     *int64        // change in the period, as in AccountAnalytics; nil if it is unknown
+	Since      time.Time     // day of the count that Change is based on, as midnight UTC; zero if that day is before the period
+	Line       []int64       // followers by day in both periods and on the day before, oldest first
+	Now, Past  PeriodMetrics // of the period and of the previous period
 
 	counts []followerCount // the counts of Line, preceded by the newest count before it
 }
 
-// Week summarizes the posts of an account in a period, which need not be a week. A sum is nil if the network reported
+// PeriodMetrics summarizes the posts of an account in a period, which need not be a week. A sum is nil if the network reported
 // no such metric.
-type Week struct {
+type PeriodMetrics struct {
 	Posts      int64
 	Views      *int64
 	Engagement *int64 // likes, comments, shares and saves
@@ -38,39 +38,39 @@ type Week struct {
 
 const (
 	weekDays = 7
-	// maxAccountWeeks is the maximum number of accounts in a comparison.
-	maxAccountWeeks = 200
+	// maxComparedAccounts is the maximum number of accounts in a comparison.
+	maxComparedAccounts = 200
 )
 
 // CompareWeeks calls ComparePeriods for the last seven days, including today.
-func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Location) ([]AccountWeeks, error) {
+func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Location) ([]AccountComparison, error) {
 	return s.ComparePeriods(ctx, team, s.LastDays(zone, weekDays))
 }
 
 // ComparePeriods returns the metrics of a team's connected accounts in a period and in the previous period of the same
 // length. Accounts with the most followers are first.
-func (s *Service) ComparePeriods(ctx context.Context, team int64, period Period) ([]AccountWeeks, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *AccountWeeks) error {
+func (s *Service) ComparePeriods(ctx context.Context, team int64, period Period) ([]AccountComparison, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *AccountComparison) error {
 		return rows.Scan(&w.ID, &w.Platform, &w.Username, &w.Connection)
 	}, `SELECT id, platform, username, connection_state FROM social_accounts WHERE team_id = ? AND disconnected_at = 0
-		ORDER BY id LIMIT ?`, team, maxAccountWeeks)
+		ORDER BY id LIMIT ?`, team, maxComparedAccounts)
 	if err != nil {
 		return nil, fmt.Errorf("listing the accounts of team %d: %w", team, err)
 	}
 	if len(out) == 0 {
 		return nil, nil
 	}
-	byID, ids := make(map[int64]*AccountWeeks, len(out)), make([]int64, len(out))
+	byID, ids := make(map[int64]*AccountComparison, len(out)), make([]int64, len(out))
 	for i := range out {
 		ids[i], byID[out[i].ID] = out[i].ID, &out[i]
 	}
 	if err := s.addFollowers(ctx, ids, byID, period); err != nil {
 		return nil, err
 	}
-	if err := s.addWeeks(ctx, ids, byID, period); err != nil {
+	if err := s.addPeriodMetrics(ctx, ids, byID, period); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(out, func(a, b AccountWeeks) int {
+	slices.SortStableFunc(out, func(a, b AccountComparison) int {
 		return cmp.Compare(countOrMinusOne(b.Followers), countOrMinusOne(a.Followers))
 	})
 	return out, nil
@@ -90,7 +90,7 @@ func dateBefore(at time.Time, days int) string {
 }
 
 func (s *Service) addFollowers(
-	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, period Period,
+	ctx context.Context, ids []int64, byID map[int64]*AccountComparison, period Period,
 ) error {
 	first, last := dateBefore(period.Until, 2*period.Days), dateBefore(period.Until, 0)
 	type dayCount struct {
@@ -134,7 +134,7 @@ func (s *Service) addFollowers(
 
 // Gained returns how many followers the account gained from the day begin to the day until, or nil if that is unknown.
 // For a day without a count, it uses the newest count before that day. For the whole period, the result is Change.
-func (w AccountWeeks) Gained(begin, until time.Time) *int64 {
+func (w AccountComparison) Gained(begin, until time.Time) *int64 {
 	before := begin.AddDate(0, 0, -1).Format(time.DateOnly)
 	counts := countsSince(w.counts, before, until.Format(time.DateOnly))
 	if len(counts) == 0 || w.counts[len(w.counts)-1].day <= before {
@@ -144,17 +144,17 @@ func (w AccountWeeks) Gained(begin, until time.Time) *int64 {
 	return &gained
 }
 
-func (s *Service) addWeeks(
-	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, period Period,
+func (s *Service) addPeriodMetrics(
+	ctx context.Context, ids []int64, byID map[int64]*AccountComparison, period Period,
 ) error {
 	for _, part := range []struct {
 		from, to time.Time
-		week     func(*AccountWeeks) *Week
+		week     func(*AccountComparison) *PeriodMetrics
 	}{
-		{period.Start(), period.End(), func(w *AccountWeeks) *Week { return &w.Now }},
-		{period.Past(), period.Start(), func(w *AccountWeeks) *Week { return &w.Past }},
+		{period.Start(), period.End(), func(w *AccountComparison) *PeriodMetrics { return &w.Now }},
+		{period.Past(), period.Start(), func(w *AccountComparison) *PeriodMetrics { return &w.Past }},
 	} {
-		_, err := db.All(ctx, s.db, func(rows *sql.Rows, w *Week) error {
+		_, err := db.All(ctx, s.db, func(rows *sql.Rows, w *PeriodMetrics) error {
 			var account int64
 			if err := rows.Scan(&account, &w.Posts, &w.Views, &w.Engagement); err != nil {
 				return err

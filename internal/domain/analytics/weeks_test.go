@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-func (w *env) weeks() []analytics.AccountWeeks {
+func (w *env) weeks() []analytics.AccountComparison {
 	w.t.Helper()
 	return must.Get(w.service.CompareWeeks(w.t.Context(), w.team, w.zone))(w.t)
 }

@@ -15,7 +15,7 @@ import (
 // Report is the result of an audit.
 type Report struct {
 	Totals     AuditTotals `json:"figures"`
-	Complaints []Complaint `json:"complaints"`       // the first hundred
+	Violations []Violation `json:"complaints"`       // the first hundred
 	Total      int64       `json:"complaints_total"` // including those that are omitted
 }
 
@@ -34,15 +34,15 @@ type AuditTotals struct {
 	Spent        int64 `json:"credits_spent"`
 }
 
-// Complaint describes one violation of a rule.
-type Complaint struct {
+// Violation describes one violation of a rule.
+type Violation struct {
 	Rule string `json:"rule"` // stable
 	Team int64  `json:"team_id,omitempty"`
 	Text string `json:"text"`
 }
 
 const (
-	maxComplaints = 100
+	maxViolations = 100
 	// maxOpenWithoutJob is how long a reservation may be open without a job. Synchronous work has no job, and its
 	// reservation ends with it.
 	maxOpenWithoutJob = 24 * time.Hour
@@ -53,7 +53,7 @@ const (
 func (s *Service) Audit(ctx context.Context) (Report, error) { return audit(ctx, s.db, s.db.Now()) }
 
 func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
-	report := Report{Complaints: []Complaint{}}
+	report := Report{Violations: []Violation{}}
 	rows, err := r.Query(ctx, auditQuery(), db.Micros(now.Add(-maxOpenWithoutJob)))
 	if err != nil {
 		return report, fmt.Errorf("auditing the ledger: %w", err)
@@ -112,8 +112,8 @@ func (f *finding) addTo(r *Report) {
 		*figure = f.got
 		return
 	}
-	if r.Total++; r.Total <= maxComplaints {
-		r.Complaints = append(r.Complaints, Complaint{f.rule, f.team, f.text()})
+	if r.Total++; r.Total <= maxViolations {
+		r.Violations = append(r.Violations, Violation{f.rule, f.team, f.text()})
 	}
 }
 

@@ -274,7 +274,7 @@ func TestAuditFindsDamage(t *testing.T) {
 func (d damage) judge(t *testing.T, r Report) {
 	t.Helper()
 	times := map[string]int{}
-	for _, c := range r.Complaints {
+	for _, c := range r.Violations {
 		times[c.Rule]++
 		if c.Text == c.Rule || strings.ContainsAny(c.Text, "{}") {
 			t.Errorf("%s: unexpected complaint %q", d.name, c.Text)
@@ -287,9 +287,9 @@ func (d damage) judge(t *testing.T, r Report) {
 		}
 	}
 	if got := strings.Join(rules, " "); got != d.wants {
-		t.Errorf("%s: %q instead of %q: %+v", d.name, got, d.wants, r.Complaints)
+		t.Errorf("%s: %q instead of %q: %+v", d.name, got, d.wants, r.Violations)
 	}
-	if int(r.Total) != len(r.Complaints) || r.OK() != (d.wants == "") {
+	if int(r.Total) != len(r.Violations) || r.OK() != (d.wants == "") {
 		t.Errorf("%s: %d complaints, OK: %v", d.name, r.Total, r.OK())
 	}
 }
@@ -321,12 +321,12 @@ func TestAuditsTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []Complaint{
+		want := []Violation{
 			{"wallet_available", b.team, fmt.Sprintf("the wallet of team %d has 63 credits available, its ledger 62", b.team)},
 			{"wallet_spent", b.team, fmt.Sprintf("the wallet of team %d has 6 credits spent, its ledger 7", b.team)},
 			{"open_after_job", b.team, fmt.Sprintf("reservation %d is open, but its job report:1 has ended", b.running)},
 		}
-		if !slices.Equal(r.Complaints, want) || r.Total != 3 {
+		if !slices.Equal(r.Violations, want) || r.Total != 3 {
 			t.Errorf("%+v", r)
 		}
 		figures := AuditTotals{Teams: 2, Transfers: 10, Entries: 21, Reservations: 5, Granted: 130, Available: 111, Reserved: 13, Spent: 6}
@@ -345,8 +345,8 @@ func TestComplaintLimits(t *testing.T) {
 		}
 		w.clock.Advance(24*time.Hour + time.Microsecond)
 		r, err := w.Audit(t.Context())
-		if err != nil || len(r.Complaints) != 100 || r.Total != 130 || r.OK() {
-			t.Errorf("%d of %d complaints (%v)", len(r.Complaints), r.Total, err)
+		if err != nil || len(r.Violations) != 100 || r.Total != 130 || r.OK() {
+			t.Errorf("%d of %d complaints (%v)", len(r.Violations), r.Total, err)
 		}
 	})
 }
@@ -377,7 +377,7 @@ func TestAuditConsistentSnapshot(t *testing.T) {
 
 func TestEmptyAudit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		if r := w.checkAudit(t); r.Totals != (AuditTotals{}) || r.Complaints == nil {
+		if r := w.checkAudit(t); r.Totals != (AuditTotals{}) || r.Violations == nil {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -81,7 +81,7 @@ func (s *Service) Unspent(ctx context.Context, tx *db.Tx, claim pipeline.Claim) 
 }
 
 func keySpentError() error {
-	return apierr.New(apierr.KeyReused,
+	return apierr.New(apierr.IdempotencyKeyReused,
 		"This request was already paid for with this Idempotency-Key, and its result has expired. Nothing was done or "+
 			"charged. Use a new key to pay for it again.").
 		With("reason", apierr.ChargeKeySpent)

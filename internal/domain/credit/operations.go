@@ -68,10 +68,10 @@ func (s *Service) Operations() []operation.Operation {
 	}
 }
 
-func (s *Service) credits(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[Credits], error) {
+func (s *Service) credits(ctx context.Context, call operation.Call, _ struct{}) (operation.Response[Credits], error) {
 	u, err := s.DailyUsage(ctx, s.db, call.Actor, call.Now)
 	if err != nil {
-		return operation.Answer[Credits]{}, err
+		return operation.Response[Credits]{}, err
 	}
 	out := Credits{
 		UsedToday:     CreditsUsedToday{Team: u.UsedTeam, KeysAndTools: u.UsedKeys},
@@ -81,5 +81,5 @@ func (s *Service) credits(ctx context.Context, call operation.Call, _ struct{}) 
 	if call.Role.CanSeeBalance() {
 		out.Balance = &u.Balance
 	}
-	return operation.Answer[Credits]{App: "/settings/credits", Data: out}, nil
+	return operation.Response[Credits]{App: "/settings/credits", Data: out}, nil
 }

@@ -13,15 +13,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Booking is the result of Grant or Withdraw.
-type Booking struct {
+// AdjustmentResult is the result of Grant or Withdraw.
+type AdjustmentResult struct {
 	TransferID int64 `json:"transfer_id"`
 	Balance    int64 `json:"balance"`  // available credits
 	Repeated   bool  `json:"repeated"` // the reference was already booked; nothing changed
 }
 
-// booking is a request by the operator to grant or withdraw credits.
-type booking struct {
+// adjustment is a request by the operator to grant or withdraw credits.
+type adjustment struct {
 	team, credits   int64
 	kind            Kind
 	moves           movement
@@ -31,27 +31,29 @@ type booking struct {
 
 // Grant gives a team from 1 to 10¹² credits. If it is repeated with the same reference, it changes nothing and returns
 // the first booking. It returns an error if the reference was used for a different booking.
-func (s *Service) Grant(ctx context.Context, team, credits int64, reference, note string) (Booking, error) {
-	return s.record(ctx, booking{team, credits, KindGrant, grantMovement(credits), "credits.granted", reference, note})
+func (s *Service) Grant(ctx context.Context, team, credits int64, reference, note string) (AdjustmentResult, error) {
+	return s.record(ctx, adjustment{team, credits, KindGrant, grantMovement(credits), "credits.granted", reference,
+		note})
 }
 
 // Withdraw takes available credits from a team. Repeats work as in Grant. Reserved credits cannot be withdrawn.
-func (s *Service) Withdraw(ctx context.Context, team, credits int64, reference, note string) (Booking, error) {
-	return s.record(ctx, booking{team, credits, KindWithdraw, withdrawMovement(credits), "credits.withdrawn", reference, note})
+func (s *Service) Withdraw(ctx context.Context, team, credits int64, reference, note string) (AdjustmentResult, error) {
+	return s.record(ctx, adjustment{team, credits, KindWithdraw, withdrawMovement(credits), "credits.withdrawn",
+		reference, note})
 }
 
 // record validates and books a request, unless it is a repeat.
-func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
+func (s *Service) record(ctx context.Context, b adjustment) (AdjustmentResult, error) {
 	b.reference = strings.TrimSpace(b.reference)
 	if err := b.validate(); err != nil {
-		return Booking{}, err
+		return AdjustmentResult{}, err
 	}
-	var out Booking
+	var out AdjustmentResult
 	err := s.db.InTx(ctx, "credit."+string(b.kind), func(ctx context.Context, tx *db.Tx) error {
 		if err := checkTeam(ctx, tx, b.team); err != nil {
 			return err
 		}
-		if err := openWallet(ctx, tx, b.team); err != nil {
+		if err := ensureWallet(ctx, tx, b.team); err != nil {
 			return err
 		}
 		a, err := s.lock(ctx, tx, b.team)
@@ -69,15 +71,15 @@ func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
 		return s.balanceLowered(ctx, tx, b.team, a.available, b.credits)
 	})
 	if err != nil {
-		return Booking{}, err
+		return AdjustmentResult{}, err
 	}
 	return out, nil
 }
 
 // findEarlier returns the earlier booking with the same reference, or the zero Booking if there is none. It returns an
 // error if the earlier booking differs.
-func (b booking) findEarlier(ctx context.Context, tx *db.Tx, a accounts) (Booking, error) {
-	out := Booking{Balance: a.available, Repeated: true}
+func (b adjustment) findEarlier(ctx context.Context, tx *db.Tx, a balances) (AdjustmentResult, error) {
+	out := AdjustmentResult{Balance: a.available, Repeated: true}
 	var kind string
 	var moved int64
 	err := tx.QueryRow(ctx,
@@ -87,28 +89,29 @@ func (b booking) findEarlier(ctx context.Context, tx *db.Tx, a accounts) (Bookin
 		Scan(&out.TransferID, &kind, &moved)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Booking{}, nil
+		return AdjustmentResult{}, nil
 	case err != nil:
-		return Booking{}, fmt.Errorf("reading the earlier booking of team %d: %w", b.team, err)
+		return AdjustmentResult{}, fmt.Errorf("reading the earlier booking of team %d: %w", b.team, err)
 	case moved != b.moves.available: // positive only for grants
-		return Booking{}, invalid("this reference is already used for the %s of %d credits (transfer %d); use another",
-			kind, max(moved, -moved), out.TransferID)
+		return AdjustmentResult{},
+			operatorErrorf("this reference is already used for the %s of %d credits (transfer %d); use another",
+				kind, max(moved, -moved), out.TransferID)
 	}
 	return out, nil
 }
 
 // book adds the transfer to the ledger and an entry to the audit log.
-func (b booking) book(ctx context.Context, tx *db.Tx, a accounts) (Booking, error) {
+func (b adjustment) book(ctx context.Context, tx *db.Tx, a balances) (AdjustmentResult, error) {
 	if err := b.checkAccounts(a); err != nil {
-		return Booking{}, err
+		return AdjustmentResult{}, err
 	}
 	id, err := transfer{team: b.team, kind: b.kind, reference: b.reference, note: b.note, moves: b.moves}.book(ctx, tx)
 	if err != nil {
-		return Booking{}, err
+		return AdjustmentResult{}, err
 	}
 	err = auditlog.Record(ctx, tx, b.team, auditlog.Actor{}, b.event, strconv.FormatInt(id, 10),
 		map[string]any{"credits": b.credits})
-	return Booking{TransferID: id, Balance: a.available + b.moves.available}, err
+	return AdjustmentResult{TransferID: id, Balance: a.available + b.moves.available}, err
 }
 
 // Line is a transfer in the operator's statement.
@@ -130,7 +133,7 @@ const maxStatement = 1000
 // Statement returns up to limit of a team's latest transfers, newest first. limit must be from 1 to 1000.
 func (s *Service) Statement(ctx context.Context, team int64, limit int) ([]Line, error) {
 	if limit < 1 || limit > maxStatement {
-		return nil, invalid("the number of lines must be from 1 to %d", maxStatement)
+		return nil, operatorErrorf("the number of lines must be from 1 to %d", maxStatement)
 	}
 	if err := checkTeam(ctx, s.db, team); err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func TestInvalidBookings(t *testing.T) {
 				team = c.team
 			}
 			if b, err := do(t.Context(), team, c.credits, c.reference, c.note); err == nil ||
-				!strings.Contains(err.Error(), c.says) || b != (Booking{}) {
+				!strings.Contains(err.Error(), c.says) || b != (AdjustmentResult{}) {
 				t.Errorf("%s: %+v (%v)", c.name, b, err)
 			}
 		}

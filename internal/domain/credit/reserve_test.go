@@ -117,7 +117,7 @@ func TestReserveRollback(t *testing.T) {
 			if b, err := w.Balance(ctx, tx, a.TeamID); err != nil || b != 90 {
 				t.Errorf("the balance within the transaction: %d (%v)", b, err)
 			}
-			if err := w.Unspent(ctx, tx, c.Claim); !apierr.Is(err, apierr.KeyReused) {
+			if err := w.Unspent(ctx, tx, c.Claim); !apierr.Is(err, apierr.IdempotencyKeyReused) {
 				t.Errorf("the claim within the transaction: %v", err)
 			}
 			return stop
@@ -274,7 +274,7 @@ func TestIdempotencyKeyPaysOnce(t *testing.T) {
 		}
 		_, err = w.reserveFor(t.Context(), first)
 		for _, err := range []error{err, w.unspent(t.Context(), first.Claim)} {
-			if !apierr.Is(err, apierr.KeyReused) || apierr.FromError(err).Context["reason"] != apierr.ChargeKeySpent {
+			if !apierr.Is(err, apierr.IdempotencyKeyReused) || apierr.FromError(err).Context["reason"] != apierr.ChargeKeySpent {
 				t.Errorf("%v", err)
 			}
 		}

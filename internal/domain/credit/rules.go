@@ -48,22 +48,22 @@ const (
 	maxNote      = 500                   // characters
 )
 
-// invalid returns an error about an operator's request. The text says what to change.
-func invalid(format string, args ...any) error {
+// operatorErrorf returns an error about an operator's request. The text says what to change.
+func operatorErrorf(format string, args ...any) error {
 	return apierr.OperatorErrorf(format, args...)
 }
 
 // validate checks a booking without regard to the team's accounts.
-func (b booking) validate() error {
+func (b adjustment) validate() error {
 	switch {
 	case b.credits < 1 || b.credits > maxCredits:
-		return invalid("the credits must be a whole number from 1 to %d", int64(maxCredits))
+		return operatorErrorf("the credits must be a whole number from 1 to %d", int64(maxCredits))
 	case b.reference == "":
-		return invalid("a reference is required; transactions with the same reference are recorded only once")
+		return operatorErrorf("a reference is required; transactions with the same reference are recorded only once")
 	case !fits(b.reference, maxReference):
-		return invalid("the reference must be one line of at most %d characters", maxReference)
+		return operatorErrorf("the reference must be one line of at most %d characters", maxReference)
 	case !fits(b.note, maxNote):
-		return invalid("the note must be one line of at most %d characters", maxNote)
+		return operatorErrorf("the note must be one line of at most %d characters", maxNote)
 	}
 	return nil
 }
@@ -75,12 +75,14 @@ func fits(text string, length int) bool {
 }
 
 // checkAccounts returns an error if the team's accounts do not allow the booking.
-func (b booking) checkAccounts(a accounts) error {
+func (b adjustment) checkAccounts(a balances) error {
 	switch {
 	case b.kind == KindWithdraw && b.credits > a.available:
-		return invalid("team %s has %d credits available; %d cannot be withdrawn", fmt.Sprint(b.team), a.available, b.credits)
+		return operatorErrorf("team %s has %d credits available; %d cannot be withdrawn", fmt.Sprint(b.team),
+			a.available, b.credits)
 	case b.kind == KindGrant && b.credits > maxGranted+a.granted:
-		return invalid("team %s has already been granted %d credits; the limit is %d in total", fmt.Sprint(b.team),
+		return operatorErrorf("team %s has already been granted %d credits; the limit is %d in total",
+			fmt.Sprint(b.team),
 			-a.granted, int64(maxGranted))
 	}
 	return nil
@@ -106,7 +108,7 @@ func exceeds(limit, counted, amount int64) bool { return limit >= 0 && amount > 
 func dailyLimitError(scope, detail string, wait time.Duration) error {
 	return apierr.New(apierr.DailyCreditLimit,
 		detail+" Nothing was done or charged. The limit resets at midnight in the team's time zone.").
-		With("scope", scope).After(wait)
+		With("scope", scope).WithRetryAfter(wait)
 }
 
 // checkBalance returns insufficient_credits if the amount exceeds the available credits. The text contains no amounts,

@@ -99,18 +99,18 @@ func (s *Service) addSubjects(ctx context.Context, team int64, items []Item) err
 		return nil
 	}
 	type known struct {
-		job string
-		of  Subject
+		job     string
+		subject Subject
 	}
 	all, err := db.All(ctx, s.db, func(rows *sql.Rows, k *known) error {
-		return rows.Scan(&k.job, &k.of.Kind, &k.of.Report, &k.of.Platform, &k.of.Name)
+		return rows.Scan(&k.job, &k.subject.Kind, &k.subject.Report, &k.subject.Platform, &k.subject.Name)
 	}, subjectsQuery+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("reading the subjects of team %d: %w", team, err)
 	}
 	of := map[string]Subject{}
 	for _, k := range all {
-		of[k.job] = k.of
+		of[k.job] = k.subject
 	}
 	for i := range items {
 		if items[i].Subject.Name == "" {

@@ -30,13 +30,13 @@ const dailyUsageQuery = `SELECT
 const spentKeyQuery = `SELECT id FROM reservations
 		WHERE key_id = ? AND key_id > 0 AND idempotency_key = ? AND request_hash = ?`
 
-// accounts are the balances of two of a team's accounts.
-type accounts struct{ granted, available int64 }
+// balances are the balances of two of a team's accounts.
+type balances struct{ granted, available int64 }
 
 // lock locks the team's wallet until the transaction ends, and returns its balances. The first grant creates the
 // wallet. Without a wallet, the balances are 0.
-func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (accounts, error) {
-	var a accounts
+func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (balances, error) {
+	var a balances
 	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).
 		Scan(&a.granted, &a.available)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -45,8 +45,8 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (accounts, er
 	return a, nil
 }
 
-// openWallet creates the team's wallet if it does not exist.
-func openWallet(ctx context.Context, tx *db.Tx, team int64) error {
+// ensureWallet creates the team's wallet if it does not exist.
+func ensureWallet(ctx context.Context, tx *db.Tx, team int64) error {
 	if _, err := tx.Exec(ctx, `INSERT INTO wallets (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`,
 		team); err != nil {
 		return fmt.Errorf("opening the wallet of team %d: %w", team, err)
@@ -59,7 +59,7 @@ func checkTeam(ctx context.Context, q db.Querier, team int64) error {
 	var id int64
 	err := q.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`, team).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return invalid("team %d does not exist", team)
+		return operatorErrorf("team %d does not exist", team)
 	}
 	if err != nil {
 		return fmt.Errorf("reading team %d: %w", team, err)

@@ -16,8 +16,8 @@ import (
 // only one caller can hold the lease. It returns an error only if acquiring the lease fails, and logs later errors.
 func (s *Service) Deliver(ctx context.Context, id string) error {
 	claimed := s.instant()
-	d, mine, err := s.claim(ctx, id)
-	if err != nil || !mine {
+	d, acquired, err := s.claim(ctx, id)
+	if err != nil || !acquired {
 		return err
 	}
 	ctx, span := tracing.StartLinked(ctx, "delivery", d.Trace)
@@ -83,7 +83,7 @@ func (a *attempt) run(ctx context.Context) error {
 // mayCall reports whether all circuits allow a call. If not, it returns how long to wait. The circuit of a server other
 // than the account's, such as Bluesky's video service, applies only to deliveries that failed there.
 func (a *attempt) mayCall() (time.Duration, bool) {
-	for _, s := range append(a.s.circuits.failedElsewhere(a.server, a.d.ID), a.server) {
+	for _, s := range append(a.s.circuits.otherFailedServers(a.server, a.d.ID), a.server) {
 		if wait, may := a.s.circuits.allow(s, a.d.ID); !may {
 			return wait, false
 		}

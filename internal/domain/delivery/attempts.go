@@ -38,7 +38,7 @@ func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]At
 	var one int
 	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts WHERE id = ? AND team_id = ?`, postID, team).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, apierr.Missing()
+		return nil, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding a post: %w", err)
@@ -54,7 +54,7 @@ func (s *Service) AccountAttempts(ctx context.Context, team int64, postID string
 	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts p JOIN post_targets t ON t.post_id = p.id WHERE p.id = ?
 		AND p.team_id = ? AND t.account_id = ?`, postID, team, account).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, apierr.Missing()
+		return nil, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding an account of a post: %w", err)

@@ -51,7 +51,7 @@ func (a *attempt) reportPrepare(e *network.Error, ok bool) {
 	case isOutage(e):
 		a.s.circuits.recordFailure(a.calledServer(e), a.d.ID)
 	case ok, e != nil && e.Host != "" && e.Class != network.HostBlocked:
-		for _, s := range a.s.circuits.failedElsewhere(a.server, a.d.ID) {
+		for _, s := range a.s.circuits.otherFailedServers(a.server, a.d.ID) {
 			a.s.circuits.recordAnswer(s)
 		}
 	}
@@ -68,7 +68,7 @@ func (a *attempt) reportCommit(e *network.Error, ok bool) {
 
 // isOutage reports whether a server did not respond or returned a server error. e may be nil.
 func isOutage(e *network.Error) bool {
-	return e != nil && (e.Class == network.Transient || e.Class == network.Uncertain && !e.IsClientError())
+	return e != nil && (e.Class == network.Transient || e.Class == network.OutcomeUnknown && !e.IsClientError())
 }
 
 // calledServer returns the server that an error came from.

@@ -143,9 +143,9 @@ func (c *circuits) releaseProbes(delivery string) {
 	}
 }
 
-// failedElsewhere returns the servers of the platform, other than the account's own server, at which a call of the
+// otherFailedServers returns the servers of the platform, other than the account's own server, at which a call of the
 // delivery failed.
-func (c *circuits) failedElsewhere(own server, delivery string) []server {
+func (c *circuits) otherFailedServers(own server, delivery string) []server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []server

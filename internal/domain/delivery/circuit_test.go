@@ -218,9 +218,9 @@ func TestCircuitsNeverPublishTwice(t *testing.T) {
 			}
 			switch next {
 			case 1:
-				return true, &network.Error{Class: network.Uncertain}
+				return true, &network.Error{Class: network.OutcomeUnknown}
 			case 2:
-				return false, &network.Error{Class: network.Uncertain}
+				return false, &network.Error{Class: network.OutcomeUnknown}
 			case 3, 4, 5:
 				return false, errDown
 			}
@@ -277,7 +277,7 @@ func TestCircuitIgnoresUncertainRejections(t *testing.T) {
 		http.StatusBadGateway: Open, 0: Open} {
 		clock := testkit.NewClock(noon)
 		n := &memoryNetwork{platform: "bluesky", onCommit: func(context.Context) (bool, error) {
-			return true, &network.Error{Class: network.Uncertain, Status: status, Code: "InvalidSwap"}
+			return true, &network.Error{Class: network.OutcomeUnknown, Status: status, Code: "InvalidSwap"}
 		}}
 		p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
 		p.scheduleDue(t, 0, 0, 12)

@@ -34,12 +34,13 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 		receipt.At = a.s.db.Now() // Use our clock here. The receipt of a lookup has the network's time.
 		return a.recordPublished(ctx, attempt, receipt)
 	}
-	a.recordAnswer(ctx, attempt, err)
+	a.recordCallResult(ctx, attempt, err)
 	switch errorClass(err) { //nolint:exhaustive // every other class is a rejection
-	case network.Uncertain:
+	case network.OutcomeUnknown:
 		return nil // The phase is committing, so the next step looks up the post.
 	case network.Duplicate:
-		if history, _, historyErr := sendHistory(ctx, a.s.db, a.d, attempt); historyErr != nil || !history.First.IsZero() {
+		if history, _, historyErr := commitHistory(ctx, a.s.db, a.d, attempt); historyErr != nil ||
+			!history.First.IsZero() {
 			return historyErr // An earlier commit may have published the duplicate.
 		}
 	case network.Processing:

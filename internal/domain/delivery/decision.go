@@ -121,7 +121,7 @@ func (s *Service) Decide(ctx context.Context, person, team int64, postID string,
 		select {
 		case <-ctx.Done():
 			return apierr.BadState(string(post.TargetUnconfirmed),
-				"The network is being asked about this account. Try again after the lookup.").After(decideTimeout)
+				"The network is being asked about this account. Try again after the lookup.").WithRetryAfter(decideTimeout)
 		case <-tick.C:
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Service) decisionResult(
 ) (post.Result, phase, error) {
 	if !decision.Published {
 		r := failedResult("network_error", "")
-		r.Decided = true
+		r.RecordedByPerson = true
 		return r, ended, nil
 	}
 	if err := s.checkPermalink(ctx, tx, d, decision.Permalink); err != nil {
@@ -188,7 +188,7 @@ func (s *Service) decisionResult(
 		return post.Result{}, ended, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
 	r := post.Result{State: post.TargetPublished, PublishedAt: db.Time(at), Permalink: decision.Permalink,
-		NetworkID: d.NetworkID, Decided: true}
+		NetworkID: d.NetworkID, RecordedByPerson: true}
 	finisher, err := s.finisher(ctx, tx, d.AccountID)
 	if err != nil || finisher == nil || len(finisher.FinishSteps(d.Draft)) == 0 {
 		return r, ended, err
@@ -222,7 +222,7 @@ func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string,
 		team).Scan(&id, &outcome)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	case err != nil:
 		return fmt.Errorf("reading a delivery to decide: %w", err)
 	case outcome == string(post.TargetUnconfirmed):

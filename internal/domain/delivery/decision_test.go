@@ -99,7 +99,7 @@ func TestDecision(t *testing.T) {
 func TestDecisionHistory(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s, _, _ := unconfirmedPost(t, url, step{class: network.Uncertain, effect: true})
+		s, _, _ := unconfirmedPost(t, url, step{class: network.OutcomeUnknown, effect: true})
 		unconfirmed, err := s.ListUnconfirmed(t.Context(), s.call.TeamID)
 		if err != nil || len(unconfirmed) != 1 || unconfirmed[0].PostID != s.post || unconfirmed[0].Excerpt != "hello" ||
 			unconfirmed[0].Platform != "bluesky" || unconfirmed[0].Username != "harbour.test" ||
@@ -300,7 +300,7 @@ func TestDecisionsNeverSendTwice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := &scriptedNetwork{}
 		for range rapid.IntRange(1, 4).Draw(rt, "lost") {
-			n.commits = append(n.commits, step{class: network.Uncertain, effect: rapid.Bool().Draw(rt, "effect")})
+			n.commits = append(n.commits, step{class: network.OutcomeUnknown, effect: rapid.Bool().Draw(rt, "effect")})
 		}
 		s := newEnv(rt, d, clock, n)
 		s.deliver(rt, 2*time.Minute)

@@ -49,8 +49,8 @@ const (
 	finishing phase = "finishing"
 )
 
-// Work is the name of deliveries in the job queue.
-const Work = "delivery"
+// WorkKind is the name of deliveries in the job queue.
+const WorkKind = "delivery"
 
 // Options configure the service.
 type Options struct {
@@ -82,7 +82,7 @@ type Service struct {
 	accounts *account.Service
 	queue    *job.Queue
 	library  Library
-	waiting  *fairQueue
+	pending  *fairQueue
 	circuits *circuits
 	owner    string // unique ID of this process
 	opts     Options
@@ -99,8 +99,8 @@ func New(d *db.DB, posts *post.Service, accounts *account.Service, library Libra
 	log *slog.Logger) *Service {
 	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(),
 		opts: opts, log: log,
-		waiting: newFairQueue(opts.Workers, opts.perNetwork()), circuits: newCircuits(d.Now)}
-	queue.Handle(Work, s.admit)
+		pending: newFairQueue(opts.Workers, opts.perNetwork()), circuits: newCircuits(d.Now)}
+	queue.Handle(WorkKind, s.enqueue)
 	return s
 }
 

@@ -22,9 +22,9 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 var (
 	publishedOutcome = outcome{"published", "", "published", "succeeded", ""}
-	refresh          = step{class: network.AuthRefresh}
-	lostNotSent      = step{class: network.Uncertain}               // no answer, not published
-	lostButSent      = step{class: network.Uncertain, effect: true} // no answer, but published
+	refresh          = step{class: network.RefreshRequired}
+	lostNotSent      = step{class: network.OutcomeUnknown}               // no answer, not published
+	lostButSent      = step{class: network.OutcomeUnknown, effect: true} // no answer, but published
 	unknownAnswer    = step{verdict: network.Unknown}
 	// startsProcessing publishes the post, but the network is still processing it.
 	startsProcessing = step{class: network.Processing, effect: true, after: 10 * time.Second}
@@ -76,13 +76,16 @@ func TestOutcomes(t *testing.T) {
 		{name: "server not allowed at first",
 			net: scriptedNetwork{commits: repeatStep(2, step{class: network.HostBlocked})}, want: publishedOutcome, commits: 3,
 			posts: 1},
-		{name: "rate limited", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 20 * time.Second}}},
+		{name: "rate limited", net: scriptedNetwork{commits: []step{{class: network.RateLimited,
+			after: 20 * time.Second}}},
 			want: publishedOutcome, commits: 2, posts: 1, atLeast: 20 * time.Second},
-		{name: "rate limited for hours", net: scriptedNetwork{commits: []step{{class: network.Rate,
+		{name: "rate limited for hours", net: scriptedNetwork{commits: []step{{class: network.RateLimited,
 			after: 3 * time.Hour}}}, want: failedOutcome("rate_limited"), commits: 1},
-		{name: "rate limited on every attempt", net: scriptedNetwork{commits: repeatStep(99, step{class: network.Rate})},
+		{name: "rate limited on every attempt", net: scriptedNetwork{commits: repeatStep(99,
+			step{class: network.RateLimited})},
 			want: failedOutcome("rate_limited"), commits: maxTries},
-		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.Quota, after: 12 * time.Hour}}},
+		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.QuotaExceeded,
+			after: 12 * time.Hour}}},
 			want: failedOutcome("quota_used_up"), commits: 1},
 		{name: "token expired", net: scriptedNetwork{commits: []step{refresh}}, want: publishedOutcome, commits: 2,
 			posts: 1},
@@ -90,10 +93,11 @@ func TestOutcomes(t *testing.T) {
 			want: publishedOutcome, commits: 1, posts: 1},
 		{name: "token expired on every attempt", net: scriptedNetwork{commits: repeatStep(99, refresh)},
 			want: failedOutcome("account_needs_reauth"), commits: 2 * maxRejectedGrants, inactive: true},
-		{name: "token revoked", net: scriptedNetwork{commits: []step{{class: network.AuthDead}}},
+		{name: "token revoked", net: scriptedNetwork{commits: []step{{class: network.ReconnectRequired}}},
 			want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
 		{name: "token expired, refresh rejected", net: scriptedNetwork{commits: []step{refresh},
-			refreshes: []step{{class: network.AuthDead}}}, want: failedOutcome("account_needs_reauth"), commits: 1,
+			refreshes: []step{{class: network.ReconnectRequired}}}, want: failedOutcome("account_needs_reauth"),
+			commits:  1,
 			inactive: true},
 		{name: "token expired, refresh fails once", net: scriptedNetwork{commits: []step{refresh, refresh},
 			refreshes: []step{transient}}, want: publishedOutcome, commits: 3, posts: 1},
@@ -104,7 +108,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "no answer, third lookup succeeds", net: scriptedNetwork{commits: []step{lostButSent},
 			resolves: repeatStep(2, unknownAnswer), truthful: true}, want: publishedOutcome, commits: 1, posts: 1},
 		{name: "no answer, token expired before the lookup", net: scriptedNetwork{commits: []step{lostButSent},
-			resolves: []step{{verdict: network.Unknown, class: network.AuthRefresh}}, truthful: true},
+			resolves: []step{{verdict: network.Unknown, class: network.RefreshRequired}}, truthful: true},
 			want: publishedOutcome, commits: 1, posts: 1},
 		{name: "no answer on every attempt, not published", net: scriptedNetwork{commits: repeatStep(99, lostNotSent),
 			truthful: true}, want: failedOutcome("network_error"), commits: maxTries},
@@ -159,7 +163,7 @@ func TestReconnectDuringDelivery(t *testing.T) {
 		clock := testkit.NewClock(noon)
 		n := &scriptedNetwork{}
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
-		n.commits = []step{{class: network.AuthDead, during: func() {
+		n.commits = []step{{class: network.ReconnectRequired, during: func() {
 			if _, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky",
 				network.Credentials{}); err != nil {
 				t.Error(err)
@@ -238,7 +242,7 @@ func TestPermalinkArrivesLater(t *testing.T) {
 	}{
 		"on the first lookup":   {nil, "https://example.test/late"},
 		"after a failure":       {[]step{{class: network.Transient}, {}}, "https://example.test/late"},
-		"with an expired token": {[]step{{class: network.AuthDead}}, "https://example.test/late"},
+		"with an expired token": {[]step{{class: network.ReconnectRequired}}, "https://example.test/late"},
 		"never":                 {repeatStep(99, step{class: network.Transient}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -335,13 +339,15 @@ func TestNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
-	notSent := []network.Class{network.Transient, network.HostBlocked, network.Rate, network.Quota, network.AuthRefresh,
-		network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
+	notSent := []network.ErrorClass{network.Transient, network.HostBlocked, network.RateLimited,
+		network.QuotaExceeded, network.RefreshRequired,
+		network.ReconnectRequired, network.Rejected, network.RejectedMedia, network.Duplicate, network.AppNotApproved}
 	rapid.Check(t, func(t *rapid.T) {
 		n := &scriptedNetwork{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {
 			if rapid.Bool().Draw(t, "uncertain") {
-				class := rapid.SampledFrom([]network.Class{network.Uncertain, network.Processing}).Draw(t, "class")
+				class := rapid.SampledFrom([]network.ErrorClass{network.OutcomeUnknown, network.Processing}).Draw(t,
+					"class")
 				n.commits = append(n.commits, step{class: class, effect: rapid.Bool().Draw(t, "effect")})
 				continue
 			}

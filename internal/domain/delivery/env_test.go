@@ -27,17 +27,17 @@ import (
 
 // step is the scripted result of one call.
 type step struct {
-	class            network.Class   // class of the error; empty if the call succeeds
-	code             string          // code of the error; "Scripted" if empty
-	effect           bool            // the call took effect despite the error
-	after            time.Duration   // wait that the error asks for
-	during           func()          // called during the call
-	verdict          network.Verdict // for Resolve; Unknown also returns an error
-	wait             time.Duration   // for Prepare: how long to wait before the next Prepare
-	noPermalink      bool            // for Commit: returns no permalink
-	permalink        string          // for Permalink
-	matchedByContent bool            // for Resolve: the post was found by its content
-	hidden           bool            // the network has the post but does not show it; the error has another draft
+	class            network.ErrorClass // class of the error; empty if the call succeeds
+	code             string             // code of the error; "Scripted" if empty
+	effect           bool               // the call took effect despite the error
+	after            time.Duration      // wait that the error asks for
+	during           func()             // called during the call
+	verdict          network.Verdict    // for Resolve; Unknown also returns an error
+	wait             time.Duration      // for Prepare: how long to wait before the next Prepare
+	noPermalink      bool               // for Commit: returns no permalink
+	permalink        string             // for Permalink
+	matchedByContent bool               // for Resolve: the post was found by its content
+	hidden           bool               // the network has the post but does not show it; the error has another draft
 }
 
 // scriptedNetwork is a network without idempotency, so every commit with an effect creates another post. Each method
@@ -51,12 +51,12 @@ type scriptedNetwork struct {
 	prepareCalls, commitCalls, resolveCalls            int
 	refreshCalls, permalinkCalls                       int
 	posts                                              int
-	finishSteps                                        []string          // steps after the publication
-	finishScripts                                      map[string][]step // scripts of the steps, by name
-	finishCalls                                        []string          // names of the steps that were called, in order
-	finishedPostID                                     string            // ID of the post in the last Finish
-	truthful                                           bool              // without a script, Resolve reports whether a post exists
-	plans                                              []network.Intent  // arguments of each Plan
+	finishSteps                                        []string             // steps after the publication
+	finishScripts                                      map[string][]step    // scripts of the steps, by name
+	finishCalls                                        []string             // names of the steps that were called, in order
+	finishedPostID                                     string               // ID of the post in the last Finish
+	truthful                                           bool                 // without a script, Resolve reports whether a post exists
+	plans                                              []network.Submission // arguments of each Plan
 }
 
 func next(script *[]step) (step, bool) {
@@ -80,7 +80,7 @@ func (n *scriptedNetwork) fail(s step) error {
 		e.Hidden, e.Draft = network.Receipt{ID: "1", Permalink: "https://example.test/1"}, network.Draft(`"hidden"`)
 	}
 	if s.after > 0 {
-		e.After = n.clock.Now().Add(s.after)
+		e.RetryAt = n.clock.Now().Add(s.after)
 	}
 	return e
 }
@@ -91,7 +91,7 @@ func (n *scriptedNetwork) Check(network.Content) []network.Problem { return nil 
 // Rules allow threads.
 func (n *scriptedNetwork) Rules() network.Rules { return network.Rules{Title: "Bluesky", Thread: true} }
 
-func (n *scriptedNetwork) Plan(i network.Intent) (network.Draft, error) {
+func (n *scriptedNetwork) Plan(i network.Submission) (network.Draft, error) {
 	n.plans = append(n.plans, i)
 	return json.Marshal(i.Content.Text)
 }

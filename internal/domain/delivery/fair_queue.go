@@ -8,8 +8,8 @@ import (
 // maxQueued is the maximum number of deliveries that wait in memory. The waker wakes rejected deliveries again later.
 const maxQueued = 10_000
 
-// queued is a delivery that waits in a fairQueue.
-type queued struct {
+// queuedDelivery is a delivery that waits in a fairQueue.
+type queuedDelivery struct {
 	id       string
 	platform string
 	team     int64
@@ -82,7 +82,7 @@ func (p *fairQueue) contains(id string) bool {
 }
 
 // add appends a delivery unless it is already in the queue.
-func (p *fairQueue) add(d queued) {
+func (p *fairQueue) add(d queuedDelivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.waiting[d.id] || len(p.waiting) >= maxQueued {
@@ -107,13 +107,13 @@ func (p *fairQueue) add(d queued) {
 
 // next removes and returns the delivery that runs next. It reports false if the queue is empty or closed, or if no slot
 // is free. The caller must call release after the work.
-func (p *fairQueue) next() (queued, bool) {
+func (p *fairQueue) next() (queuedDelivery, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.running >= p.maxRunning {
-		return queued{}, false
+		return queuedDelivery{}, false
 	}
-	var d queued
+	var d queuedDelivery
 	var nextNetwork *networkQueue
 	for platform, candidate := range p.networks {
 		if candidate.waiting > 0 && candidate.running < p.maxPerNetwork && (nextNetwork == nil || candidate.before(&nextNetwork.share)) {
@@ -139,7 +139,7 @@ func (p *fairQueue) next() (queued, bool) {
 }
 
 // release frees the slot of a delivery.
-func (p *fairQueue) release(d queued) {
+func (p *fairQueue) release(d queuedDelivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	network := p.networks[d.platform]

@@ -14,8 +14,8 @@ import (
 )
 
 // startAll starts every delivery that may run and returns them.
-func (p *fairQueue) startAll() []queued {
-	out := []queued{}
+func (p *fairQueue) startAll() []queuedDelivery {
+	out := []queuedDelivery{}
 	for q, free := p.next(); free; q, free = p.next() {
 		out = append(out, q)
 	}
@@ -24,7 +24,7 @@ func (p *fairQueue) startAll() []queued {
 
 func addMany(p *fairQueue, platform string, team int64, n int) {
 	for i := range n {
-		p.add(queued{fmt.Sprintf("%s/%d/%d", platform, team, i), platform, team})
+		p.add(queuedDelivery{fmt.Sprintf("%s/%d/%d", platform, team, i), platform, team})
 	}
 }
 
@@ -76,7 +76,7 @@ func TestFairQueueModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := newFairQueue(rapid.IntRange(1, 6).Draw(t, "max running"), rapid.IntRange(1, 4).Draw(t, "max per network"))
-		added, started, running := map[string]bool{}, map[string]bool{}, []queued{}
+		added, started, running := map[string]bool{}, map[string]bool{}, []queuedDelivery{}
 		finish := func(i int) {
 			p.release(running[i])
 			running = slices.Delete(running, i, i+1)
@@ -99,7 +99,8 @@ func TestFairQueueModel(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				q := queued{fmt.Sprint(len(added)), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "platform"),
+				q := queuedDelivery{fmt.Sprint(len(added)), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t,
+					"platform"),
 					rapid.Int64Range(1, 3).Draw(t, "team")}
 				added[q.id] = true
 				p.add(q)
@@ -126,19 +127,19 @@ func TestFairQueueModel(t *testing.T) {
 func TestStopWaitsForRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &Service{waiting: newFairQueue(4, 4)}
-		addMany(s.waiting, "bluesky", 1, 2)
-		running, _ := s.waiting.next()
+		s := &Service{pending: newFairQueue(4, 4)}
+		addMany(s.pending, "bluesky", 1, 2)
+		running, _ := s.pending.next()
 		drainCtx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := s.Drain(drainCtx); err == nil {
 			t.Error("Drain returned while a delivery was running")
 		}
-		time.AfterFunc(time.Second, func() { s.waiting.release(running) })
+		time.AfterFunc(time.Second, func() { s.pending.release(running) })
 		if err := s.Drain(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if _, free := s.waiting.next(); free {
+		if _, free := s.pending.next(); free {
 			t.Error("another delivery started")
 		}
 	})

@@ -85,12 +85,12 @@ func (a *attempt) tryStep(ctx context.Context, finisher network.Finisher, step s
 	case a.d.NetworkID == "":
 		return stepAnswer{string(network.Rejected), network.CodePostUnknown}, 0
 	case a.grant.Lost:
-		return stepAnswer{string(network.AuthDead), network.CodeAccountLost}, 0
+		return stepAnswer{string(network.ReconnectRequired), network.CodeAccountLost}, 0
 	}
 	err := a.finishStep(ctx, finisher, step)
-	result, code, _ := describeAnswer(err)
-	if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.Rate {
-		return stepAnswer{result, code}, min(e.After.Sub(a.s.db.Now()), maxRateLimitWait)
+	result, code, _ := describeCallResult(err)
+	if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.RateLimited {
+		return stepAnswer{result, code}, min(e.RetryAt.Sub(a.s.db.Now()), maxRateLimitWait)
 	}
 	return stepAnswer{result, code}, 0
 }
@@ -117,14 +117,14 @@ func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, ste
 		err = finisher.Finish(callCtx, a.grant.Grant, a.d.Draft, a.d.NetworkID, step, a.s.library.Files(a.d.TeamID))
 		endCall(span, err)
 		a.reportCall(ctx, step, err)
-		a.recordAnswer(ctx, attempt, err)
-		if errorClass(err) != network.AuthRefresh || err == nil || a.refreshed {
+		a.recordCallResult(ctx, attempt, err)
+		if errorClass(err) != network.RefreshRequired || err == nil || a.refreshed {
 			return err
 		}
 		a.refreshed = true
 		fresh, err := a.s.accounts.Refresh(ctx, a.d.AccountID, a.grant)
 		if err != nil || fresh.Lost {
-			return &network.Error{Class: network.AuthDead, Code: network.CodeAccountLost, Err: err}
+			return &network.Error{Class: network.ReconnectRequired, Code: network.CodeAccountLost, Err: err}
 		}
 		a.grant = fresh
 	}
@@ -137,8 +137,8 @@ func (s stepAnswer) isDone() bool { return s.result == "answered" }
 
 // isTemporary reports whether the step may succeed if it is repeated soon. A step without a result was interrupted.
 func (s stepAnswer) isTemporary() bool {
-	switch network.Class(s.result) { //nolint:exhaustive // All other classes are permanent.
-	case "", network.Transient, network.Rate, network.Processing, network.Uncertain, network.HostBlocked:
+	switch network.ErrorClass(s.result) { //nolint:exhaustive // All other classes are permanent.
+	case "", network.Transient, network.RateLimited, network.Processing, network.OutcomeUnknown, network.HostBlocked:
 		return true
 	}
 	return false

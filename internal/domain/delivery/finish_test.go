@@ -41,11 +41,12 @@ func TestFinishSteps(t *testing.T) {
 		}},
 			strings.TrimSpace(strings.Repeat("playlist ", maxFinishTries)), []any{"playlist_not_set"}, 0},
 		"rate limited": {scriptedNetwork{finishSteps: bothSteps[1:], finishScripts: map[string][]step{
-			"playlist": {{class: network.Rate, after: time.Minute}},
+			"playlist": {{class: network.RateLimited, after: time.Minute}},
 		}}, "playlist playlist", nil, 0}, //nolint:dupword // two calls
 		"token expired": {scriptedNetwork{finishSteps: bothSteps, finishScripts: map[string][]step{"thumbnail": {refresh}}},
 			"thumbnail thumbnail playlist", nil, 1}, //nolint:dupword // two calls
-		"token expired, refresh rejected": {scriptedNetwork{finishSteps: bothSteps[1:], refreshes: []step{{class: network.AuthDead}},
+		"token expired, refresh rejected": {scriptedNetwork{finishSteps: bothSteps[1:],
+			refreshes:     []step{{class: network.ReconnectRequired}},
 			finishScripts: map[string][]step{"playlist": {refresh}}}, "playlist", []any{"playlist_not_set"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 // post, even after a retry that failed for another reason.
 func TestRetryHiddenPost(t *testing.T) {
 	t.Parallel()
-	locked := step{class: network.Unapproved, hidden: true}
-	atLookup := step{verdict: network.Absent, class: network.Unapproved, hidden: true}
+	locked := step{class: network.AppNotApproved, hidden: true}
+	atLookup := step{verdict: network.Absent, class: network.AppNotApproved, hidden: true}
 	for name, n := range map[string]*scriptedNetwork{
 		"found by the commit":         {commits: []step{locked}},
 		"found by a lookup":           {commits: []step{lostNotSent}, resolves: []step{atLookup}},

@@ -13,13 +13,13 @@ import (
 // posts. No network lists more of them.
 const maxOtherPublications = 500
 
-// sendHistory returns when a delivery had inconclusive commits before this attempt, and the IDs of our other posts on
+// commitHistory returns when a delivery had inconclusive commits before this attempt, and the IDs of our other posts on
 // the account. It also reports whether a commit got no response at all.
 //
 // Lookups without a response count too, because the network may still be processing the request. If a node crashed
 // during a commit, the commit counts until the next attempt, because the node may have sent the request at any time
 // until it lost the lease.
-func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
+func commitHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
 	var first, last, unanswered, undecided int64
 	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1
 		ELSE 0 END), 0), COALESCE(SUM(CASE WHEN call = 'commit' AND result <> ? THEN 1 ELSE 0 END), 0),
@@ -29,7 +29,7 @@ func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (
 		FROM (SELECT id, call, started_at, ended_at, result, network_code, LEAD(started_at) OVER (ORDER BY id) AS next
 		FROM delivery_attempts WHERE delivery_id = ?) tried
 		WHERE id <> ? AND (call = 'commit' AND result IN ('', ?, ?) OR call = 'resolve' AND result IN ('', ?))`,
-		string(network.Processing), d.ID, attempt, string(network.Uncertain), string(network.Processing),
+		string(network.Processing), d.ID, attempt, string(network.OutcomeUnknown), string(network.Processing),
 		string(network.Transient)).Scan(&unanswered, &undecided, &first, &last)
 	if err != nil {
 		return network.CommitHistory{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)

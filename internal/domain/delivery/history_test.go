@@ -56,7 +56,7 @@ func TestQuietPeriodAfterTakeover(t *testing.T) {
 			{"commit", 0, 0, "", 0}, // may still be running
 			{"resolve", 30 * time.Second, time.Second, string(network.Processing), 30 * time.Second},
 			{"resolve", 50 * time.Second, time.Second, "absent", 30 * time.Second},
-			{"commit", 60 * time.Second, 5 * time.Second, string(network.Uncertain), 65 * time.Second},
+			{"commit", 60 * time.Second, 5 * time.Second, string(network.OutcomeUnknown), 65 * time.Second},
 			{"resolve", 70 * time.Second, 0, "", 70 * time.Second},
 		} {
 			ended := int64(0)
@@ -69,7 +69,7 @@ func TestQuietPeriodAfterTakeover(t *testing.T) {
 					d.ID, a.call, db.Micros(noon.Add(a.start)), ended, a.result)
 				return err
 			}))
-			got, _, err := sendHistory(t.Context(), s.db, d, 0)
+			got, _, err := commitHistory(t.Context(), s.db, d, 0)
 			if err != nil || !got.First.Equal(noon) || !got.Last.Equal(noon.Add(a.wantLast)) {
 				t.Errorf("after the %s of %v: %+v, want %v (%v)", a.call, a.start, got, a.wantLast, err)
 			}
@@ -80,7 +80,7 @@ func TestQuietPeriodAfterTakeover(t *testing.T) {
 // A commit without an answer or with an uncertain answer is undecided.
 func TestUndecidedCommits(t *testing.T) {
 	t.Parallel()
-	for name, last := range map[string]string{"no answer": "", "an uncertain answer": string(network.Uncertain)} {
+	for name, last := range map[string]string{"no answer": "", "an uncertain answer": string(network.OutcomeUnknown)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testUndecidedCommits(t, last)
@@ -108,7 +108,7 @@ func testUndecidedCommits(t *testing.T, last string) {
 					result) VALUES (?, 1, ?, ?, ?, ?)`, d.ID, a.call, db.Micros(noon), db.Micros(noon), a.result)
 				return err
 			}))
-			if got, _, err := sendHistory(t.Context(), s.db, d, 0); err != nil || got.Undecided != a.undecided {
+			if got, _, err := commitHistory(t.Context(), s.db, d, 0); err != nil || got.Undecided != a.undecided {
 				t.Errorf("after a %s, %s: %+v, %v", a.call, a.result, got, err)
 			}
 		}

@@ -28,7 +28,7 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ?
 			WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
 				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0)
-				AND `+restoreguard.Free+`
+				AND `+restoreguard.NotHeld+`
 			RETURNING team_id, post_id, account_id, part, job_id, phase, draft, tries, looks, epoch, network_id, first_at,
 			created_at,
 				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id), COALESCE((SELECT trace FROM jobs
@@ -110,8 +110,8 @@ func (s *Service) instant() instant {
 	return instant{s.db.Now(), now.Round(0), now}
 }
 
-// until returns the time from i to now: the longest time that any of the three clocks measured.
-func (i instant) until(now instant) time.Duration {
+// elapsed returns the time from i to now: the longest time that any of the three clocks measured.
+func (i instant) elapsed(now instant) time.Duration {
 	return max(now.cluster.Sub(i.cluster), now.wall.Sub(i.wall), now.monotonic.Sub(i.monotonic))
 }
 
@@ -120,7 +120,7 @@ var errLeaseStale = errors.New("the lease was not renewed in time; another node 
 
 // checkLease returns errLeaseStale if a lease's duration has passed since the last renewal.
 func (a *attempt) checkLease() error {
-	if a.leaseConfirmed.Load().until(a.s.instant()) >= a.s.opts.Lease {
+	if a.leaseConfirmed.Load().elapsed(a.s.instant()) >= a.s.opts.Lease {
 		return errLeaseStale
 	}
 	return nil

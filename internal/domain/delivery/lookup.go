@@ -19,13 +19,13 @@ func (a *attempt) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	history, noAnswer, err := sendHistory(ctx, a.s.db, a.d, attempt)
+	history, noAnswer, err := commitHistory(ctx, a.s.db, a.d, attempt)
 	if err != nil {
 		return err
 	}
 	a.committedBefore = !history.First.IsZero()
 	verdict, receipt, err := a.lookUp(ctx, history)
-	a.recordAnswer(ctx, attempt, err)
+	a.recordCallResult(ctx, attempt, err)
 	switch {
 	case verdict == network.Published:
 		return a.recordPublished(ctx, attempt, receipt)
@@ -35,7 +35,7 @@ func (a *attempt) resolve(ctx context.Context) error {
 		return a.finish(ctx, ended, failedResult("network_error", ""))
 	case verdict == network.Absent:
 		return a.resend(ctx, history, noAnswer)
-	case errorClass(err) == network.AuthRefresh && !a.refreshed:
+	case errorClass(err) == network.RefreshRequired && !a.refreshed:
 		return a.refreshGrant(ctx)
 	case errorClass(err) == network.Processing:
 		return a.waitForNetwork(ctx, err)
@@ -59,7 +59,7 @@ func (a *attempt) lookUp(ctx context.Context, history network.CommitHistory) (ne
 }
 
 // errAmbiguous is the error of a lookup that found a post that may belong to another delivery.
-var errAmbiguous = &network.Error{Class: network.Uncertain,
+var errAmbiguous = &network.Error{Class: network.OutcomeUnknown,
 	Err: errors.New("the found post may belong to another publication with the same content on this account")}
 
 // belongsToOther reports whether a post that was found by its content may belong to another delivery with the same
@@ -67,16 +67,16 @@ var errAmbiguous = &network.Error{Class: network.Uncertain,
 func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
 	// The order matters: if the other delivery ends between the two checks, the second check finds its ID. On an error,
 	// assume that the post belongs to another delivery.
-	if rival, err := a.s.hasRival(ctx, a.d); err != nil || rival {
+	if rival, err := a.s.hasCompetingDelivery(ctx, a.d); err != nil || rival {
 		return true
 	}
 	published, err := otherPublications(ctx, a.s.db, a.d)
 	return err != nil || (network.CommitHistory{OtherPosts: published}).BelongsToOther(r.ID, r.Permalink)
 }
 
-// hasRival reports whether a part of another post with the same words is being published on the account and has no result
+// hasCompetingDelivery reports whether a part of another post with the same words is being published on the account and has no result
 // yet.
-func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
+func (s *Service) hasCompetingDelivery(ctx context.Context, d delivery) (bool, error) {
 	others, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error { return rows.Scan(&d.PostID, &d.Part) },
 		`SELECT DISTINCT d.post_id, d.part FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')
 			AND d.account_id = ? AND d.post_id <> ?`, d.TeamID, d.AccountID, d.PostID)
@@ -107,7 +107,7 @@ func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 	if !ok {
 		return a.finish(ctx, ended, failedResult(code, ""))
 	}
-	if e.Class == network.Unapproved {
+	if e.Class == network.AppNotApproved {
 		a.logUnapproved(ctx, e)
 	}
 	return a.finishRejected(ctx, code, e)

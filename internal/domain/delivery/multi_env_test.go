@@ -51,10 +51,15 @@ func (n *memoryNetwork) maxCopies() int {
 	return highest
 }
 
-func (n *memoryNetwork) Platform() string                             { return n.platform }
-func (n *memoryNetwork) Rules() network.Rules                         { return network.Rules{Title: n.platform, Thread: true} }
-func (n *memoryNetwork) Check(network.Content) []network.Problem      { return nil }
-func (n *memoryNetwork) Plan(i network.Intent) (network.Draft, error) { return json.Marshal(i.Seed) }
+func (n *memoryNetwork) Platform() string { return n.platform }
+func (n *memoryNetwork) Rules() network.Rules {
+	return network.Rules{Title: n.platform,
+		Thread: true}
+}
+func (n *memoryNetwork) Check(network.Content) []network.Problem { return nil }
+func (n *memoryNetwork) Plan(i network.Submission) (network.Draft, error) {
+	return json.Marshal(i.Seed)
+}
 func (n *memoryNetwork) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
 	return g, nil
 }

@@ -24,8 +24,8 @@ const (
 	StepFinish    Step = "finish"  // published; the thumbnail or playlist is being set
 )
 
-// Next is the next step of an account of a post.
-type Next struct {
+// NextStep is the next step of an account of a post.
+type NextStep struct {
 	AccountID int64
 	Step      Step
 	At        time.Time // time of the step; zero for now
@@ -33,15 +33,15 @@ type Next struct {
 }
 
 // NextSteps returns the next step of each unfinished delivery of a team's post.
-func (s *Service) NextSteps(ctx context.Context, team int64, postID string) ([]Next, error) {
+func (s *Service) NextSteps(ctx context.Context, team int64, postID string) ([]NextStep, error) {
 	now := s.db.Now()
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, n *Next) error {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, n *NextStep) error {
 		var d pendingDelivery
 		err := rows.Scan(&n.AccountID, &d.phase, &d.tries, &d.drafted, &d.lease, &d.notBefore, &d.wake, &d.created,
 			&d.lastCall)
 		n.Step, n.At = d.step(), d.at(now)
 		if n.Step == StepLookUp {
-			n.Until = db.Time(d.created).Add(lookUpFor)
+			n.Until = db.Time(d.created).Add(unconfirmedLookupPeriod)
 		}
 		return err
 	}, nextStepsQuery, postID, team)

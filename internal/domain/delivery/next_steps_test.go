@@ -21,7 +21,8 @@ func TestNextSteps(t *testing.T) {
 		"before the first attempt": {step: StepSend},
 		"published":                {within: time.Minute},
 		"failed":                   {net: scriptedNetwork{commits: []step{{class: network.Rejected}}}, within: time.Minute},
-		"rate limited": {net: scriptedNetwork{commits: repeatStep(3, step{class: network.Rate, after: 20 * time.Second})},
+		"rate limited": {net: scriptedNetwork{commits: repeatStep(3, step{class: network.RateLimited,
+			after: 20 * time.Second})},
 			within: time.Second, step: StepRetry, future: true},
 		"preparing": {net: scriptedNetwork{prepares: repeatStep(9, step{wait: 10 * time.Second})}, within: time.Second,
 			step: StepPrepare, future: true},
@@ -30,7 +31,8 @@ func TestNextSteps(t *testing.T) {
 		"unconfirmed": {net: scriptedNetwork{commits: []step{lostButSent}}, within: 2 * time.Minute,
 			step: StepLookUp, future: true},
 		"unconfirmed, lookups ended": {net: scriptedNetwork{commits: []step{lostButSent}}, within: 48 * time.Hour},
-		"token revoked":              {net: scriptedNetwork{commits: []step{{class: network.AuthDead}}}, within: time.Minute},
+		"token revoked": {net: scriptedNetwork{commits: []step{{class: network.ReconnectRequired}}},
+			within: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,7 +66,7 @@ func (s *env) checkNext(t *testing.T, step Step, future bool) {
 		steps[0].AccountID != s.account(t) {
 		t.Fatalf("got %+v at %v, want %s", steps, s.clock.Now(), step)
 	}
-	if got := steps[0].Until; step == StepLookUp && !got.Equal(noon.Add(lookUpFor)) {
+	if got := steps[0].Until; step == StepLookUp && !got.Equal(noon.Add(unconfirmedLookupPeriod)) {
 		t.Errorf("lookups until %v", got)
 	}
 	if others, err := s.NextSteps(t.Context(), s.call.TeamID+1, s.post); err != nil || len(others) != 0 {

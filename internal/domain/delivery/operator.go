@@ -102,7 +102,7 @@ func (s *Service) Wake(ctx context.Context, id string) error {
 			return fmt.Errorf("waking delivery %s: %w", id, err)
 		}
 		if n == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return nil
 	})

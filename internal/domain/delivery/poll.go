@@ -38,8 +38,8 @@ func (a *attempt) waitForNetwork(ctx context.Context, err error) error {
 	}
 	a.d.Lookups = 0 // The network responds again.
 	wait := defaultPollInterval
-	if e, ok := errors.AsType[*network.Error](err); ok && !e.After.IsZero() {
-		wait = max(time.Second, min(e.After.Sub(a.s.db.Now()), maxPollInterval))
+	if e, ok := errors.AsType[*network.Error](err); ok && !e.RetryAt.IsZero() {
+		wait = max(time.Second, min(e.RetryAt.Sub(a.s.db.Now()), maxPollInterval))
 	}
 	return a.postpone(ctx, wait)
 }

@@ -60,9 +60,9 @@ func (a *attempt) saveDraft(ctx context.Context, name string) error {
 	})
 }
 
-// recordAnswer stores the result of a call in the delivery's history. If that fails, it only logs the error.
-func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) {
-	result, code, text := describeAnswer(cause)
+// recordCallResult stores the result of a call in the delivery's history. If that fails, it only logs the error.
+func (a *attempt) recordCallResult(ctx context.Context, attempt int64, cause error) {
+	result, code, text := describeCallResult(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ?, network_code = ?,
 			network_text = ? WHERE id = ?`, db.Micros(tx.Now()), result, code, text, attempt)
@@ -75,7 +75,7 @@ func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) 
 
 // recordFailedCall stores a failed call that publishes nothing. Such a call is recorded only afterwards.
 func (a *attempt) recordFailedCall(ctx context.Context, call string, started time.Time, cause error) {
-	result, code, text := describeAnswer(cause)
+	result, code, text := describeCallResult(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result,
 			network_code, network_text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -87,9 +87,9 @@ func (a *attempt) recordFailedCall(ctx context.Context, call string, started tim
 	}
 }
 
-// describeAnswer returns the result of a call with the network's code and text. If the network's response has no code,
+// describeCallResult returns the result of a call with the network's code and text. If the network's response has no code,
 // the HTTP status is the code. So the code of a network.Error is empty only if there was no response.
-func describeAnswer(cause error) (string, string, string) {
+func describeCallResult(cause error) (string, string, string) {
 	if e, ok := errors.AsType[*network.Error](cause); ok {
 		code := e.Code
 		if code == "" && e.Status > 0 {
@@ -243,9 +243,9 @@ func storeResult(
 	return posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r)
 }
 
-// counted selects the deliveries d that determine the result of their job. First comments do so only in a job that
+// countedSQL selects the deliveries d that determine the result of their job. First comments do so only in a job that
 // retries nothing else.
-const counted = `(d.part >= 0 OR NOT EXISTS (SELECT 1 FROM deliveries other WHERE other.job_id = d.job_id AND other.part >= 0))`
+const countedSQL = `(d.part >= 0 OR NOT EXISTS (SELECT 1 FROM deliveries other WHERE other.job_id = d.job_id AND other.part >= 0))`
 
 // updateJob finishes a job after its last delivery, and corrects the job if a later lookup changes a result.
 func updateJob(ctx context.Context, tx *db.Tx, id string) error {
@@ -256,7 +256,7 @@ func updateJob(ctx context.Context, tx *db.Tx, id string) error {
 	}
 	parts, err := db.All(ctx, tx, func(rows *sql.Rows, p *part) error {
 		return rows.Scan(&p.state, &p.code, &p.ended)
-	}, `SELECT outcome, error_code, ended_at FROM deliveries d WHERE job_id = ? AND `+counted+` ORDER BY created_at, id`, id)
+	}, `SELECT outcome, error_code, ended_at FROM deliveries d WHERE job_id = ? AND `+countedSQL+` ORDER BY created_at, id`, id)
 	if err != nil {
 		return fmt.Errorf("reading the deliveries of a job: %w", err)
 	}

@@ -35,7 +35,7 @@ func TestIntermittentLookups(t *testing.T) {
 func TestLookupBeforeEachResend(t *testing.T) {
 	t.Parallel()
 	for name, second := range map[string]step{
-		"rate limited":    {class: network.Rate, after: 20 * time.Second},
+		"rate limited":    {class: network.RateLimited, after: 20 * time.Second},
 		"transient error": {class: network.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {

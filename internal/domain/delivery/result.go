@@ -56,7 +56,7 @@ func readResult(ctx context.Context, q db.Querier, _ operation.Call, r job.Recor
 		return err
 	}, `SELECT d.account_id, d.part, d.outcome, CASE WHEN d.part = 0 THEN d.permalink ELSE t.permalink END, d.error_code,
 			d.network_text, a.platform, a.username FROM deliveries d JOIN social_accounts a ON a.id = d.account_id
-			JOIN post_targets t ON t.post_id = d.post_id AND t.account_id = d.account_id WHERE d.job_id = ? AND `+counted+`
+			JOIN post_targets t ON t.post_id = d.post_id AND t.account_id = d.account_id WHERE d.job_id = ? AND `+countedSQL+`
 			ORDER BY d.created_at, d.id`, r.ID)
 	if err != nil {
 		return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)

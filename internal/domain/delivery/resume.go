@@ -76,7 +76,7 @@ const maxListingDelay = 3 * time.Minute
 // negative if all posts are listed.
 func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	state, err := restoreguard.Read(ctx, s.db)
-	if err != nil || !state.IsHeld() || state.Cause == restoreguard.ByHand {
+	if err != nil || !state.IsHeld() || state.Cause == restoreguard.Manual {
 		return 0, err
 	}
 	return state.HeldAt.Add(maxListingDelay).Sub(s.db.Now()), nil
@@ -115,7 +115,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	if err != nil {
 		return out, err
 	}
-	if state.Cause != restoreguard.ByHand {
+	if state.Cause != restoreguard.Manual {
 		if err := s.checkConfigured(candidates); err != nil {
 			return out, err
 		}
@@ -143,7 +143,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 // lift ends the hold after all outcomes are recorded.
 func (s *Service) lift(ctx context.Context, state restoreguard.State, found ResumeReport, opts ResumeOptions) error {
 	return s.whileHeld(ctx, "delivery.resume", state, func(ctx context.Context, tx *db.Tx) error {
-		if opts.SuppressMail != nil && state.Cause != restoreguard.ByHand {
+		if opts.SuppressMail != nil && state.Cause != restoreguard.Manual {
 			if err := opts.SuppressMail(ctx, tx, state.Since); err != nil {
 				return err
 			}

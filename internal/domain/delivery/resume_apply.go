@@ -65,7 +65,7 @@ func keysOf(of map[string][]*candidate) func(func(string) bool) {
 // applyPostOutcomes records the outcomes of one post's accounts. It does not change a scheduled post that can be released
 // normally.
 func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates []*candidate) error {
-	first, rejected := candidates[0], ""
+	first, rejectionCode := candidates[0], ""
 	if first.delivery.ID == "" {
 		if !slices.ContainsFunc(candidates, func(d *candidate) bool { return d.Outcome != OutcomeGoesLate }) {
 			return nil
@@ -74,7 +74,7 @@ func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates [
 		if err != nil || !submitted {
 			return err
 		}
-		rejected = rejection
+		rejectionCode = rejection
 	}
 	unfinished, err := s.listOpen(ctx, tx, ` AND d.post_id = ?`, first.PostID)
 	if err != nil {
@@ -82,10 +82,10 @@ func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates [
 	}
 	for _, d := range candidates {
 		i := slices.IndexFunc(unfinished, func(u delivery) bool { return u.AccountID == d.AccountID })
-		if i < 0 || d.Outcome == OutcomeGoesLate && rejected == "" {
+		if i < 0 || d.Outcome == OutcomeGoesLate && rejectionCode == "" {
 			continue
 		}
-		if err := s.applyOutcome(ctx, tx, unfinished[i], d, rejected); err != nil {
+		if err := s.applyOutcome(ctx, tx, unfinished[i], d, rejectionCode); err != nil {
 			return err
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d deliver
 
 // applyOutcome ends a delivery with the outcome of a candidate. rejected is an error code for candidates that would be
 // sent now. It may be empty.
-func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, rejected string) error {
+func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, rejectionCode string) error {
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)
 	if err != nil {
@@ -131,9 +131,9 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 		Permalink: c.receipt.Permalink, NetworkID: c.receipt.ID}, ended
 	switch c.Outcome {
 	case OutcomeUnconfirmed:
-		lookupResult, result = string(network.Uncertain), unconfirmedResult("")
+		lookupResult, result = string(network.OutcomeUnknown), unconfirmedResult("")
 	case OutcomeGoesLate:
-		lookupResult, result = "answered", failedResult(rejected, "")
+		lookupResult, result = "answered", failedResult(rejectionCode, "")
 	case OutcomeMissed:
 		lookupResult, result = "answered", failedResult("missed_while_held", "")
 	default:

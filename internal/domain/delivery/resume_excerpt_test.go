@@ -16,7 +16,8 @@ func TestDescribeFailure(t *testing.T) {
 		err  error
 		want string
 	}{
-		{fmt.Errorf("listing: %w", &network.Error{Class: network.Unapproved, Code: "r_member_social"}), "does not let this app"},
+		{fmt.Errorf("listing: %w", &network.Error{Class: network.AppNotApproved, Code: "r_member_social"}),
+			"does not let this app"},
 		{errNoPostList, "does not let this app"},
 		{errGrantLost, "is disconnected"},
 		{&network.Error{Class: network.Transient}, "could not be asked"},

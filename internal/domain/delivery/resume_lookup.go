@@ -121,8 +121,9 @@ func isTemporary(err error) bool {
 	if errors.Is(err, errGrantLost) || errors.Is(err, errNoPostList) {
 		return false
 	}
-	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate,
-		network.Quota, network.HostBlocked}, errorClass(err))
+	return slices.Contains([]network.ErrorClass{network.Transient, network.OutcomeUnknown, network.Processing,
+		network.RateLimited,
+		network.QuotaExceeded, network.HostBlocked}, errorClass(err))
 }
 
 // describeFailure returns the reason to display for a failed lookup.
@@ -130,7 +131,7 @@ func describeFailure(err error) string {
 	switch {
 	case errors.Is(err, errGrantLost):
 		return "The account is disconnected, so the network could not be asked."
-	case errors.Is(err, errNoPostList), errorClass(err) == network.Unapproved:
+	case errors.Is(err, errNoPostList), errorClass(err) == network.AppNotApproved:
 		return "The network does not let this app list posts."
 	}
 	return "The network could not be asked."
@@ -143,7 +144,7 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 		d.verdict = network.Unknown
 		return
 	}
-	t, _, err := sendHistory(ctx, s.db, d.delivery, 0)
+	t, _, err := commitHistory(ctx, s.db, d.delivery, 0)
 	if err != nil {
 		d.verdict = network.Unknown
 		return
@@ -186,7 +187,7 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64,
 		return grant, nil, false, errNoPostList
 	}
 	listed, err := collector.Collect(ctx, grant.Grant, since, maxListedPosts)
-	if err != nil && errorClass(err) == network.AuthRefresh {
+	if err != nil && errorClass(err) == network.RefreshRequired {
 		if grant, err = s.accounts.Refresh(ctx, id, grant); err == nil {
 			listed, err = collector.Collect(ctx, grant.Grant, since, maxListedPosts)
 		}
@@ -194,7 +195,7 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	if err != nil {
 		return grant, nil, false, fmt.Errorf("listing the posts of account %d: %w", id, err)
 	}
-	known, _, err := sendHistory(ctx, s.db, delivery{AccountID: id}, 0)
+	known, _, err := commitHistory(ctx, s.db, delivery{AccountID: id}, 0)
 	if err != nil {
 		return grant, nil, false, err
 	}

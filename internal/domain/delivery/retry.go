@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	maxTries          = 6                // failed calls until the delivery fails
-	maxRejectedGrants = 3                // rejections of new grants until the connection counts as lost
-	quietTime         = 90 * time.Second // how long a call without a response may still publish the post
-	maxLookups        = 6                // inconclusive lookups in a row until the account is unconfirmed
-	maxRateLimitWait  = 15 * time.Minute // maximum wait that a network can request
-	minBackoff        = 500 * time.Millisecond
-	maxBackoff        = 15 * time.Second
-	lookUpFor         = 24 * time.Hour // how long an unconfirmed account is looked up
+	maxTries                = 6                // failed calls until the delivery fails
+	maxRejectedGrants       = 3                // rejections of new grants until the connection counts as lost
+	quietTime               = 90 * time.Second // how long a call without a response may still publish the post
+	maxLookups              = 6                // inconclusive lookups in a row until the account is unconfirmed
+	maxRateLimitWait        = 15 * time.Minute // maximum wait that a network can request
+	minBackoff              = 500 * time.Millisecond
+	maxBackoff              = 15 * time.Second
+	unconfirmedLookupPeriod = 24 * time.Hour // how long an unconfirmed account is looked up
 )
 
 // backoff returns the wait after the nth failure. It doubles from minBackoff to maxBackoff.
@@ -34,7 +34,7 @@ func lookupInterval(lookups int) time.Duration {
 }
 
 // errorClass returns the class of a network error. Other errors count as transient.
-func errorClass(err error) network.Class {
+func errorClass(err error) network.ErrorClass {
 	if e, ok := errors.AsType[*network.Error](err); ok {
 		return e.Class
 	}
@@ -50,8 +50,8 @@ func errorMessage(err error) string {
 }
 
 // rejectionCodes are the error codes of permanent rejections.
-var rejectionCodes = map[network.Class]string{
-	network.Rejected: "rejected_content", network.Unapproved: "app_not_approved",
+var rejectionCodes = map[network.ErrorClass]string{
+	network.Rejected: "rejected_content", network.AppNotApproved: "app_not_approved",
 	network.RejectedMedia: "rejected_media", network.Duplicate: "duplicate_content",
 }
 
@@ -70,7 +70,7 @@ func (a *attempt) handleRejection(ctx context.Context, restart phase, err error)
 		return a.finish(ctx, ended, failedResult("preflight_blocked", ""))
 	}
 	switch e.Class {
-	case network.AuthRefresh:
+	case network.RefreshRequired:
 		switch {
 		case !a.refreshed:
 			return a.refreshGrant(ctx)
@@ -79,19 +79,20 @@ func (a *attempt) handleRejection(ctx context.Context, restart phase, err error)
 		}
 		// The grant is new, so a single rejection does not mean that the grant is invalid.
 		return a.retry(ctx, restart, "account_needs_reauth", e.Message, 0)
-	case network.AuthDead:
+	case network.ReconnectRequired:
 		return a.handleLostGrant(ctx, e.Message)
-	case network.Rate, network.Quota:
+	case network.RateLimited, network.QuotaExceeded:
 		return a.waitForQuota(ctx, e)
-	case network.Rejected, network.Unapproved, network.RejectedMedia, network.Duplicate:
-		if e.Class == network.Unapproved {
+	case network.Rejected, network.AppNotApproved, network.RejectedMedia, network.Duplicate:
+		if e.Class == network.AppNotApproved {
 			a.logUnapproved(ctx, e)
 		}
 		return a.finishRejected(ctx, rejectionCodes[e.Class], e)
 	case network.HostBlocked:
 		// The operator's settings block the server, so the circuit does not apply.
 		return a.retry(ctx, restart, "server_not_allowed", "", 0)
-	case network.Transient, network.Uncertain, network.Processing: // The call published nothing, so it can be repeated.
+	case network.Transient, network.OutcomeUnknown,
+		network.Processing: // The call published nothing, so it can be repeated.
 	}
 	if wait, may := a.mayCall(); !may {
 		return a.waitForCircuit(ctx, wait) // The whole network fails, so this does not count as a try.
@@ -127,10 +128,10 @@ func (a *attempt) retry(ctx context.Context, restart phase, code, message string
 // maxRateLimitWait.
 func (a *attempt) waitForQuota(ctx context.Context, e *network.Error) error {
 	code := "rate_limited"
-	if e.Class == network.Quota {
+	if e.Class == network.QuotaExceeded {
 		code = "quota_used_up"
 	}
-	wait := e.After.Sub(a.s.db.Now())
+	wait := e.RetryAt.Sub(a.s.db.Now())
 	if wait > maxRateLimitWait {
 		return a.finish(ctx, ended, failedResult(code, e.Message))
 	}
@@ -145,7 +146,7 @@ func (a *attempt) refreshGrant(ctx context.Context) error {
 	case err == nil && !fresh.Lost:
 		a.grant = fresh
 		return nil
-	case err == nil || errorClass(err) == network.AuthDead:
+	case err == nil || errorClass(err) == network.ReconnectRequired:
 		return a.handleLostGrant(ctx, errorMessage(err))
 	case a.d.Phase == committing || a.d.Phase == unconfirmed:
 		return a.lookUpLater(ctx, err)
@@ -187,9 +188,9 @@ func (a *attempt) lookUpLater(ctx context.Context, err error) error {
 	return a.leaveUnconfirmed(ctx, errorMessage(err))
 }
 
-// leaveUnconfirmed ends the delivery as unconfirmed. Lookups continue for lookUpFor.
+// leaveUnconfirmed ends the delivery as unconfirmed. Lookups continue for unconfirmedLookupPeriod.
 func (a *attempt) leaveUnconfirmed(ctx context.Context, message string) error {
-	if a.d.Phase == unconfirmed && a.s.db.Now().Sub(a.d.CreatedAt) > lookUpFor {
+	if a.d.Phase == unconfirmed && a.s.db.Now().Sub(a.d.CreatedAt) > unconfirmedLookupPeriod {
 		return a.finish(ctx, ended, unconfirmedResult(message))
 	}
 	return a.finish(ctx, unconfirmed, unconfirmedResult(message))
@@ -232,7 +233,7 @@ func outageStart(ctx context.Context, tx *db.Tx, d delivery) (int64, time.Time, 
 	err := tx.QueryRow(ctx, `SELECT id, started_at FROM delivery_attempts WHERE delivery_id = ? AND call = ?
 		AND id > (SELECT COALESCE(MAX(id), 0) FROM delivery_attempts WHERE delivery_id = ? AND call <> ?
 		AND result NOT IN ('', ?, ?)) ORDER BY id LIMIT 1`,
-		d.ID, callWait, d.ID, callWait, string(network.Transient), string(network.Uncertain)).Scan(&id, &since)
+		d.ID, callWait, d.ID, callWait, string(network.Transient), string(network.OutcomeUnknown)).Scan(&id, &since)
 	if errors.Is(err, sql.ErrNoRows) {
 		since = db.Micros(tx.Now())
 		err = tx.QueryRow(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, result)

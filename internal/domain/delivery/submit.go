@@ -33,7 +33,7 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 		if d.FirstAt, err = firstSubmission(ctx, tx, o.Post, t.AccountID); err != nil {
 			return err
 		}
-		if d.Draft, err = keptDraft(ctx, tx, d); err != nil {
+		if d.Draft, err = hiddenPostDraft(ctx, tx, d); err != nil {
 			return err
 		}
 		if err := insert(ctx, tx, &d, rewakeAfter); err != nil {
@@ -41,11 +41,11 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 		}
 		deliveries[i], ids[i] = d, d.ID
 	}
-	if o.Rejected == "" {
-		return s.queue.Wake(ctx, tx, Work, ids...)
+	if o.RejectionCode == "" {
+		return s.queue.Wake(ctx, tx, WorkKind, ids...)
 	}
 	for _, d := range deliveries {
-		if err := recordResult(ctx, tx, posts, d, ended, failedResult(o.Rejected, "")); err != nil {
+		if err := recordResult(ctx, tx, posts, d, ended, failedResult(o.RejectionCode, "")); err != nil {
 			return err
 		}
 	}
@@ -65,9 +65,9 @@ func insert(ctx context.Context, tx *db.Tx, d *delivery, wake time.Duration) err
 	return nil
 }
 
-// keptDraft returns the draft of a rejected delivery whose post the network has but does not show, or nil. Only such a
+// hiddenPostDraft returns the draft of a rejected delivery whose post the network has but does not show, or nil. Only such a
 // failure has a network ID. Its retry continues with that draft, so that the network does not get the post twice.
-func keptDraft(ctx context.Context, tx *db.Tx, d delivery) (network.Draft, error) {
+func hiddenPostDraft(ctx context.Context, tx *db.Tx, d delivery) (network.Draft, error) {
 	var draft string
 	err := tx.QueryRow(ctx, `SELECT draft FROM deliveries WHERE post_id = ? AND account_id = ? AND part = ?
 		AND network_id <> '' AND outcome = 'failed' ORDER BY created_at DESC, id DESC LIMIT 1`, d.PostID, d.AccountID,

@@ -74,7 +74,7 @@ func TestCircuitIgnoresSuspension(t *testing.T) {
 	a, _ := s.startCommit(t)
 	for n := range 20 {
 		a.d.ID = fmt.Sprint("delivery ", n) // Failures of several deliveries open a circuit.
-		a.reportCall(t.Context(), "commit", &network.Error{Class: network.Uncertain,
+		a.reportCall(t.Context(), "commit", &network.Error{Class: network.OutcomeUnknown,
 			Err: fmt.Errorf("making a post: %w", errLeaseStale)})
 	}
 	if wait, may := s.circuits.allow(a.server, "another"); !may {

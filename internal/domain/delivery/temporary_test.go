@@ -19,11 +19,11 @@ func TestTemporaryCodesAreComplete(t *testing.T) {
 	t.Parallel()
 	seen := errorCodes(t)
 	for code := range seen {
-		if _, ok := temporary[code]; !ok && !slices.Contains([]string{"not_confirmed", "internal_error"}, code) {
+		if _, ok := retryableCodes[code]; !ok && !slices.Contains([]string{"not_confirmed", "internal_error"}, code) {
 			t.Errorf("temporary does not have the error code %s", code)
 		}
 	}
-	for code := range temporary {
+	for code := range retryableCodes {
 		if !seen[code] || job.Message(code) == "" {
 			t.Errorf("temporary has %s, which is no error code", code)
 		}
@@ -55,13 +55,13 @@ func errorCodes(t *testing.T) map[string]bool {
 func TestIsTemporary(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked", "", "unknown"} {
-		if IsTemporary(code) {
+		if IsRetryableCode(code) {
 			t.Errorf("IsTemporary(%q) = true", code)
 		}
 	}
 	for _, code := range []string{"network_error", "rate_limited", "quota_used_up", "account_needs_reauth", "server_not_allowed",
 		"app_not_approved", "missed_waiting_approval", "missed_while_held", "plan_limit_reached", "thread_interrupted"} {
-		if !IsTemporary(code) {
+		if !IsRetryableCode(code) {
 			t.Errorf("IsTemporary(%q) = false", code)
 		}
 	}

@@ -49,8 +49,8 @@ func TestThread(t *testing.T) {
 			if i.Reply != nil {
 				replies = append(replies, *i.Reply)
 			}
-			if !i.First.Equal(s.net.plans[0].First) {
-				t.Errorf("the first submission of %s is at %v", i.Seed, i.First)
+			if !i.FirstSubmittedAt.Equal(s.net.plans[0].FirstSubmittedAt) {
+				t.Errorf("the first submission of %s is at %v", i.Seed, i.FirstSubmittedAt)
 			}
 		}
 		if diff := cmp.Diff([]string{"hello", "second", "third"}, texts); diff != "" {
@@ -194,8 +194,8 @@ func TestResumeThread(t *testing.T) {
 		call := c.calls[0]
 		must.NoError(t, c.Decide(t.Context(), call.PersonID, call.TeamID, id, c.ids[0][0], Decision{Published: true}))
 		p := must.Get(c.posts.Load(t.Context(), call.TeamID, id))(t)
-		if got := p.Targets[0]; got.PublishedParts() != 1 || got.ErrorCode != threadInterrupted {
-			t.Errorf("%d published parts, error %q", got.PublishedParts(), got.ErrorCode)
+		if got := p.Targets[0]; got.PublishedPartCount() != 1 || got.ErrorCode != threadInterrupted {
+			t.Errorf("%d published parts, error %q", got.PublishedPartCount(), got.ErrorCode)
 		}
 	})
 }

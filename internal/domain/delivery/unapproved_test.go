@@ -16,9 +16,9 @@ import (
 // If a network rejects the operator's app, a single log entry says so, even if only a lookup finds out.
 func TestLogUnapprovedApp(t *testing.T) {
 	t.Parallel()
-	rejected := step{verdict: network.Absent, class: network.Unapproved}
+	rejected := step{verdict: network.Absent, class: network.AppNotApproved}
 	for name, n := range map[string]*scriptedNetwork{
-		"at the commit":     {commits: []step{{class: network.Unapproved}}},
+		"at the commit":     {commits: []step{{class: network.AppNotApproved}}},
 		"at the lookup":     {commits: []step{lostNotSent}, resolves: []step{rejected}},
 		"after unconfirmed": {commits: []step{lostNotSent}, resolves: append(repeatStep(maxLookups, unknownAnswer), rejected)},
 	} {
@@ -53,7 +53,7 @@ func TestWarnOncePerReason(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		rejected, other := step{class: network.Unapproved}, step{class: network.Unapproved, code: "Other"}
+		rejected, other := step{class: network.AppNotApproved}, step{class: network.AppNotApproved, code: "Other"}
 		n := &scriptedNetwork{commits: []step{rejected, rejected, other, {}, rejected, {}, rejected, rejected}}
 		clock := testkit.NewClock(noon)
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
@@ -84,12 +84,13 @@ func TestAppsReadForWarning(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scriptedNetwork{})
-	answer := func(account int64, accepted bool, code string) appAnswer {
-		return appAnswer{AppVerdict: AppVerdict{At: noon, Accepted: accepted, NetworkCode: code}, account: account}
+	answer := func(account int64, accepted bool, code string) deliveryVerdict {
+		return deliveryVerdict{AppVerdict: AppVerdict{At: noon, Accepted: accepted, NetworkCode: code},
+			account: account}
 	}
 	own := answer(6, false, "Scripted")
 	own.delivery = "own"
-	answers := []appAnswer{
+	answers := []deliveryVerdict{
 		answer(1, false, "Scripted"), answer(2, false, "Other"), answer(3, true, ""), answer(4, true, ""), answer(5, false, "Other"), own,
 	}
 	var read []int64
@@ -106,11 +107,13 @@ func TestAppsReadForWarning(t *testing.T) {
 // The list of rejections reads no apps of networks without rejections.
 func TestAppsReadForRejections(t *testing.T) {
 	t.Parallel()
-	answer := func(platform string, account int64, accepted bool) appAnswer {
-		return appAnswer{AppVerdict: AppVerdict{At: noon, Accepted: accepted}, account: account, platform: platform}
+	answer := func(platform string, account int64, accepted bool) deliveryVerdict {
+		return deliveryVerdict{AppVerdict: AppVerdict{At: noon, Accepted: accepted}, account: account,
+			platform: platform}
 	}
 	var read []int64
-	found := listRejections([]appAnswer{answer("x", 1, true), answer("tiktok", 2, false), answer("x", 3, true), answer("tiktok", 4, true)},
+	found := listRejections([]deliveryVerdict{answer("x", 1, true), answer("tiktok", 2, false), answer("x", 3, true),
+		answer("tiktok", 4, true)},
 		func(account int64) string {
 			read = append(read, account)
 			return ""

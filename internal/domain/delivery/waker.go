@@ -13,37 +13,37 @@ import (
 )
 
 const (
-	wakeInterval  = 250 * time.Millisecond // A due post must be published within two seconds.
-	wakeBatch     = 100
-	pulseInterval = 5 * time.Second // time between two tests of the queue
-	// Pulse is the name of the test in the queue.
-	Pulse = "pulse"
+	wakeInterval      = 250 * time.Millisecond // A due post must be published within two seconds.
+	wakeBatch         = 100
+	heartbeatInterval = 5 * time.Second // time between two tests of the queue
+	// Heartbeat is the name of the test in the queue.
+	Heartbeat = "pulse"
 )
 
 // Waker releases due posts and wakes deliveries that are due or whose lease has expired. Every worker node runs a Waker.
 type Waker struct {
-	s         *Service
-	lastPulse atomic.Int64 // when the queue last delivered a pulse, in microseconds
-	pulseSent time.Time
+	s               *Service
+	lastHeartbeat   atomic.Int64 // when the queue last delivered a pulse, in microseconds
+	heartbeatSentAt time.Time
 }
 
 // NewWaker returns a waker.
 func (s *Service) NewWaker() *Waker {
 	w := &Waker{s: s}
-	w.RecordPulse()
-	s.queue.Handle(Pulse, func(context.Context, string) error {
-		w.RecordPulse()
+	w.RecordHeartbeat()
+	s.queue.Handle(Heartbeat, func(context.Context, string) error {
+		w.RecordHeartbeat()
 		return nil
 	})
 	return w
 }
 
-// RecordPulse records that the queue delivers work now. Callers that move the clock forward must call it, so that the
+// RecordHeartbeat records that the queue delivers work now. Callers that move the clock forward must call it, so that the
 // queue does not seem to have stopped.
-func (w *Waker) RecordPulse() { w.lastPulse.Store(db.Micros(w.s.db.Now())) }
+func (w *Waker) RecordHeartbeat() { w.lastHeartbeat.Store(db.Micros(w.s.db.Now())) }
 
-// LastPulse returns when the queue last delivered a pulse to this process.
-func (w *Waker) LastPulse() time.Time { return db.Time(w.lastPulse.Load()) }
+// LastHeartbeat returns when the queue last delivered a pulse to this process.
+func (w *Waker) LastHeartbeat() time.Time { return db.Time(w.lastHeartbeat.Load()) }
 
 // Run calls Once repeatedly until ctx is canceled. It passes errors to report and continues.
 func (w *Waker) Run(ctx context.Context, report func(error)) {
@@ -76,14 +76,14 @@ func (w *Waker) Once(ctx context.Context) error {
 	if err := w.wake(ctx); err != nil {
 		return err
 	}
-	return w.sendPulse(ctx)
+	return w.sendHeartbeat(ctx)
 }
 
 func (w *Waker) wake(ctx context.Context) error {
 	now := w.s.db.Now()
 	var waiting int
 	err := w.s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ?
-		AND `+restoreguard.Free+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
+		AND `+restoreguard.NotHeld+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
 	if err != nil {
 		return fmt.Errorf("finding deliveries to wake: %w", err)
 	}
@@ -98,16 +98,16 @@ func (w *Waker) wake(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("waking deliveries: %w", err)
 		}
-		return w.s.queue.Wake(ctx, tx, Work, ids...)
+		return w.s.queue.Wake(ctx, tx, WorkKind, ids...)
 	})
 }
 
-// sendPulse sends a pulse through the queue. The readiness check uses it to detect a queue that does not deliver work.
-func (w *Waker) sendPulse(ctx context.Context) error {
-	if now := w.s.db.Now(); now.Sub(w.pulseSent) >= pulseInterval {
-		w.pulseSent = now
+// sendHeartbeat sends a pulse through the queue. The readiness check uses it to detect a queue that does not deliver work.
+func (w *Waker) sendHeartbeat(ctx context.Context) error {
+	if now := w.s.db.Now(); now.Sub(w.heartbeatSentAt) >= heartbeatInterval {
+		w.heartbeatSentAt = now
 		return w.s.db.InTx(ctx, "delivery.pulse", func(ctx context.Context, tx *db.Tx) error {
-			return w.s.queue.Wake(ctx, tx, Pulse, w.s.owner)
+			return w.s.queue.Wake(ctx, tx, Heartbeat, w.s.owner)
 		})
 	}
 	return nil

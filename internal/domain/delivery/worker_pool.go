@@ -13,12 +13,12 @@ import (
 // deliverTimeout limits the duration of an attempt. Each network call has a shorter timeout.
 const deliverTimeout = 5 * time.Minute
 
-// admit adds a woken delivery to the queue in memory, without waiting for the attempt.
-func (s *Service) admit(ctx context.Context, id string) error {
-	if s.waiting.contains(id) {
+// enqueue adds a woken delivery to the queue in memory, without waiting for the attempt.
+func (s *Service) enqueue(ctx context.Context, id string) error {
+	if s.pending.contains(id) {
 		return nil
 	}
-	d := queued{id: id}
+	d := queuedDelivery{id: id}
 	err := s.db.QueryRow(ctx, `SELECT d.team_id, a.platform FROM deliveries d
 		JOIN social_accounts a ON a.id = d.account_id WHERE d.id = ? AND d.phase <> 'ended'`, id).Scan(&d.team,
 		&d.platform)
@@ -28,7 +28,7 @@ func (s *Service) admit(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("reading woken delivery %s: %w", id, err)
 	}
-	s.waiting.add(d)
+	s.pending.add(d)
 	return nil
 }
 
@@ -38,20 +38,20 @@ func (s *Service) Run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	for {
-		for d, free := s.waiting.next(); free; d, free = s.waiting.next() {
+		for d, free := s.pending.next(); free; d, free = s.pending.next() {
 			group.Go(func() { s.work(ctx, d) })
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.waiting.changed:
+		case <-s.pending.changed:
 		}
 	}
 }
 
 // work processes one delivery. It recovers from a panic, so that other deliveries continue.
-func (s *Service) work(ctx context.Context, d queued) {
-	defer s.waiting.release(d)
+func (s *Service) work(ctx context.Context, d queuedDelivery) {
+	defer s.pending.release(d)
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.log.ErrorContext(ctx, "Delivery attempt panicked; it is retried when its lease expires", "delivery",
@@ -67,9 +67,9 @@ func (s *Service) work(ctx context.Context, d queued) {
 
 // Drain stops starting deliveries and waits for running deliveries to finish or for ctx to be canceled.
 func (s *Service) Drain(ctx context.Context) error {
-	s.waiting.close()
+	s.pending.close()
 	select {
-	case <-s.waiting.idle:
+	case <-s.pending.idle:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for running deliveries: %w", ctx.Err())
@@ -77,4 +77,4 @@ func (s *Service) Drain(ctx context.Context) error {
 }
 
 // InFlight returns the number of running deliveries on this node, by platform.
-func (s *Service) InFlight() map[string]int { return s.waiting.runningByNetwork() }
+func (s *Service) InFlight() map[string]int { return s.pending.runningByNetwork() }

@@ -39,7 +39,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		if err := s.Work(ctx); err != nil && ctx.Err() == nil {
+		if err := s.DeletePendingTeams(ctx); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {

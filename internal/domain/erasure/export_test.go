@@ -167,7 +167,7 @@ func TestExport(t *testing.T) {
 		})
 		w.Open = func(_ context.Context, team, id int64) (io.ReadCloser, error) {
 			if team != w.team || id == 3 {
-				return nil, apierr.Missing()
+				return nil, apierr.ItemNotFound()
 			}
 			return io.NopCloser(&largeFile{largeFileSize}), nil
 		}

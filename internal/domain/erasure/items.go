@@ -32,7 +32,7 @@ func (s *Service) DeletePost(ctx context.Context, person, team int64, post strin
 		WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &template, &occurs, &sent)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		case err != nil:
 			return fmt.Errorf("reading a draft: %w", err)
 		case template > 0:
@@ -49,19 +49,21 @@ func (s *Service) DeletePost(ctx context.Context, person, team int64, post strin
 	})
 }
 
-// ForgetKey deletes a revoked key, on behalf of the team's owner. Its entries in the audit log keep the key's ID.
-func (s *Service) ForgetKey(ctx context.Context, person, team, key int64) error {
-	return s.forget(ctx, person, team, key, "key", `k.revoked_at > 0`, errKeyActive)
+// DeleteKey deletes a revoked key, on behalf of the team's owner. Its entries in the audit log keep the key's ID.
+func (s *Service) DeleteKey(ctx context.Context, person, team, key int64) error {
+	return s.deleteKey(ctx, person, team, key, "key", `k.revoked_at > 0`, errKeyActive)
 }
 
-// ForgetAssistant deletes an ended connection, on behalf of the team's owner. Its entries in the audit log keep the
+// DeleteAssistant deletes an ended connection, on behalf of the team's owner. Its entries in the audit log keep the
 // connection's ID.
-func (s *Service) ForgetAssistant(ctx context.Context, person, team, connection int64) error {
-	return s.forget(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errAssistantActive)
+func (s *Service) DeleteAssistant(ctx context.Context, person, team, connection int64) error {
+	return s.deleteKey(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`,
+		errAssistantActive)
 }
 
-// forget deletes a key or connection. It returns errActive if the SQL condition hasEnded is false for it.
-func (s *Service) forget(ctx context.Context, person, team, key int64, kind, hasEnded string, errActive error) error {
+// deleteKey deletes a key or connection. It returns errActive if the SQL condition hasEnded is false for it.
+func (s *Service) deleteKey(ctx context.Context, person, team, key int64, kind, hasEnded string,
+	errActive error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var ended int64
 		err := tx.QueryRow(ctx,
@@ -70,7 +72,7 @@ func (s *Service) forget(ctx context.Context, person, team, key int64, kind, has
 			WHERE k.id = ? AND k.team_id = ? AND k.kind = ?`, person, key, team, kind).Scan(&ended)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		case err != nil:
 			return fmt.Errorf("reading a key: %w", err)
 		case ended == 0:

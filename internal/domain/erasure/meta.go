@@ -189,7 +189,7 @@ func (s *Service) ErasureStatus(ctx context.Context, code string) (ErasureResult
 	err := s.DB.QueryRow(ctx, `SELECT app, accounts, asked_at FROM network_deletions WHERE code = ?`,
 		code).Scan(&out.App, &out.Accounts, &at)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the result of a network's request: %w", err)

@@ -28,7 +28,7 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 				s.DB.ForUpdate(), team, person).Scan(&role)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		case err != nil:
 			return fmt.Errorf("looking up a member who leaves: %w", err)
 		case role == "owner":
@@ -81,7 +81,7 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
 	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(),
 		person).Scan(&email); err != nil {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	var owned int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND role = 'owner'`,

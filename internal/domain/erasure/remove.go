@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Work deletes the data of all teams that are being deleted, in batches, until nothing is left or ctx is canceled.
-func (s *Service) Work(ctx context.Context) error {
+// DeletePendingTeams deletes the data of all teams that are being deleted, in batches, until nothing is left or ctx is canceled.
+func (s *Service) DeletePendingTeams(ctx context.Context) error {
 	teams, err := db.All(ctx, s.DB, scanID, `SELECT team_id FROM team_deletions WHERE ended_at = 0 ORDER BY team_id`)
 	if err != nil {
 		return fmt.Errorf("finding teams to delete: %w", err)

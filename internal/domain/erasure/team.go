@@ -77,7 +77,7 @@ func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name 
 		}
 		if _, err := tx.Exec(ctx,
 			`INSERT INTO team_deletions (team_id, asked_by, asked_at, with_person) VALUES (?, ?, ?, ?)`, team, person,
-			db.Micros(tx.Now()), db.Flag(account)); err != nil {
+			db.Micros(tx.Now()), db.BoolToInt(account)); err != nil {
 			return fmt.Errorf("storing the deletion of team %d: %w", team, err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE teams SET deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()),
@@ -98,14 +98,14 @@ func (s *Service) checkOwner(ctx context.Context, tx *db.Tx, person, team int64,
 	var deleted int64
 	if err := tx.QueryRow(ctx, `SELECT name, deleted_at FROM teams WHERE id = ?`+s.DB.ForUpdate(), team).Scan(&teamName,
 		&deleted); err != nil {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	var one int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team,
 		person).Scan(&one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	case err != nil:
 		return fmt.Errorf("checking the owner of team %d: %w", team, err)
 	case deleted > 0:
@@ -170,7 +170,7 @@ func (s *Service) Progress(ctx context.Context, team int64) (Progress, error) {
 	err := s.DB.QueryRow(ctx, `SELECT asked_at, removed FROM team_deletions WHERE team_id = ? AND ended_at = 0`,
 		team).Scan(&requested, &out.Removed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the progress of deleting team %d: %w", team, err)

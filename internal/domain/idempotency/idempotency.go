@@ -38,11 +38,11 @@ func (s *Store) Once(
 		hash     = c.Hash()
 	)
 	err := s.db.InTx(ctx, "replay.once", func(ctx context.Context, tx *db.Tx) error {
-		mine, err := claim(ctx, tx, c, hash)
+		isNew, err := claim(ctx, tx, c, hash)
 		if err != nil {
 			return err
 		}
-		if !mine {
+		if !isNew {
 			replayed = true
 			out, err = readResult(ctx, tx, c, hash)
 			return err
@@ -81,9 +81,9 @@ func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool,
 }
 
 // errInProgress does not wrap the lock timeout, because InTx would otherwise retry the transaction.
-var errInProgress = apierr.New(apierr.KeyInProgress,
+var errInProgress = apierr.New(apierr.IdempotencyKeyInProgress,
 	"The first request with this Idempotency-Key is still in progress. Repeat the request to get its result.").
-	After(time.Second)
+	WithRetryAfter(time.Second)
 
 func claimError(err error) error {
 	if db.IsLockTimeout(err) {
@@ -118,7 +118,7 @@ const (
 		WHERE idempotency_records.answer IS NULL OR idempotency_records.expires_at <= excluded.created_at`
 )
 
-var errKeyReused = apierr.New(apierr.KeyReused,
+var errKeyReused = apierr.New(apierr.IdempotencyKeyReused,
 	"This Idempotency-Key was already used for another request. Nothing was done. Use a new key for a new request.")
 
 // checkUnused returns idempotency_key_reused if a paid call has used the key. claimUnpaid misses such a call if the

@@ -105,7 +105,7 @@ func (s *Store) Start(ctx context.Context, tx *db.Tx, p Params) (Record, error) 
 	if open >= int64(s.maxInFlight) {
 		return Record{}, apierr.New(apierr.RateLimited,
 			"The team has too many unfinished jobs. Wait until one of them has finished.").
-			With("scope", "jobs_in_flight").After(retryAfterFull)
+			With("scope", "jobs_in_flight").WithRetryAfter(retryAfterFull)
 	}
 	return create(ctx, tx, p, 1)
 }
@@ -178,7 +178,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 		Scan(&r.ID, &r.TeamID, &kind, &state, &r.Subject, &r.Done, &r.Total, &r.ErrorCode, &created, &finished,
 			&r.Reservation)
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, apierr.Missing()
+		return r, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return r, fmt.Errorf("reading a job: %w", err)
@@ -191,7 +191,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	teamID, err := db.OwningTeam(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	return teamID, err
 }

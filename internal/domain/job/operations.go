@@ -45,7 +45,7 @@ type JobError struct {
 // Output is the result of a job, with the JSON pointers of untrusted texts in it.
 type Output struct {
 	Result    any
-	Untrusted operation.Quotes
+	Untrusted operation.UntrustedTexts
 	App       string
 	Page      *operation.Page
 	Notes     []string
@@ -60,9 +60,9 @@ type Result struct {
 // ReadResult reads the result of a job. It is also called for jobs that have not ended yet.
 type ReadResult func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Output, error)
 
-// Charged returns the credits that were charged for a reservation, or its amount while it is open. It returns 0 if
+// ChargedFunc returns the credits that were charged for a reservation, or its amount while it is open. It returns 0 if
 // reservation is 0.
-type Charged func(ctx context.Context, q db.Querier, reservation int64) (int64, error)
+type ChargedFunc func(ctx context.Context, q db.Querier, reservation int64) (int64, error)
 
 // errorMessages are the explanations of error codes of jobs and accounts.
 var errorMessages = map[string]string{
@@ -187,34 +187,34 @@ func (s *Store) variants() *operation.Variants {
 
 const exampleID = "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002"
 
-func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Job], error) {
+func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (operation.Response[Job], error) {
 	r, err := Get(ctx, s.db, call.TeamID, in.JobID)
 	if err != nil {
-		return operation.Answer[Job]{}, err
+		return operation.Response[Job]{}, err
 	}
 	if in.Cursor != nil {
 		if _, err := call.Position(*in.Cursor); err != nil {
-			return operation.Answer[Job]{}, err
+			return operation.Response[Job]{}, err
 		}
 	}
 	if r, err = s.wait(ctx, call, r, in.WaitSeconds); err != nil || ctx.Err() != nil {
-		return operation.Answer[Job]{Data: Show(call, r)}, err
+		return operation.Response[Job]{Data: Show(call, r)}, err
 	}
 	return s.View(ctx, s.db, call, r, in)
 }
 
 // View returns the API representation of a record with its result.
 func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (
-	operation.Answer[Job], error,
+	operation.Response[Job], error,
 ) {
-	out := operation.Answer[Job]{Data: Show(call, r), App: "/jobs/" + r.ID}
+	out := operation.Response[Job]{Data: Show(call, r), App: "/jobs/" + r.ID}
 	result, ok := s.results[r.Type]
 	if !ok {
 		return out, nil
 	}
 	made, err := result.Read(ctx, q, call, r, in)
 	if err != nil {
-		return operation.Answer[Job]{}, err
+		return operation.Response[Job]{}, err
 	}
 	out.Data.Result, out.Untrusted, out.Page, out.Notes = made.Result, made.Untrusted, made.Page, made.Notes
 	if made.App != "" {

@@ -115,7 +115,7 @@ func (s *Store) Wake(ctx context.Context, id string) error {
 			return fmt.Errorf("waking job %s: %w", id, err)
 		}
 		if n == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return nil
 	})

@@ -109,7 +109,7 @@ func (q *Queue) Wake(ctx context.Context, tx *db.Tx, kind string, ids ...string)
 	params := make([]river.InsertManyParams, len(ids))
 	for i, id := range ids {
 		params[i] = river.InsertManyParams{Args: Wake{kind, id}}
-		if kind == work {
+		if kind == workKind {
 			params[i].InsertOpts = &river.InsertOpts{Queue: jobsQueue}
 		}
 	}

@@ -24,7 +24,7 @@ func TestLongJobsDelayNoOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun, due, let := make(chan string), make(chan string), make(chan struct{})
-		queue.Handle(work, func(_ context.Context, id string) error {
+		queue.Handle(workKind, func(_ context.Context, id string) error {
 			begun <- id
 			<-let
 			return nil
@@ -41,7 +41,7 @@ func TestLongJobsDelayNoOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wake(work, "a")
+		wake(workKind, "a")
 		if err := queue.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

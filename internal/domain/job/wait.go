@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// MaxWait is the maximum number of seconds that a call may wait for a job. It is less than the timeout of a call.
-const MaxWait = 25
+// MaxWaitSeconds is the maximum number of seconds that a call may wait for a job. It is less than the timeout of a call.
+const MaxWaitSeconds = 25
 
 const (
 	minCheckInterval = 150 * time.Millisecond // first poll interval; most jobs are short
@@ -49,7 +49,7 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	if call.ReleaseCapacity != nil {
 		call.ReleaseCapacity()
 	}
-	end := time.NewTimer(time.Duration(min(seconds, MaxWait)) * time.Second)
+	end := time.NewTimer(time.Duration(min(seconds, MaxWaitSeconds)) * time.Second)
 	defer end.Stop()
 	progress := progressReporter{call: call, began: time.Now(), total: seconds}
 	for pause := minCheckInterval; !r.IsFinished(); pause = min(pause*3/2, maxCheckInterval) {

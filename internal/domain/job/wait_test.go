@@ -65,12 +65,12 @@ func TestWaitEndsWithJob(t *testing.T) {
 				return Advance(ctx, tx, w.job.ID, len(told))
 			})
 		}
-		got, err := w.get(t.Context(), MaxWait)
+		got, err := w.get(t.Context(), MaxWaitSeconds)
 		if err != nil || !got.Finished || len(told) != 3 {
 			t.Fatalf("%+v, %v, told %+v", got, err, told)
 		}
 		for i, words := range []string{"pending; 0 of 3", "running; 1 of 3", "running; 2 of 3"} {
-			if p := told[i]; !strings.Contains(p.Message, words) || p.Total != MaxWait ||
+			if p := told[i]; !strings.Contains(p.Message, words) || p.Total != MaxWaitSeconds ||
 				i > 0 && p.Done <= told[i-1].Done {
 				t.Errorf("told %+v, want %s", told, words)
 			}
@@ -89,8 +89,8 @@ func TestWaitLimit(t *testing.T) {
 		for range maxWaiters {
 			w.waits.places <- struct{}{}
 		}
-		if got, err := w.get(t.Context(), MaxWait); err != nil || got.Finished ||
-			time.Since(began) > MaxWait*time.Second {
+		if got, err := w.get(t.Context(), MaxWaitSeconds); err != nil || got.Finished ||
+			time.Since(began) > MaxWaitSeconds*time.Second {
 			t.Errorf("with no place left: %+v, %v after %v", got, err, time.Since(began))
 		}
 	})
@@ -104,15 +104,15 @@ func TestWaitEndsEarly(t *testing.T) {
 		ctx, hangUp := context.WithCancel(t.Context())
 		w.call.OnProgress = func(operation.Progress) { hangUp() }
 		began := time.Now()
-		if got, err := w.get(ctx, MaxWait); err != nil || got.Finished {
+		if got, err := w.get(ctx, MaxWaitSeconds); err != nil || got.Finished {
 			t.Errorf("hung up: %+v, %v", got, err)
 		}
 		w.call.OnProgress = func(operation.Progress) { w.EndWaits() }
-		if got, err := w.get(t.Context(), MaxWait); err != nil || got.Finished {
+		if got, err := w.get(t.Context(), MaxWaitSeconds); err != nil || got.Finished {
 			t.Errorf("the program ends: %+v, %v", got, err)
 		}
 		w.EndWaits()
-		if took := time.Since(began); took > (MaxWait-5)*time.Second || len(w.waits.places) != 0 {
+		if took := time.Since(began); took > (MaxWaitSeconds-5)*time.Second || len(w.waits.places) != 0 {
 			t.Errorf("waited for %v; %d places are taken still", took, len(w.waits.places))
 		}
 	})

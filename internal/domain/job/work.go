@@ -15,10 +15,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
-// Do does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last effect
+// Handler does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last effect
 // of the work, or postpones it with LeasedJob.Postpone. After a crash or failure, it is called again, so a part of the
 // work may already be done.
-type Do func(ctx context.Context, h LeasedJob) error
+type Handler func(ctx context.Context, h LeasedJob) error
 
 // ErrLeaseLost reports that another node holds the job's lease or that the job has ended, so that nothing may be
 // written.
@@ -76,22 +76,22 @@ type Worker struct {
 	db    *db.DB
 	queue *Queue
 	owner string // unique ID of this process
-	do    map[Type]Do
+	do    map[Type]Handler
 	log   *slog.Logger
 }
 
-// work is the kind of work of jobs in the queue.
-const work = "job"
+// workKind is the kind of work of jobs in the queue.
+const workKind = "job"
 
 // NewWorker returns a Worker without handlers.
 func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
-	w := &Worker{db: d, queue: queue, owner: uuid.NewString(), do: map[Type]Do{}, log: log}
-	queue.Handle(work, w.run)
+	w := &Worker{db: d, queue: queue, owner: uuid.NewString(), do: map[Type]Handler{}, log: log}
+	queue.Handle(workKind, w.run)
 	return w
 }
 
 // Handle registers the function that does the work of a type of job.
-func (w *Worker) Handle(t Type, do Do) { w.do[t] = do }
+func (w *Worker) Handle(t Type, do Handler) { w.do[t] = do }
 
 const (
 	leaseDuration = 10 * time.Second // also how long a job is delayed if its node crashes
@@ -105,7 +105,7 @@ func (w *Worker) Submit(ctx context.Context, tx *db.Tx, id string) error {
 	if err := wakeAt(ctx, tx, id, tx.Now().Add(rewakeAfter)); err != nil {
 		return err
 	}
-	return w.queue.Wake(ctx, tx, work, id)
+	return w.queue.Wake(ctx, tx, workKind, id)
 }
 
 // WakeAt schedules the next start of a job.
@@ -115,12 +115,12 @@ func (w *Worker) WakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time)
 
 // notHeldCondition is an SQL condition that selects jobs that may run. Jobs with a reservation wait while publishing is
 // on hold.
-const notHeldCondition = `(reservation_id = 0 OR ` + restoreguard.Free + `)`
+const notHeldCondition = `(reservation_id = 0 OR ` + restoreguard.NotHeld + `)`
 
 // run claims a job and does its work. It does nothing if the job has ended or another node holds its lease.
 func (w *Worker) run(ctx context.Context, id string) error {
-	h, mine, err := w.claim(ctx, id)
-	if err != nil || !mine {
+	h, acquired, err := w.claim(ctx, id)
+	if err != nil || !acquired {
 		return err
 	}
 	do := w.do[h.Type]
@@ -223,6 +223,6 @@ func (w *Worker) wake(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("waking jobs: %w", err)
 		}
-		return w.queue.Wake(ctx, tx, work, ids...)
+		return w.queue.Wake(ctx, tx, workKind, ids...)
 	})
 }

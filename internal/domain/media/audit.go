@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Grace is how long bytes may exist without an item. It exceeds the duration of any upload.
-const Grace = 24 * time.Hour
+// OrphanGracePeriod is how long bytes may exist without an item. It exceeds the duration of any upload.
+const OrphanGracePeriod = 24 * time.Hour
 
 // Finding is one inconsistency that the audit found.
 type Finding struct {
@@ -41,7 +41,7 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 	}
 	err = s.Blobs.Each(ctx, "", func(b blob.Info) error {
 		sizes[b.Key] = b.Size
-		if s.db.Now().Sub(b.At) < Grace || strings.HasPrefix(b.Key, storecheck.MarkerFolder) {
+		if s.db.Now().Sub(b.At) < OrphanGracePeriod || strings.HasPrefix(b.Key, storecheck.MarkerFolder) {
 			return nil
 		}
 		named, err := s.isReferenced(ctx, b.Key)
@@ -73,7 +73,7 @@ func (s *Service) isReferenced(ctx context.Context, key string) (bool, error) {
 
 func (s *Service) allItems(ctx context.Context) ([]Item, error) {
 	items, err := db.All(ctx, s.db, func(rows *sql.Rows, i *Item) error {
-		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.Stored)
+		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.StoredSize)
 	}, `SELECT id, team_id, blob, thumbnail, COALESCE(NULLIF(stored_bytes, 0), size_bytes) FROM media
 		WHERE deleted_at = 0 ORDER BY id`)
 	if err != nil {
@@ -118,7 +118,7 @@ func checkItems(items []Item, sizes map[string]int64) []Finding {
 		switch {
 		case !there:
 			found = append(found, Finding{"no_bytes", i.Blob, i.TeamID, i.ID, "an item without its bytes"})
-		case size != i.Stored:
+		case size != i.StoredSize:
 			found = append(found,
 				Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have a different size"})
 		}

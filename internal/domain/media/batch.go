@@ -16,17 +16,17 @@ import (
 
 // batchFile is a stored file of a batch.
 type batchFile struct {
-	id       string
-	digest   []byte
-	size     int64
-	name     string
-	mimeType string
-	state    State
-	media    int64
-	reason   string
-	arrived  int64
-	byPage   bool   // added on the upload page, not described in advance
-	secret   string // set only for the response; the database has only its hash
+	id        string
+	digest    []byte
+	size      int64
+	name      string
+	mimeType  string
+	state     State
+	media     int64
+	reason    string
+	arrivedAt int64
+	byPage    bool   // added on the upload page, not described in advance
+	secret    string // set only for the response; the database has only its hash
 }
 
 // batch is a stored upload batch.
@@ -39,8 +39,8 @@ type batch struct {
 	files             []batchFile
 }
 
-// waiting returns the number of pending files and their total bytes.
-func (b batch) waiting() (int, int64) {
+// pendingFiles returns the number of pending files and their total bytes.
+func (b batch) pendingFiles() (int, int64) {
 	links, bytes := 0, int64(0)
 	for _, f := range b.files {
 		if f.state == Waiting {
@@ -74,7 +74,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 		map[string]any{"files": len(b.files)}); err != nil {
 		return record, err
 	}
-	if links, _ := b.waiting(); links > 0 || len(b.files) == 0 {
+	if links, _ := b.pendingFiles(); links > 0 || len(b.files) == 0 {
 		return record, s.Worker.WakeAt(ctx, tx, b.job, b.expires)
 	}
 	if err := s.closeBatch(ctx, tx, b.job, ""); err != nil {
@@ -92,8 +92,9 @@ func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFi
 	_, err := tx.Exec(ctx,
 		`INSERT INTO upload_files (id, job_id, team_id, position, sha256, size_bytes, file_name, mime_type,
 		secret_hash, state, by_page, arrived_at, media_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state), db.Flag(f.byPage),
-		f.arrived,
+		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state),
+		db.BoolToInt(f.byPage),
+		f.arrivedAt,
 		f.media, f.reason)
 	if err != nil {
 		return fmt.Errorf("opening an upload link: %w", err)
@@ -156,7 +157,7 @@ func (s *Service) readBatch(ctx context.Context, q db.Querier, id, lock string) 
 func readFiles(ctx context.Context, q db.Querier, id string) ([]batchFile, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, f *batchFile) error {
 		var page int64
-		err := rows.Scan(&f.id, &f.digest, &f.size, &f.name, &f.mimeType, &f.state, &page, &f.arrived, &f.media,
+		err := rows.Scan(&f.id, &f.digest, &f.size, &f.name, &f.mimeType, &f.state, &page, &f.arrivedAt, &f.media,
 			&f.reason)
 		f.byPage = page != 0
 		return err

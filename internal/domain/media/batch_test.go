@@ -164,7 +164,8 @@ func (m *model) expectOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 // repeat repeats the call that opened a batch, which invalidates the earlier links.
 func (m *model) repeat(t *rapid.T) {
 	b := m.drawBatch(t)
-	answer, err := m.uploadsAgain(t.Context(), m.call("create_uploads"), UploadsInput{}, UploadBatch{Job: job.Job{JobID: b.job}})
+	answer, err := m.recreateUploads(t.Context(), m.call("create_uploads"), UploadsInput{},
+		UploadBatch{Job: job.Job{JobID: b.job}})
 	must(t, err)
 	b.past = slices.Clone(b.links)
 	for n, link := range answer.Data.Upload.Uploads {

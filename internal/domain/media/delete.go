@@ -36,20 +36,20 @@ const (
 const MaxUses = 50
 
 const (
-	// hasItem is an SQL condition that selects posts that use an item, for all their accounts or for some of them.
-	hasItem = `p.team_id = ? AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ?
+	// usesItemSQL is an SQL condition that selects posts that use an item, for all their accounts or for some of them.
+	usesItemSQL = `p.team_id = ? AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ?
 		UNION SELECT post_id FROM post_target_media WHERE media_id = ?)`
-	// isPlainDraft is an SQL condition that selects drafts from which an item may be removed. It excludes posts shown
+	// plainDraftSQL is an SQL condition that selects drafts from which an item may be removed. It excludes posts shown
 	// to a client and series templates.
-	isPlainDraft = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
-	// isSending is an SQL condition that selects posts that are being sent or whose outcome is unknown. A delivery that
+	plainDraftSQL = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
+	// sendingSQL is an SQL condition that selects posts that are being sent or whose outcome is unknown. A delivery that
 	// only polls its status no longer needs the file.
-	isSending = `(p.status = 'processing' OR EXISTS (SELECT 1 FROM deliveries d WHERE d.post_id = p.id
+	sendingSQL = `(p.status = 'processing' OR EXISTS (SELECT 1 FROM deliveries d WHERE d.post_id = p.id
 		AND d.phase IN ('planned', 'prepared', 'committing', 'doubtful'))
 		OR EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state IN ('sending', 'unconfirmed')))`
-	usesQuery = `SELECT p.id, p.status, p.excerpt, CASE WHEN ` + isSending + ` THEN '1 now' WHEN ` + isPlainDraft +
+	usesQuery = `SELECT p.id, p.status, p.excerpt, CASE WHEN ` + sendingSQL + ` THEN '1 now' WHEN ` + plainDraftSQL +
 		` THEN '3 draft' WHEN p.status IN ('draft', 'scheduled') THEN '2 ahead' ELSE '4 before' END
-		FROM posts p WHERE ` + hasItem + ` ORDER BY 4, p.id DESC LIMIT ?`
+		FROM posts p WHERE ` + usesItemSQL + ` ORDER BY 4, p.id DESC LIMIT ?`
 )
 
 // Uses returns the posts that use an item. Posts that block its deletion come first.
@@ -77,7 +77,7 @@ var (
 		"This file is used by scheduled posts, posts shown to a client, or series. Remove it from them first.")
 	errSending = apierr.BadState("sending",
 		"A post with this file is being sent, or its outcome is unknown. Try again once it is published or has "+
-			"failed. If it is unconfirmed, record the outcome on the post's page.").After(retryAfter)
+			"failed. If it is unconfirmed, record the outcome on the post's page.").WithRetryAfter(retryAfter)
 )
 
 // Delete removes an item from the library and from the plain drafts that use it. If a published post used the file,
@@ -92,7 +92,7 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 		err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(),
 			id, call.TeamID).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		if err != nil {
 			return fmt.Errorf("locking a media item: %w", err)
@@ -111,7 +111,7 @@ func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int6
 	// Lock the posts, so that none of them is scheduled or sent concurrently.
 	if _, err := db.All(ctx, tx, func(rows *sql.Rows, post *string) error {
 		return rows.Scan(post)
-	}, `SELECT p.id FROM posts p WHERE `+hasItem+` ORDER BY p.id`+s.db.ForUpdate(), team, id, id); err != nil {
+	}, `SELECT p.id FROM posts p WHERE `+usesItemSQL+` ORDER BY p.id`+s.db.ForUpdate(), team, id, id); err != nil {
 		return false, fmt.Errorf("locking the posts that have a file: %w", err)
 	}
 	first, err := uses(ctx, tx, team, id, 1)
@@ -125,9 +125,9 @@ func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int6
 	case first[0].Kind == UseScheduled:
 		return false, errInUse
 	}
-	const mine = `FROM posts p WHERE p.team_id = ? AND ` + isPlainDraft + ` AND p.id `
+	const plainDraftsFrom = `FROM posts p WHERE p.team_id = ? AND ` + plainDraftSQL + ` AND p.id `
 	_, err = tx.Exec(ctx,
-		`UPDATE posts SET updated_at = ? WHERE id IN (SELECT p.id `+mine+
+		`UPDATE posts SET updated_at = ? WHERE id IN (SELECT p.id `+plainDraftsFrom+
 			`IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media
 				WHERE media_id = ?))`,
 		db.Micros(tx.Now()), team, id, id)
@@ -135,7 +135,8 @@ func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int6
 		return false, fmt.Errorf("recording that drafts change: %w", err)
 	}
 	for _, table := range []string{"post_media", "post_target_media"} {
-		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE media_id = ? AND EXISTS (SELECT 1 `+mine+`= post_id)`,
+		if _, err := tx.Exec(ctx,
+			`DELETE FROM `+table+` WHERE media_id = ? AND EXISTS (SELECT 1 `+plainDraftsFrom+`= post_id)`,
 			id, team); err != nil {
 			return false, fmt.Errorf("removing a file from drafts: %w", err)
 		}

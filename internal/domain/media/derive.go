@@ -44,8 +44,8 @@ type derived struct {
 // etag returns the entity tag of the bytes.
 func (d derived) etag() string { return `"` + hex.EncodeToString(d.sha256) + `"` }
 
-// recipe is a way to make a derived file.
-type recipe struct {
+// transform is a way to make a derived file.
+type transform struct {
 	// variant identifies the result among the derived files of an item. It contains the purpose, the version of the
 	// method, and all parameters that affect the bytes.
 	variant string
@@ -65,7 +65,7 @@ var errUnchanged = errors.New("the item's own bytes can be used")
 
 // derive returns an open derived file. On first use it creates and caches the file. Concurrent calls on this node share
 // the work. If two nodes create the same file, the second to finish discards its copy.
-func (s *Service) derive(ctx context.Context, i Item, r recipe) (derived, blob.Reader, error) {
+func (s *Service) derive(ctx context.Context, i Item, r transform) (derived, blob.Reader, error) {
 	d, err := findDerived(ctx, s.db, i, r.variant)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -93,7 +93,7 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Read
 
 // deriveShared returns a derived file, created once for all concurrent callers. The work continues if the callers stop
 // waiting, because its result is cached. lost is the same as for makeDerived.
-func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
+func (s *Service) deriveShared(ctx context.Context, i Item, r transform, lost string) (derived, error) {
 	result := s.deriving.DoChan(formatID(i.ID)+" "+r.variant, func() (_ any, err error) {
 		defer func() {
 			if p := recover(); p != nil { // otherwise singleflight would end the process
@@ -120,13 +120,13 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost strin
 }
 
 // makeDerived creates and caches a derived file. lost is the key of an earlier derived file whose bytes are missing.
-func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
+func (s *Service) makeDerived(ctx context.Context, i Item, r transform, lost string) (derived, error) {
 	leave, err := s.acquireVideo(ctx, i)
 	if err != nil {
 		return derived{}, err
 	}
 	defer leave()
-	if err := s.requireDisk(ctx, i.Stored); err != nil {
+	if err := s.requireDisk(ctx, i.StoredSize); err != nil {
 		return derived{}, err
 	}
 	from, err := s.openBlob(ctx, i.Blob)
@@ -146,7 +146,7 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 	}
 	switch {
 	case errors.Is(err, errUnchanged):
-		d.sha256, d.mime, d.size, d.width, d.height = i.SHA256, i.Type, i.Stored, i.Width, i.Height
+		d.sha256, d.mime, d.size, d.width, d.height = i.SHA256, i.Type, i.StoredSize, i.Width, i.Height
 		return s.saveDerived(ctx, d, lost)
 	case err != nil:
 		return d, err
@@ -201,7 +201,7 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 	err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(),
 		d.media, d.team).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return d, apierr.Missing()
+		return d, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return d, fmt.Errorf("locking a media item: %w", err)

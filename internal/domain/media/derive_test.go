@@ -89,7 +89,7 @@ func TestDeriveShared(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		begun, goOn := make(chan struct{}), make(chan struct{})
-		r := recipe{"test", func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
+		r := transform{"test", func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
 			close(begun) // a second call would panic
 			<-goOn
 			_, err := into.Write([]byte("derived"))
@@ -117,9 +117,9 @@ func TestDeriveOnTwoNodes(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		other := instance(t, w.url, w.clock, w.Blobs)
-		first, err := w.makeDerived(t.Context(), photo, w.fitRecipe(smallJPEG), "")
+		first, err := w.makeDerived(t.Context(), photo, w.fitTransform(smallJPEG), "")
 		must(t, err)
-		second, err := other.makeDerived(t.Context(), photo, other.fitRecipe(smallJPEG), "")
+		second, err := other.makeDerived(t.Context(), photo, other.fitTransform(smallJPEG), "")
 		must(t, err)
 		if first.blob != second.blob || first.size != second.size {
 			t.Errorf("%+v, then %+v", first, second)
@@ -155,7 +155,7 @@ func TestDerivedFilesExpire(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		raw := w.bytesOf(t, photo, smallJPEG)
-		lost, err := findDerived(t.Context(), w.db, photo, w.fitRecipe(smallJPEG).variant)
+		lost, err := findDerived(t.Context(), w.db, photo, w.fitTransform(smallJPEG).variant)
 		must(t, err)
 		must(t, w.Blobs.Delete(t.Context(), lost.blob))
 		if found, err := w.Audit(t.Context()); err != nil || len(found) != 1 || found[0].Rule != "no_bytes" || found[0].Blob != lost.blob {
@@ -169,7 +169,8 @@ func TestDerivedFilesExpire(t *testing.T) {
 		for n := range maxDerived + 3 {
 			w.clock.Advance(time.Second)
 			_, opened, err := w.derive(t.Context(), photo,
-				recipe{fmt.Sprint("test ", n), func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
+				transform{fmt.Sprint("test ", n), func(_ context.Context, _ Item, _ blob.Reader,
+					into io.Writer) (shape, error) {
 					_, err := into.Write([]byte{byte(n)})
 					return shape{mime: "text/plain"}, err
 				}})
@@ -196,7 +197,7 @@ func TestDerivedFilesExpire(t *testing.T) {
 		if got := w.blobs(t); len(got) != 0 {
 			t.Errorf("derived files of a deleted item remain: %v", got)
 		}
-		if _, err := w.makeDerived(t.Context(), photo, w.fitRecipe(smallJPEG), ""); err == nil {
+		if _, err := w.makeDerived(t.Context(), photo, w.fitTransform(smallJPEG), ""); err == nil {
 			t.Error("a file was derived from a deleted item")
 		}
 		if n := w.queryInt(t, `SELECT COUNT(*) FROM media_derived`); n != 0 {
@@ -208,7 +209,7 @@ func TestDerivedFilesExpire(t *testing.T) {
 func TestDeriveUnchanged(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo, calls := w.add(t, pngOf(noise(1, 40, 30))), 0
-		r := recipe{"test", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) {
+		r := transform{"test", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) {
 			calls++
 			return shape{}, errUnchanged
 		}}
@@ -230,7 +231,7 @@ func TestDeriveUnchanged(t *testing.T) {
 func TestDeriveFails(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 40, 30)))
-		for _, r := range []recipe{
+		for _, r := range []transform{
 			{"error", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { return shape{}, errStore }},
 			{"panic", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { panic(errStore) }},
 		} {

@@ -59,8 +59,8 @@ func requiresWrite(_ context.Context, _ operation.Call, in DownloadInput) (bool,
 // downloadProfile starts a download of a profile's media.
 func (s *Service) downloadProfile(
 	ctx context.Context, call operation.Call, in DownloadInput,
-) (operation.Answer[job.Job], error) {
-	var out operation.Answer[job.Job]
+) (operation.Response[job.Job], error) {
+	var out operation.Response[job.Job]
 	d, err := s.newDownload(ctx, call, in)
 	if err != nil {
 		return out, err

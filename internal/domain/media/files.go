@@ -41,7 +41,7 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 			return network.File{}, err
 		}
 	}
-	d, opened, err := f.s.outgoing(ctx, i, fit)
+	d, opened, err := f.s.openStripped(ctx, i, fit)
 	switch {
 	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err,
 		thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannotFit):
@@ -52,11 +52,11 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
 }
 
-// fitRecipe returns the recipe that converts an image so that it fits a network's limits. The variant contains only the
+// fitTransform returns the recipe that converts an image so that it fits a network's limits. The variant contains only the
 // limits that affect the bytes, so that networks with equivalent limits share a derived file.
-func (s *Service) fitRecipe(fit network.FileLimits) recipe {
+func (s *Service) fitTransform(fit network.FileLimits) transform {
 	wanted := imageBounds(fit)
-	return recipe{
+	return transform{
 		variant: fmt.Sprintf("fit-1 %s %d %d", wanted.Type(), fit.MaxBytes, fit.MaxSide),
 		make: func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
 			made, err := s.pictures.Fit(ctx, i.TeamID, from, i.info(), wanted)
@@ -87,7 +87,7 @@ func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until
 		}
 		_, name = filename.ForType(i.Name, "", imageBounds(fit).Type())
 	}
-	return f.s.PublicURL + PublicPath + f.s.signToken(grant{id, until, fit}) + "/" + url.PathEscape(name), nil
+	return f.s.PublicURL + PublicPath + f.s.signToken(linkClaims{id, until, fit}) + "/" + url.PathEscape(name), nil
 }
 
 // checkConvertible returns an error for media that cannot be converted: videos, and images for a network that accepts
@@ -107,7 +107,7 @@ func imageBounds(fit network.FileLimits) thumbnail.Limits {
 // fits reports whether the stored bytes of an item are within a network's limits.
 func fits(i Item, fit network.FileLimits) bool {
 	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 ||
-		i.Stored <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
+		i.StoredSize <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
 }
 
 func rejectedMedia(code string, err error) error {
@@ -134,13 +134,13 @@ func (s *Service) ForPostWithDeleted(ctx context.Context, q db.Querier, team int
 	return postMedia(ctx, q, team, ids, ``)
 }
 
-func postMedia(ctx context.Context, q db.Querier, team int64, ids []int64, which string) ([]network.Media, error) {
+func postMedia(ctx context.Context, q db.Querier, team int64, ids []int64, condition string) ([]network.Media, error) {
 	out := make([]network.Media, len(ids))
 	if len(ids) == 0 {
 		return out, nil
 	}
 	found, err := db.All(ctx, q, scanItems,
-		`SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.id IN (`+db.Placeholders(len(ids))+`)`+which,
+		`SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.id IN (`+db.Placeholders(len(ids))+`)`+condition,
 		db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of a post: %w", err)
@@ -148,11 +148,11 @@ func postMedia(ctx context.Context, q db.Querier, team int64, ids []int64, which
 	for n, id := range ids {
 		at := slices.IndexFunc(found, func(i Item) bool { return i.ID == id })
 		if at < 0 {
-			return nil, apierr.Missing().With("argument", "media_ids")
+			return nil, apierr.ItemNotFound().With("argument", "media_ids")
 		}
 		i := found[at]
 		out[n] = network.Media{
-			ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Stored, Width: i.Width, Height: i.Height,
+			ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.StoredSize, Width: i.Width, Height: i.Height,
 			Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero(),
 		}
 	}

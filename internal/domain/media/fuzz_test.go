@@ -21,7 +21,7 @@ func FuzzToken(f *testing.F) {
 	s := &Service{links: sealer.Signer("public links to media")}
 	other := &Service{links: sealer.Signer("something else")}
 	f.Add("")
-	f.Add(other.signToken(grant{item: 1, until: time.Unix(1<<31, 0), fit: network.FileLimits{MaxBytes: 1}}))
+	f.Add(other.signToken(linkClaims{item: 1, expiresAt: time.Unix(1<<31, 0), limits: network.FileLimits{MaxBytes: 1}}))
 	f.Fuzz(func(t *testing.T, token string) {
 		if g, ok := s.parseToken(token); ok {
 			t.Fatalf("%q grants %+v", token, g)

@@ -33,8 +33,8 @@ const importSubject = "import"
 // importFile starts an import. It returns an error for a URL that is not allowed.
 func (s *Service) importFile(
 	ctx context.Context, call operation.Call, in ImportInput,
-) (operation.Answer[job.Job], error) {
-	var out operation.Answer[job.Job]
+) (operation.Response[job.Job], error) {
+	var out operation.Response[job.Job]
 	var record job.Record
 	err := call.InTx(ctx, s.db, "media.import", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -163,7 +163,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 }
 
 // beginForJob starts to receive a file of unknown size that a background job downloads for a team.
-func (s *Service) beginForJob(ctx context.Context, team int64) (*arrival, error) {
+func (s *Service) beginForJob(ctx context.Context, team int64) (*incomingFile, error) {
 	most, err := s.sizeBound(ctx, team, -1)
 	if err != nil {
 		return nil, err

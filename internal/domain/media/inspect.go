@@ -17,21 +17,21 @@ import (
 // thumbnailSide is the longest side of a thumbnail, in pixels.
 const thumbnailSide = 512
 
-// inspected is a received file with the properties read from its bytes.
-type inspected struct {
-	staged    *blob.Staged
-	info      mediainfo.Info
-	metadata  stripmeta.Edits // edits that remove the metadata
-	clean     bool            // whether the bytes to store have no metadata
-	original  []byte          // SHA-256 of the uploaded file if its metadata was removed
-	arrived   int64           // bytes of the uploaded file
-	thumbnail *thumbnail.Result
+// inspectedFile is a received file with the properties read from its bytes.
+type inspectedFile struct {
+	staged       *blob.Staged
+	info         mediainfo.Info
+	metadata     stripmeta.Edits // edits that remove the metadata
+	clean        bool            // whether the bytes to store have no metadata
+	original     []byte          // SHA-256 of the uploaded file if its metadata was removed
+	uploadedSize int64           // bytes of the uploaded file
+	thumbnail    *thumbnail.Result
 }
 
 // inspect returns the properties of a received file. It returns type_refused for a damaged file or a type that the
 // library does not accept.
-func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, error) {
-	out := inspected{staged: staged.Staged}
+func (s *Service) inspect(ctx context.Context, staged *incomingFile) (inspectedFile, error) {
+	out := inspectedFile{staged: staged.Staged}
 	var err error
 	if out.info, err = mediainfo.Read(staged, staged.Size()); err != nil {
 		return out, rejectedType(err)
@@ -112,16 +112,16 @@ const picturesRetryAfter = 5 * time.Second
 
 var errPicturesBusy = apierr.New(apierr.Unavailable,
 	"Too many images of this team are being processed. Nothing was stored. Wait, then send the file again.").
-	With("reason", apierr.Busy).After(picturesRetryAfter)
+	With("reason", apierr.Busy).WithRetryAfter(picturesRetryAfter)
 
 var errPictureSlow = apierr.New(apierr.Unavailable,
 	"The image took too long to decode. Nothing was stored. Send it again later, or save it with fewer pixels or "+
 		"as a baseline JPEG.").
-	With("reason", apierr.Busy).After(picturesRetryAfter)
+	With("reason", apierr.Busy).WithRetryAfter(picturesRetryAfter)
 
 var errVideosBusy = apierr.New(apierr.Unavailable,
 	"Too many videos of this team are being processed. Nothing was changed. Wait, then try again.").
-	With("reason", apierr.Busy).After(picturesRetryAfter)
+	With("reason", apierr.Busy).WithRetryAfter(picturesRetryAfter)
 
 // rejectedType returns the error for a file that is not accepted, with the reason from mediainfo.
 func rejectedType(err error) error {

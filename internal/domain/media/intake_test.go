@@ -330,7 +330,7 @@ func TestStagedBytesOfTeam(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.setStorageLimit(1 << 50)
 		most := w.Catalog.Limits.MaxVideoBytes
-		var held []*arrival
+		var held []*incomingFile
 		for person := range int64(2) {
 			a, err := w.Service.begin(t.Context(), w.team, uploader{person: person + 1}, most, bound{most, errTooLarge})
 			must(t, err)

@@ -90,8 +90,8 @@ func show(call operation.Call, i Item) MediaItem {
 }
 
 // list returns a page of the library, newest first.
-func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[MediaList], error) {
-	out := operation.Answer[MediaList]{App: "/media"}
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Response[MediaList], error) {
+	out := operation.Response[MediaList]{App: "/media"}
 	where, args, err := s.filters(ctx, call, in)
 	if err != nil {
 		return out, err
@@ -178,8 +178,8 @@ func (s *Service) storage(ctx context.Context, call operation.Call) (MediaListSt
 	return out, nil
 }
 
-// AddFolder returns the folder with this name, creating it if needed.
-func (s *Service) AddFolder(ctx context.Context, team int64, name string) (MediaFolder, error) {
+// EnsureFolder returns the folder with this name, creating it if needed.
+func (s *Service) EnsureFolder(ctx context.Context, team int64, name string) (MediaFolder, error) {
 	f := MediaFolder{Name: filename.Stem(name + ".x")} // .x keeps Stem from cutting an extension
 	if f.Name == "" {
 		return f, apierr.Invalid(apierr.TooShort, "name", "A folder needs a name.")

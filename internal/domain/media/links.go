@@ -94,7 +94,7 @@ func (s *Service) checkKey(ctx context.Context, q db.Querier, b batch) error {
 	if actor == nil {
 		return apierr.New(apierr.Unauthorized, "The API key that opened this link is no longer valid.")
 	}
-	if err := pipeline.Gates(actor); err != nil {
+	if err := pipeline.CheckGates(actor); err != nil {
 		return err
 	}
 	return operation.Call{Actor: actor}.Require(access.Write)
@@ -206,7 +206,7 @@ func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 	if err != nil {
 		return err
 	}
-	links, _ := b.waiting()
+	links, _ := b.pendingFiles()
 	described := slices.ContainsFunc(b.files, func(f batchFile) bool { return !f.byPage })
 	if links == 0 && described {
 		return s.closeBatch(ctx, tx, id, "")

@@ -33,13 +33,13 @@ func (s *Service) View(ctx context.Context, call operation.Call, id int64) (Item
 	if err != nil {
 		return ItemView{}, err
 	}
-	return ItemView{show(call, i), i.Thumbnail != "", i.Clean, i.Original != nil}, nil
+	return ItemView{show(call, i), i.Thumbnail != "", i.Clean, i.OriginalSHA256 != nil}, nil
 }
 
 // requireLibrary returns an error for clients, who see only what they are asked to approve.
 func requireLibrary(call operation.Call) error {
 	if call.InApp() && call.Role == access.Client {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	return call.Require(access.Read)
 }
@@ -48,7 +48,7 @@ func requireLibrary(call operation.Call) error {
 func (s *Service) FindTeam(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	return home, err
 }
@@ -73,7 +73,7 @@ func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, nam
 
 // cleanName returns a valid name for an item or a folder from a text that a person entered.
 func cleanName(name string) (string, error) {
-	if apikey.In(name) {
+	if apikey.ContainsSecret(name) {
 		return "", errSecret.With("argument", "name")
 	}
 	// The extension .x keeps filename.Stem from removing a part of the name as an extension.
@@ -96,7 +96,7 @@ func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64)
 		moved, err := tx.Exec(ctx, `UPDATE media SET folder_id = ? WHERE id = ? AND team_id = ? AND deleted_at = 0`,
 			into, id, call.TeamID)
 		if err == nil && moved == 0 {
-			err = apierr.Missing()
+			err = apierr.ItemNotFound()
 		}
 		return err
 	})
@@ -115,8 +115,8 @@ func lockFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error 
 	return err
 }
 
-// MakeFolder creates a folder. It returns an error if the name is taken.
-func (s *Service) MakeFolder(ctx context.Context, call operation.Call, name string) (MediaFolder, error) {
+// CreateFolder creates a folder. It returns an error if the name is taken.
+func (s *Service) CreateFolder(ctx context.Context, call operation.Call, name string) (MediaFolder, error) {
 	f := MediaFolder{}
 	var err error
 	if f.Name, err = cleanName(name); err != nil {
@@ -144,7 +144,7 @@ func (s *Service) RenameFolder(ctx context.Context, call operation.Call, id int6
 		}
 		n, err := tx.Exec(ctx, `UPDATE media_folders SET name = ? WHERE id = ? AND team_id = ?`, name, id, call.TeamID)
 		if err == nil && n == 0 {
-			err = apierr.Missing()
+			err = apierr.ItemNotFound()
 		}
 		return err
 	})
@@ -166,7 +166,7 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 		err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+s.db.ForUpdate(), id,
 			call.TeamID).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		var held int64
 		if err == nil {

@@ -22,7 +22,7 @@ func (w fixture) callAs(role access.Role) operation.Call {
 func TestPermissions(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		ctx, id := t.Context(), w.add(t, pngOf(noise(1, 20, 20))).ID
-		f, err := w.MakeFolder(ctx, w.callAs(access.Editor), "Spring")
+		f, err := w.CreateFolder(ctx, w.callAs(access.Editor), "Spring")
 		must(t, err)
 		stranger := w.newTeam(t)
 		for name, do := range map[string]func(operation.Call) error{
@@ -59,7 +59,7 @@ func TestPermissions(t *testing.T) {
 
 func (w fixture) folderOf(t fatal) int64 {
 	t.Helper()
-	f, err := w.MakeFolder(t.Context(), w.callAs(access.Owner), "Theirs")
+	f, err := w.CreateFolder(t.Context(), w.callAs(access.Owner), "Theirs")
 	must(t, err)
 	return f.ID
 }

@@ -46,29 +46,29 @@ var Types = []string{"image/jpeg", "image/png", "image/webp", "image/gif", "vide
 
 // Item is one stored file of a library.
 type Item struct {
-	ID            int64
-	TeamID        int64
-	FolderID      int64 // 0 if none
-	FolderName    string
-	SHA256        []byte // of the stored bytes
-	Original      []byte // SHA-256 of the uploaded file if its metadata was removed
-	Clean         bool   // the stored bytes are known to have no metadata
-	Blob          string
-	Thumbnail     string // blob key; empty if there is none
-	ThumbnailType string // MIME
-	Name          string
-	FileName      string
-	Type          string // MIME
-	Kind          string
-	Size          int64 // bytes of the uploaded file; counted against the plan
-	Stored        int64 // bytes of the blob; fewer if metadata was removed
-	Width, Height int   // pixels, as displayed
-	Duration      time.Duration
-	Detail        Detail
-	Alt           string // alternative text of an image
-	CreatedAt     time.Time
-	DeletedAt     time.Time // zero if not deleted
-	DeletedBy     int64     // the person; 0 if not deleted
+	ID             int64
+	TeamID         int64
+	FolderID       int64 // 0 if none
+	FolderName     string
+	SHA256         []byte // of the stored bytes
+	OriginalSHA256 []byte // SHA-256 of the uploaded file if its metadata was removed
+	Clean          bool   // the stored bytes are known to have no metadata
+	Blob           string
+	Thumbnail      string // blob key; empty if there is none
+	ThumbnailType  string // MIME
+	Name           string
+	FileName       string
+	Type           string // MIME
+	Kind           string
+	Size           int64 // bytes of the uploaded file; counted against the plan
+	StoredSize     int64 // bytes of the blob; fewer if metadata was removed
+	Width, Height  int   // pixels, as displayed
+	Duration       time.Duration
+	Detail         Detail
+	Alt            string // alternative text of an image
+	CreatedAt      time.Time
+	DeletedAt      time.Time // zero if not deleted
+	DeletedBy      int64     // the person; 0 if not deleted
 }
 
 // Detail holds technical properties read from the bytes of a file.
@@ -125,8 +125,8 @@ type Options struct {
 	Disk      *disk.Reserve // reserve of the disk with staged files and the database; nil for none
 	PublicURL string
 	Log       *slog.Logger
-	// OnDescribed runs in the transaction that changes an item's alternative text. It may be nil.
-	OnDescribed func(ctx context.Context, tx *db.Tx, person, team, media int64) error
+	// OnAltTextChanged runs in the transaction that changes an item's alternative text. It may be nil.
+	OnAltTextChanged func(ctx context.Context, tx *db.Tx, person, team, media int64) error
 	// TeamUploads limits how many files of one team this node receives concurrently. 0 means the number of upload links
 	// that a team may have open.
 	TeamUploads int
@@ -152,7 +152,7 @@ type Service struct {
 	links        tokencrypt.Signer     // signs public links
 	videos       *loadshed.FairLimiter // limits concurrent removal of metadata from videos
 	deriving     singleflight.Group
-	intake       *intake
+	intake       *uploadLimiter
 	diskLoggedAt atomic.Int64 // when a full disk was last logged, Unix nanoseconds
 }
 
@@ -168,7 +168,7 @@ const maxVideos = 2
 func New(o Options) *Service {
 	s := &Service{
 		Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewFairLimiter(maxVideos),
-		intake: newIntake(), links: o.Sealer.Signer("public links to media"),
+		intake: newUploadLimiter(), links: o.Sealer.Signer("public links to media"),
 	}
 	o.Worker.Handle(job.MediaImport, s.doImport)
 	o.Worker.Handle(job.ContentFetch, s.runDownload)

@@ -50,7 +50,7 @@ func (w fixture) addUncleaned(t fatal, file []byte) Item {
 	w.keepOriginals(t, 0)
 	w.exec(t, `UPDATE media SET clean = 0 WHERE id = ?`, i.ID)
 	i.Clean = false
-	if i.Original != nil || !bytes.Equal(w.storedBytes(t, i.Blob), file) {
+	if i.OriginalSHA256 != nil || !bytes.Equal(w.storedBytes(t, i.Blob), file) {
 		t.Fatalf("not the file as it came: %+v", i)
 	}
 	return i
@@ -137,8 +137,8 @@ func TestRemoveMetadata(t *testing.T) {
 				i, err := item(t.Context(), w.db, w.team, add(t, w, file))
 				must(t, err)
 				raw, digest := w.storedBytes(t, i.Blob), sha256.Sum256(file)
-				if bytes.Contains(raw, location) || !i.Clean || !bytes.Equal(i.Original, digest[:]) ||
-					i.Size != int64(len(file)) || i.Stored != int64(len(raw)) {
+				if bytes.Contains(raw, location) || !i.Clean || !bytes.Equal(i.OriginalSHA256, digest[:]) ||
+					i.Size != int64(len(file)) || i.StoredSize != int64(len(raw)) {
 					t.Errorf("file %d by %s: %+v: %q", n, name, i, raw)
 				}
 				if i.Kind == Image && (i.Width != 40 || i.Height != 60 || i.Detail.Orientation != 6) {

@@ -52,7 +52,7 @@ func (s *Service) uploadOperation() operation.Operation {
 	return operation.Define(operation.Spec{
 		Tool: "create_uploads", Method: http.MethodPost, Path: "/uploads", Needs: access.Write,
 		Key: operation.KeyOptional, Success: http.StatusCreated,
-		OnRepeat: operation.Recreate(s.uploadsAgain),
+		OnRepeat: operation.Recreate(s.recreateUploads),
 		Summary:  "Create upload links",
 		Description: "Creates a one-time link for each described file: send the bytes by PUT to its url with " +
 			"its Authorization header. Or create a batch without files and give upload_page_url to a person, " +
@@ -73,7 +73,8 @@ func (s *Service) downloadOperation() operation.Operation {
 	return operation.Define(operation.Spec{
 		Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads",
 		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-		Also: operation.AlsoWhen(access.Write, "save_to_library is true", requiresWrite),
+		ConditionalCapability: operation.NewConditionalCapability(access.Write, "save_to_library is true",
+			requiresWrite),
 		Price: operation.PriceRange(s.Catalog.Prices.ProfileMediaDownload, s.Catalog.Prices.ProfileMediaDownload,
 			s.price),
 		Summary: "Download media of a public profile",

@@ -16,11 +16,11 @@ import (
 	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
-// outgoing opens an item without metadata, and resized if needed. All files that leave the service are opened here,
+// openStripped opens an item without metadata, and resized if needed. All files that leave the service are opened here,
 // except by OpenOriginal and OpenForExport.
-func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) (derived, blob.Reader, error) {
+func (s *Service) openStripped(ctx context.Context, i Item, fit network.FileLimits) (derived, blob.Reader, error) {
 	if !fits(i, fit) {
-		return s.derive(ctx, i, s.fitRecipe(fit))
+		return s.derive(ctx, i, s.fitTransform(fit))
 	}
 	if i.Clean {
 		r, err := s.openBlob(ctx, i.Blob)
@@ -29,7 +29,7 @@ func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) 
 	d, r, err := s.derive(ctx, i, withoutMetadata)
 	if errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Image {
 		// Every stored image can be decoded. An image whose metadata cannot be located is therefore encoded again.
-		return s.derive(ctx, i, s.fitRecipe(fit))
+		return s.derive(ctx, i, s.fitTransform(fit))
 	}
 	return d, r, err
 }
@@ -37,12 +37,13 @@ func (s *Service) outgoing(ctx context.Context, i Item, fit network.FileLimits) 
 // asStored returns a description of an item's stored bytes.
 func (i Item) asStored() derived {
 	return derived{
-		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.Stored, width: i.Width, height: i.Height,
+		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.StoredSize, width: i.Width,
+		height: i.Height,
 	}
 }
 
 // withoutMetadata is the recipe for a copy without metadata.
-var withoutMetadata = recipe{
+var withoutMetadata = transform{
 	variant: "clean-1",
 	make: func(_ context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
 		file := blob.NewBlockReader(from)
@@ -75,7 +76,7 @@ func (s *Service) openItem(ctx context.Context, i Item) (File, error) {
 }
 
 func (s *Service) openFitted(ctx context.Context, i Item, fit network.FileLimits) (File, error) {
-	d, r, err := s.outgoing(ctx, i, fit)
+	d, r, err := s.openStripped(ctx, i, fit)
 	switch {
 	case errors.Is(err, loadshed.ErrBusy) && i.Kind == Video:
 		return File{}, errVideosBusy.Wrap(err)
@@ -127,14 +128,14 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	file := blob.NewBlockReader(r)
 	edits, err := s.scan(ctx, i, file)
 	if err == nil {
-		return exported{edits.Apply(file), r}, nil
+		return exportReader{edits.Apply(file), r}, nil
 	}
 	if errors.Is(err, loadshed.ErrBusy) {
 		return nil, errors.Join(errVideosBusy.Wrap(err), r.Close())
 	}
 	err = errors.Join(err, r.Close())
 	if !errors.Is(err, mediainfo.ErrDamaged) || i.Kind != Image {
-		return nil, apierr.Missing().Wrap(err)
+		return nil, apierr.ItemNotFound().Wrap(err)
 	}
 	return s.openItem(ctx, i)
 }
@@ -154,8 +155,8 @@ func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (str
 	return edits, nil
 }
 
-// exported is an open file from which the metadata is removed while it is read.
-type exported struct {
+// exportReader is an open file from which the metadata is removed while it is read.
+type exportReader struct {
 	io.Reader
 	io.Closer
 }

@@ -82,7 +82,7 @@ func (b batch) isOpen(now time.Time) bool { return !b.closed && now.Before(b.exp
 func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch, string, error) {
 	b, err := s.readBatch(ctx, s.db, string(job.MediaImport)+":"+id, "")
 	if errors.Is(err, sql.ErrNoRows) {
-		return b, "", apierr.Missing()
+		return b, "", apierr.ItemNotFound()
 	}
 	if err != nil {
 		return b, "", err
@@ -95,7 +95,7 @@ func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch,
 func (s *Service) requireWrite(ctx context.Context, person, team int64) (string, error) {
 	name, role, err := s.roleOf(ctx, person, team)
 	if err == nil && !slices.Contains(access.Effective(access.Full, role), access.Write) {
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	}
 	return name, err
 }
@@ -109,7 +109,7 @@ func (s *Service) roleOf(ctx context.Context, person, team int64) (string, acces
 		`SELECT t.name, m.role FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
 		WHERE m.team_id = ? AND m.person_id = ? AND t.closed_at = 0 AND p.held_at = 0`, team, person).Scan(&name, &role)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", "", apierr.Missing()
+		return "", "", apierr.ItemNotFound()
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("finding a membership: %w", err)
@@ -139,7 +139,7 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 		return AddResult{}, err
 	}
 	switch {
-	case apikey.In(f.Name):
+	case apikey.ContainsSecret(f.Name):
 		return AddResult{}, errSecret.With("argument", "name")
 	case !b.isOpen(s.db.Now()):
 		return AddResult{}, errPageClosed
@@ -183,7 +183,7 @@ var (
 )
 
 func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming,
-	staged *arrival) (AddResult, error) {
+	staged *incomingFile) (AddResult, error) {
 	digest := staged.Sum()
 	chosen := batchFile{
 		id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: filename.Display(f.Name),
@@ -225,7 +225,7 @@ func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f ba
 	if !b.isOpen(tx.Now()) {
 		return errPageClosed
 	}
-	f.arrived = db.Micros(tx.Now())
+	f.arrivedAt = db.Micros(tx.Now())
 	known := slices.IndexFunc(b.files, func(w batchFile) bool {
 		return bytes.Equal(w.digest, f.digest) && w.size == f.size && (w.state == Waiting || w.byPage)
 	})
@@ -237,7 +237,7 @@ func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f ba
 	default:
 		_, err = tx.Exec(ctx,
 			`UPDATE upload_files SET state = ?, media_id = ?, reason = ?, arrived_at = ? WHERE id = ?`, string(f.state),
-			f.media, f.reason, f.arrived, b.files[known].id)
+			f.media, f.reason, f.arrivedAt, b.files[known].id)
 	}
 	if err != nil {
 		return fmt.Errorf("recording a file of the page: %w", err)
@@ -272,10 +272,10 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 const maxAlt = 1000
 
 // Describe sets an image's alternative text. If posts with the image were shown to clients, they need approval again.
-// See Options.OnDescribed.
+// See Options.OnAltTextChanged.
 func (s *Service) Describe(ctx context.Context, person, id int64, alt string) error {
-	alt = strings.TrimSpace(storable(alt))
-	if apikey.In(alt) {
+	alt = strings.TrimSpace(sanitizeText(alt))
+	if apikey.ContainsSecret(alt) {
 		return errSecret.With("argument", "alt")
 	}
 	if utf8.RuneCountInString(alt) > maxAlt {
@@ -297,8 +297,8 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 		if n == 0 {
 			return nil
 		}
-		if s.OnDescribed != nil {
-			if err := s.OnDescribed(ctx, tx, person, i.TeamID, id); err != nil {
+		if s.OnAltTextChanged != nil {
+			if err := s.OnAltTextChanged(ctx, tx, person, i.TeamID, id); err != nil {
 				return err
 			}
 		}
@@ -311,7 +311,7 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	var team int64
 	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ?`, id).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Item{}, apierr.Missing()
+		return Item{}, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return Item{}, fmt.Errorf("finding a media item: %w", err)
@@ -330,12 +330,12 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 func (s *Service) requireShown(ctx context.Context, team, id int64) error {
 	found, err := uses(ctx, s.db, team, id, 1)
 	if err == nil && len(found) == 0 {
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	}
 	return err
 }
 
-// storable returns a text without parts that the database rejects: invalid UTF-8 and NUL.
-func storable(text string) string {
+// sanitizeText returns a text without parts that the database rejects: invalid UTF-8 and NUL.
+func sanitizeText(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // receive stages a file's bytes, up to a limit. The caller must discard the result.
-func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incoming, b bound) (*arrival, error) {
+func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incoming, b bound) (*incomingFile, error) {
 	a, err := s.begin(ctx, team, by, f.Size, b)
 	if err != nil {
 		return nil, err
@@ -90,9 +90,9 @@ type placement struct {
 
 // save returns the library's item for the file, and reports whether it existed before. It creates the item unless the
 // team already has the file.
-func (s *Service) save(ctx context.Context, e inspected, p placement) (Item, bool, error) {
+func (s *Service) save(ctx context.Context, e inspectedFile, p placement) (Item, bool, error) {
 	original := e.staged.Sum()
-	e.arrived = e.staged.Size()
+	e.uploadedSize = e.staged.Size()
 	i, already, err := byDigest(ctx, s.db, p.by.TeamID, original[:])
 	if err == nil && !already {
 		i, err = s.saveNew(ctx, e, p, original[:])
@@ -105,7 +105,7 @@ func (s *Service) save(ctx context.Context, e inspected, p placement) (Item, boo
 
 // saveNew stores a new file. It removes the metadata unless the team keeps originals. If an item with the remaining
 // bytes exists, it returns that item.
-func (s *Service) saveNew(ctx context.Context, e inspected, p placement, original []byte) (Item, error) {
+func (s *Service) saveNew(ctx context.Context, e inspectedFile, p placement, original []byte) (Item, error) {
 	if e.metadata.Empty() {
 		e.clean = true
 		return s.put(ctx, e, p)
@@ -131,7 +131,7 @@ func (s *Service) saveNew(ctx context.Context, e inspected, p placement, origina
 }
 
 // strip stages a copy without metadata. The caller must discard it.
-func (s *Service) strip(ctx context.Context, e inspected) (*blob.Staged, error) {
+func (s *Service) strip(ctx context.Context, e inspectedFile) (*blob.Staged, error) {
 	if err := s.requireDisk(ctx, e.staged.Size()); err != nil {
 		return nil, err
 	}
@@ -156,10 +156,10 @@ func keepsOriginals(ctx context.Context, q db.Querier, team int64) (bool, error)
 }
 
 // put stores a file's bytes and thumbnail under a new key, and returns the item to add.
-func (s *Service) put(ctx context.Context, e inspected, p placement) (Item, error) {
+func (s *Service) put(ctx context.Context, e inspectedFile, p placement) (Item, error) {
 	digest := e.staged.Sum()
-	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], Original: e.original, Clean: e.clean,
-		Size: e.arrived, Stored: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
+	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], OriginalSHA256: e.original, Clean: e.clean,
+		Size: e.uploadedSize, StoredSize: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
 		Width: e.info.Width, Height: e.info.Height, Duration: e.info.Duration,
 		Detail: Detail{
 			e.info.VideoCodec, e.info.AudioCodec, e.info.FrameRate, e.info.Orientation, e.info.Animated,
@@ -257,10 +257,10 @@ func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (
 // reports whether there is one.
 func byDigests(ctx context.Context, tx *db.Tx, team int64, i Item) (Item, bool, error) {
 	existing, already, err := byDigest(ctx, tx, team, i.SHA256)
-	if err != nil || already || i.Original == nil {
+	if err != nil || already || i.OriginalSHA256 == nil {
 		return existing, already, err
 	}
-	return byDigest(ctx, tx, team, i.Original)
+	return byDigest(ctx, tx, team, i.OriginalSHA256)
 }
 
 // createItem inserts a new item in its folder, counts its bytes, and adds an entry to the audit log.

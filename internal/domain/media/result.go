@@ -97,7 +97,7 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, e
 }
 
 // Downloads returns the job.Result of the job type content_fetch.
-func Downloads(charged job.Charged) job.Result {
+func Downloads(charged job.ChargedFunc) job.Result {
 	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
 		return downloadResult(ctx, q, charged, call, r, in)
 	}
@@ -105,7 +105,7 @@ func Downloads(charged job.Charged) job.Result {
 }
 
 func downloadResult(
-	ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record, in job.GetInput,
+	ctx context.Context, q db.Querier, charged job.ChargedFunc, call operation.Call, r job.Record, in job.GetInput,
 ) (job.Output, error) {
 	made := job.Output{App: "/media"}
 	if !r.IsFinished() {
@@ -160,7 +160,7 @@ func startPosition(call operation.Call, cursor *string) (int, error) {
 	return from, nil
 }
 
-func showItem(call operation.Call, quotes *operation.Quotes, d download, i profileItem) DownloadResultItem {
+func showItem(call operation.Call, quotes *operation.UntrustedTexts, d download, i profileItem) DownloadResultItem {
 	return DownloadResultItem{
 		Item: i.item, Kind: i.kind, MediaID: i.media, Reason: i.reason, TakenAt: call.MomentOrNil(i.takenAt),
 		Caption: quotes.Add(i.caption,

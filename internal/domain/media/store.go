@@ -25,14 +25,15 @@ type scanner interface{ Scan(...any) error }
 func scanItem(row scanner, i *Item) error {
 	var duration, created, deleted, clean int64
 	var detail []byte
-	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.Original, &clean, &i.Blob, &i.Thumbnail,
+	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.OriginalSHA256, &clean, &i.Blob,
+		&i.Thumbnail,
 		&i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
-		&i.Size, &i.Stored, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
+		&i.Size, &i.StoredSize, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
 	if err != nil {
 		return err
 	}
 	i.Duration, i.CreatedAt, i.DeletedAt = time.Duration(duration)*time.Microsecond, db.Time(created), db.Time(deleted)
-	i.Clean, i.Stored = clean != 0, cmp.Or(i.Stored, i.Size)
+	i.Clean, i.StoredSize = clean != 0, cmp.Or(i.StoredSize, i.Size)
 	if err := json.Unmarshal(detail, &i.Detail); err != nil {
 		return fmt.Errorf("decoding a file's information: %w", err)
 	}
@@ -47,7 +48,7 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	err := scanItem(q.QueryRow(ctx,
 		`SELECT `+columns+` FROM media m WHERE m.id = ? AND m.team_id = ? AND m.deleted_at = 0`, id, team), &i)
 	if errors.Is(err, sql.ErrNoRows) {
-		return i, apierr.Missing()
+		return i, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return i, fmt.Errorf("reading a media item: %w", err)
@@ -85,8 +86,9 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 		name, file_name, search, type, kind, size_bytes, stored_bytes, width, height, duration, detail, person_id,
 		key_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		i.TeamID, i.FolderID, i.SHA256, i.Original, db.Flag(i.Clean), i.Blob, i.Thumbnail, i.ThumbnailType, i.Name,
-		i.FileName, filename.Fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Stored, i.Width, i.Height,
+		i.TeamID, i.FolderID, i.SHA256, i.OriginalSHA256, db.BoolToInt(i.Clean), i.Blob, i.Thumbnail, i.ThumbnailType,
+		i.Name,
+		i.FileName, filename.Fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.StoredSize, i.Width, i.Height,
 		i.Duration.Microseconds(), string(detail), by.PersonID, by.KeyID, db.Micros(i.CreatedAt)).Scan(&i.ID)
 	if err != nil {
 		return fmt.Errorf("adding a media item: %w", err)

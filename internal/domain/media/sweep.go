@@ -23,7 +23,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	}
 	keys, err := db.All(ctx, s.db, func(rows *sql.Rows, key *string) error { return rows.Scan(key) },
 		`SELECT blob FROM media_pending WHERE created_at < ? OR deleting = 1 ORDER BY created_at LIMIT ?`,
-		db.Micros(s.db.Now().Add(-Grace)), sweepBatch)
+		db.Micros(s.db.Now().Add(-OrphanGracePeriod)), sweepBatch)
 	if err != nil {
 		return 0, fmt.Errorf("finding bytes without an item: %w", err)
 	}

@@ -76,7 +76,7 @@ func TestSweepOrphans(t *testing.T) {
 		if n := len(w.blobs(t)); n != 4 || w.sweep(t) != 0 {
 			t.Fatalf("new blobs were swept; %d are stored", n)
 		}
-		w.clock.Advance(Grace)
+		w.clock.Advance(OrphanGracePeriod)
 		if w.sweep(t) != 0 {
 			t.Error("bytes were swept within the grace period")
 		}
@@ -157,7 +157,7 @@ func TestSweepSkipsUndeletable(t *testing.T) {
 			w.begin(t, pngOf(noise(uint64(n), 20, 20)))
 			w.clock.Advance(time.Second)
 		}
-		w.clock.Advance(Grace)
+		w.clock.Advance(OrphanGracePeriod)
 		stuck := w.pending(t)[:4]
 		w.Blobs = undeletableStore{whole, stuck}
 		for range 2 {
@@ -204,7 +204,7 @@ func (w fixture) pending(t *testing.T) []string {
 func TestSweptBytesGetNoItem(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		whole, late := w.Blobs, w.begin(t, pngOf(noise(1, 20, 20)))
-		w.clock.Advance(Grace + time.Second)
+		w.clock.Advance(OrphanGracePeriod + time.Second)
 		w.Blobs = failingStore{whole, "none", thumbnailEnding}
 		if _, err := w.Sweep(t.Context()); !errors.Is(err, errStore) {
 			t.Error(err)
@@ -227,7 +227,7 @@ func TestSweepNeverDeletesUsedBytes(t *testing.T) {
 			t.Repeat(map[string]func(*rapid.T){
 				"arrive": m.arrive, "begin": m.begin, "end": m.end, "wait": m.wait, "sweep": m.sweep, "": m.compare,
 			})
-			m.clock.Advance(Grace + time.Second)
+			m.clock.Advance(OrphanGracePeriod + time.Second)
 			m.sweep(t)
 			m.checkConsistent(t)
 		})
@@ -276,7 +276,7 @@ func (m *arrivals) wait(t *rapid.T) {
 func (m *arrivals) sweep(t *rapid.T) {
 	m.fixture.sweep(t)
 	for _, a := range m.under {
-		a.swept = a.swept || m.clock.Now().Sub(a.at) > Grace
+		a.swept = a.swept || m.clock.Now().Sub(a.at) > OrphanGracePeriod
 	}
 }
 
@@ -350,7 +350,7 @@ func write(t *testing.T, path string) {
 func young(t *testing.T, w fixture, path string) {
 	t.Helper()
 	write(t, path)
-	at := w.clock.Now().Add(time.Second - Grace)
+	at := w.clock.Now().Add(time.Second - OrphanGracePeriod)
 	must(t, os.Chtimes(path, at, at))
 }
 

@@ -48,7 +48,7 @@ func (p *concurrentServices) act(ctx context.Context, s *Service, r *rand.Rand) 
 		}
 		return p.record(s.createUploads(ctx, p.call("create_uploads"), in))
 	case what == 2:
-		return p.record(s.uploadsAgain(ctx, p.call("create_uploads"), UploadsInput{}, b))
+		return p.record(s.recreateUploads(ctx, p.call("create_uploads"), UploadsInput{}, b))
 	case what == 3:
 		return s.CloseBatch(ctx, p.person, path.Base(b.PageURL))
 	case what == 4:
@@ -67,7 +67,7 @@ func (p *concurrentServices) act(ctx context.Context, s *Service, r *rand.Rand) 
 	return nil
 }
 
-func (p *concurrentServices) record(a operation.Answer[UploadBatch], err error) error {
+func (p *concurrentServices) record(a operation.Response[UploadBatch], err error) error {
 	if err == nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -125,7 +125,7 @@ func (p *concurrentServices) checkTotals(t *testing.T) {
 		must(t, err)
 		r, err := job.Get(t.Context(), p.db, p.team, opened.JobID)
 		must(t, err)
-		links, _ := b.waiting()
+		links, _ := b.pendingFiles()
 		if r.IsFinished() != b.closed || r.Total != int64(len(b.files)) || b.closed && (links > 0 || r.Done != r.Total) {
 			t.Errorf("batch of %d files, %d of them pending, closed %t: %+v", len(b.files), links, b.closed, r)
 		}

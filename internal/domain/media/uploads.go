@@ -51,8 +51,8 @@ const uploadSubject = "upload"
 // createUploads creates a batch.
 func (s *Service) createUploads(
 	ctx context.Context, call operation.Call, in UploadsInput,
-) (operation.Answer[UploadBatch], error) {
-	var out operation.Answer[UploadBatch]
+) (operation.Response[UploadBatch], error) {
+	var out operation.Response[UploadBatch]
 	if err := s.checkFiles(in.Files); err != nil {
 		return out, err
 	}
@@ -134,7 +134,7 @@ func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) 
 		if err != nil {
 			return nil, err
 		}
-		if found && (d.SizeBytes == there.Size || d.SizeBytes == there.Stored) {
+		if found && (d.SizeBytes == there.Size || d.SizeBytes == there.StoredSize) {
 			f.state, f.media = Stored, there.ID
 		} else {
 			f.secret = apikey.New(apikey.Upload)
@@ -149,7 +149,7 @@ func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) 
 func (s *Service) checkOpenLimits(
 	ctx context.Context, tx *db.Tx, call operation.Call, b batch, used int64, notes []string,
 ) ([]string, error) {
-	links, bytes := b.waiting()
+	links, bytes := b.pendingFiles()
 	if links == 0 && len(b.files) > 0 {
 		return notes, nil
 	}
@@ -179,7 +179,7 @@ func (s *Service) checkOpenLimits(
 			return nil,
 				apierr.New(apierr.RateLimited,
 					"The team has reached its limit of open upload batches. Use one of them, replace it, or wait "+
-						"until it expires.").With("scope", "open_upload_batches").After(wait)
+						"until it expires.").With("scope", "open_upload_batches").WithRetryAfter(wait)
 		}
 		notes = append(notes,
 			"An older upload page, to which nothing was uploaded, was closed, because the team has reached its "+
@@ -189,7 +189,7 @@ func (s *Service) checkOpenLimits(
 		return nil,
 			apierr.New(apierr.RateLimited,
 				"The team has reached its limit of open upload links. Use them, replace their batch, or wait until "+
-					"they expire.").With("scope", "open_upload_links").After(wait)
+					"they expire.").With("scope", "open_upload_links").WithRetryAfter(wait)
 	}
 	limit, err := s.storageLimit(ctx, tx, call.TeamID, tx.Now())
 	if err != nil || limit == plan.Unlimited {
@@ -234,14 +234,14 @@ func (s *Service) replaceBatch(ctx context.Context, tx *db.Tx, call operation.Ca
 	}
 	old, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (old.team != call.TeamID || old.key != call.KeyID) {
-		return nil, apierr.Missing().With("argument", "replaces_batch")
+		return nil, apierr.ItemNotFound().With("argument", "replaces_batch")
 	}
 	if err != nil {
 		return nil, err
 	}
-	links, _ := old.waiting()
+	links, _ := old.pendingFiles()
 	switch {
-	case slices.ContainsFunc(old.files, func(f batchFile) bool { return f.arrived != 0 }):
+	case slices.ContainsFunc(old.files, func(f batchFile) bool { return f.arrivedAt != 0 }):
 		return []string{"The earlier batch was not replaced: one of its files has arrived."}, nil
 	case old.closed:
 		return []string{"The earlier batch had already ended."}, nil
@@ -260,7 +260,7 @@ func (s *Service) replaceBatch(ctx context.Context, tx *db.Tx, call operation.Ca
 
 // showBatch returns the response that opens a batch, with its secrets. The copy stored for repeated calls has no
 // secrets.
-func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operation.Answer[UploadBatch] {
+func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operation.Response[UploadBatch] {
 	entry := job.Show(call, r)
 	data := UploadBatch{
 		Job: entry, Upload: UploadBatchUpload{[]UploadLink{}}, PageURL: s.PublicURL + pagePath(b.job), Limits: s.uploadLimits(),
@@ -268,8 +268,9 @@ func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operatio
 	for _, f := range b.files {
 		data.Upload.Uploads = append(data.Upload.Uploads, s.showLink(call, f, b.expires))
 	}
-	return operation.Answer[UploadBatch]{
-		Data: data, Keep: &UploadBatch{Job: job.Job{JobID: r.ID}}, Location: job.Location(r.ID), App: pagePath(b.job),
+	return operation.Response[UploadBatch]{
+		Data: data, StoredData: &UploadBatch{Job: job.Job{JobID: r.ID}}, Location: job.Location(r.ID),
+		App: pagePath(b.job),
 	}
 }
 
@@ -293,11 +294,11 @@ func pagePath(jobID string) string {
 	return "/upload/" + strings.TrimPrefix(jobID, string(job.MediaImport)+":")
 }
 
-// uploadsAgain returns the response to a repeated call: the same batch, with new secrets for pending files. The old
+// recreateUploads returns the response to a repeated call: the same batch, with new secrets for pending files. The old
 // secrets stop working.
-func (s *Service) uploadsAgain(
+func (s *Service) recreateUploads(
 	ctx context.Context, call operation.Call, _ UploadsInput, kept UploadBatch,
-) (operation.Answer[UploadBatch], error) {
+) (operation.Response[UploadBatch], error) {
 	var b batch
 	var record job.Record
 	err := s.db.InTx(ctx, "media.renew_uploads", func(ctx context.Context, tx *db.Tx) error {

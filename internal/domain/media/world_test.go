@@ -91,7 +91,7 @@ func openBlobs(t *testing.T, url string, c blob.Credentials) blob.Store {
 // newFixture returns a fixture. Its clock is ahead of the file times, so that the audit covers every file.
 func newFixture(t *testing.T, url string, blobs blob.Store, folder string) fixture {
 	t.Helper()
-	clock := testkit.NewClock(time.Now().Add(2 * Grace))
+	clock := testkit.NewClock(time.Now().Add(2 * OrphanGracePeriod))
 	w := fixture{Service: instance(t, url, clock, blobs), clock: clock, url: url, folder: folder}
 	return w.newTeam(t)
 }

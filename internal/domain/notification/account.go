@@ -131,7 +131,7 @@ func (d detail) revokedText(l *locale.Language) string {
 	}
 	names := make([]string, len(d.Revoked))
 	for i, name := range d.Revoked {
-		names[i] = l.T("“%s”", plaintext.Unlink(name, maxRevokedName))
+		names[i] = l.T("“%s”", plaintext.BreakLinks(name, maxRevokedName))
 	}
 	list := strings.Join(names, ", ")
 	if d.More > 0 {
@@ -225,7 +225,7 @@ func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (b
 }
 
 // whenAndWhere returns the time of an account event and its browser as text for a mail.
-func (n Notice) whenAndWhere(l *locale.Language) string {
+func (n Notification) whenAndWhere(l *locale.Language) string {
 	out := l.T("Time: %s", l.Format(n.At, locale.DateTime)+" "+n.At.Format("MST"))
 	if browser := n.Browser(l); browser != "" {
 		out += "\n" + l.T("Browser: %s", browser)

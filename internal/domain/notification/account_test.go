@@ -47,8 +47,8 @@ func TestAccountNotices(t *testing.T) {
 		}
 		var browser string
 		signIn := func(browser string) string {
-			cookie := must.Get(w.teams.NoteSignIn(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
-				team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"}))(t)
+			cookie := must.Get(w.teams.RecordSignIn(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
+				team.SignInEvent{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"}))(t)
 			return cookie
 		}
 		w.clock.Advance(time.Minute)
@@ -60,7 +60,7 @@ func TestAccountNotices(t *testing.T) {
 		}{
 			{"password", func() {
 				must.Get(signIns.ChangePassword(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
-					team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"}))(t)
+					team.PasswordChange{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"}))(t)
 				must.NoError(t, w.teams.KeepBrowser(t.Context(), ada, browser))
 			}, "Your password was set or changed"},
 			{"known browser", func() { browser = signIn(browser) }, ""},
@@ -100,7 +100,7 @@ func TestAccountNotices(t *testing.T) {
 			{"renamed", record(ada, "person.renamed", adaID), ""},
 		} {
 			w.clock.Advance(time.Hour)
-			must.NoError(t, w.Read(t.Context(), ada, 1<<40, true))
+			must.NoError(t, w.MarkRead(t.Context(), ada, 1<<40, true))
 			w.box.mails, w.box.to = nil, nil
 			c.do()
 			unread := must.Get(w.Unread(t.Context(), ada))(t)
@@ -126,7 +126,7 @@ func TestAccountNotices(t *testing.T) {
 }
 
 // checkMail checks the mail of a notice about how a person signs in.
-func checkMail(t *testing.T, w *env, name, wantText string, n notification.Notice) {
+func checkMail(t *testing.T, w *env, name, wantText string, n notification.Notification) {
 	t.Helper()
 	mail := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[0])))(t)
 	text := mailBody(t, mail)
@@ -147,7 +147,7 @@ func TestAccountMailRecipients(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		cleo := must.Get(w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", ""))(t)
 		w.clock.Advance(time.Minute)
-		must.NoError(t, w.teams.SetHold(t.Context(), w.editor.ID, true))
+		must.NoError(t, w.teams.SetSuspended(t.Context(), w.editor.ID, true))
 		for _, email := range []string{"bea@harbour.example", "cleo@harbour.example"} {
 			must.Get(w.teams.Recover(t.Context(), email))(t)
 		}

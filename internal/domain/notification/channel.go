@@ -77,17 +77,18 @@ type ChannelChange struct {
 	Kinds []Kind
 }
 
-// sealedAddress is the address of a channel. It is stored encrypted, because anybody who knows it can send messages to
+// channelAddress is the address of a channel. It is stored encrypted, because anybody who knows it can send messages to
 // the channel.
-type sealedAddress struct {
+type channelAddress struct {
 	URL    string `json:"url"`
 	Secret string `json:"secret,omitempty"`
 }
 
-// channelBond returns the encryption context of a channel's address, which binds the ciphertext to the channel.
-func channelBond(id int64) string { return fmt.Sprintf("notice_channel %d", id) }
+// channelAssociatedData returns the encryption context of a channel's address, which binds the ciphertext to the channel.
+func channelAssociatedData(id int64) string { return fmt.Sprintf("notice_channel %d", id) }
 
-var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed", Row: "id", Owner: "id", Bond: channelBond}
+var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed", Row: "id", Owner: "id",
+	AssociatedData: channelAssociatedData}
 
 var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks a key with which addresses of " +
 	"notification channels are encrypted; append the missing key after a comma, and remove it once pressroom admin reseal reports left=0")
@@ -108,7 +109,7 @@ func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	if err != nil {
 		return resealed, 0, err
 	}
-	left, err := sealedChannels.Left(ctx, s.db, s.Sealer)
+	left, err := sealedChannels.CountOutdated(ctx, s.db, s.Sealer)
 	return resealed, left, err
 }
 
@@ -142,15 +143,15 @@ func (s *Service) AddChannel(ctx context.Context, n NewChannel) (Channel, error)
 }
 
 // checkNew validates a new channel and returns it with its address. It creates the signing secret of a webhook.
-func (s *Service) checkNew(n NewChannel) (Channel, sealedAddress, error) {
+func (s *Service) checkNew(n NewChannel) (Channel, channelAddress, error) {
 	c := Channel{Team: n.Team, Service: n.Service, Name: strings.TrimSpace(n.Name), Kinds: n.Kinds}
-	address := sealedAddress{URL: strings.TrimSpace(n.URL), Secret: strings.TrimSpace(n.Token)}
+	address := channelAddress{URL: strings.TrimSpace(n.URL), Secret: strings.TrimSpace(n.Token)}
 	if err := c.check(address.Secret); err != nil {
-		return Channel{}, sealedAddress{}, err
+		return Channel{}, channelAddress{}, err
 	}
 	var err error
 	if c.Host, err = s.checkAddress(c.Service, address.URL); err != nil {
-		return Channel{}, sealedAddress{}, err
+		return Channel{}, channelAddress{}, err
 	}
 	if n.Service == Webhook {
 		key := make([]byte, 32)
@@ -300,7 +301,7 @@ func (s *Service) changeAddress(
 
 // ShowSigningSecret returns the secret that signs the messages of a webhook, and records this in the audit log.
 func (s *Service) ShowSigningSecret(ctx context.Context, id int64) (string, error) {
-	var address sealedAddress
+	var address channelAddress
 	err := s.db.InTx(ctx, "notice_channel.show_secret", func(ctx context.Context, tx *db.Tx) error {
 		var team int64
 		var sealed []byte
@@ -320,21 +321,21 @@ func (s *Service) ShowSigningSecret(ctx context.Context, id int64) (string, erro
 	return address.Secret, err
 }
 
-func (s *Service) seal(id int64, address sealedAddress) ([]byte, error) {
+func (s *Service) seal(id int64, address channelAddress) ([]byte, error) {
 	raw, err := json.Marshal(address) //nolint:gosec // encrypted below
 	if err != nil {
 		return nil, fmt.Errorf("encoding the address of a notice channel: %w", err)
 	}
-	sealed, err := s.Sealer.Seal(raw, channelBond(id))
+	sealed, err := s.Sealer.Seal(raw, channelAssociatedData(id))
 	if err != nil {
 		return nil, fmt.Errorf("sealing the address of a notice channel: %w", err)
 	}
 	return sealed, nil
 }
 
-func (s *Service) open(id int64, sealed []byte) (sealedAddress, error) {
-	var address sealedAddress
-	raw, err := s.Sealer.Open(sealed, channelBond(id))
+func (s *Service) open(id int64, sealed []byte) (channelAddress, error) {
+	var address channelAddress
+	raw, err := s.Sealer.Open(sealed, channelAssociatedData(id))
 	if err != nil {
 		return address, fmt.Errorf("opening the address of notice channel %d: %w", id, err)
 	}

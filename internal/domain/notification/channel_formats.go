@@ -39,11 +39,13 @@ type channelMessage struct {
 }
 
 // encode returns the URL, the header and the body of the request that sends the message to a service.
-func (m channelMessage) encode(service ChannelService, address sealedAddress) (string, map[string]string, []byte, error) {
+func (m channelMessage) encode(service ChannelService, address channelAddress) (string, map[string]string, []byte,
+	error) {
 	header := map[string]string{"Content-Type": "application/json", "User-Agent": "pressroom"}
 	target := address.URL
 	var body any
-	title := plaintext.Unlink(m.title, maxTitle) // so that chats do not recognize mentions or addresses in the title
+	title := plaintext.BreakLinks(m.title,
+		maxTitle) // so that chats do not recognize mentions or addresses in the title
 	switch service {
 	case Slack: // also Mattermost and Rocket.Chat
 		body = map[string]any{"text": "*" + slackText(unformatted.Replace(title)) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}

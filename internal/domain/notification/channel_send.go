@@ -59,15 +59,15 @@ func (s *Service) RunChannels(ctx context.Context, report func(error)) {
 
 // channelNotice is a notice that a node sends to a channel.
 type channelNotice struct {
-	Notice
+	Notification
 
-	channel int64
-	only    int64 // the channel's team; 0 for all teams
-	service ChannelService
-	sealed  []byte
-	claim   int64  // the end of the claim, which also identifies it
-	raw     string // the details, as JSON
-	tries   int
+	channel     int64
+	channelTeam int64 // the channel's team; 0 for all teams
+	service     ChannelService
+	sealed      []byte
+	claim       int64  // the end of the claim, which also identifies it
+	raw         string // the details, as JSON
+	tries       int
 }
 
 // attempt is the result of sending a notice to a channel.
@@ -84,7 +84,8 @@ func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	if err != nil || !found {
 		return found, err
 	}
-	if n.only != 0 && n.only != n.Team { // the notice was stored before the channel was limited to one team
+	if n.channelTeam != 0 &&
+		n.channelTeam != n.Team { // the notice was stored before the channel was limited to one team
 		return true, s.endChannelNotice(ctx, n, nil)
 	}
 	if s.db.Now().Sub(n.At) > maxMailAge {
@@ -135,7 +136,8 @@ func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) err
 	now := db.Micros(tx.Now())
 	n.claim = db.Micros(tx.Now().Add(claimTime))
 	err := tx.QueryRow(ctx, `UPDATE notice_channels SET claimed_until = ? WHERE id = (`+dueChannels+s.db.SkipLocked()+`)
-		RETURNING id, team_id, service, sealed`, n.claim, now, now, now).Scan(&n.channel, &n.only, &n.service, &n.sealed)
+		RETURNING id, team_id, service,
+			sealed`, n.claim, now, now, now).Scan(&n.channel, &n.channelTeam, &n.service, &n.sealed)
 	if err != nil {
 		return err
 	}
@@ -193,7 +195,8 @@ func (a attempt) record(ctx context.Context, tx *db.Tx, n channelNotice, failure
 // TestChannel sends a test message to a channel immediately. If that fails, it returns an error with the reason.
 // Otherwise, it ends the channel's wait, so that pending messages are sent too.
 func (s *Service) TestChannel(ctx context.Context, id int64) error {
-	n := channelNotice{channel: id, Notice: Notice{At: s.db.Now().UTC(), Kind: testKind, ID: s.db.Now().UnixMicro()}}
+	n := channelNotice{channel: id, Notification: Notification{At: s.db.Now().UTC(), Kind: testKind,
+		ID: s.db.Now().UnixMicro()}}
 	err := s.db.QueryRow(ctx, `SELECT service, sealed FROM notice_channels WHERE id = ?`, id).Scan(&n.service, &n.sealed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNoChannel
@@ -248,12 +251,12 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 
 // messageID returns the ID of a message about a notice. It is the same for every attempt. It contains the time, because
 // a restored database assigns the IDs of notices that were lost to new notices.
-func messageID(n Notice) string { return fmt.Sprintf("notice-%d-%d", n.ID, db.Micros(n.At)) }
+func messageID(n Notification) string { return fmt.Sprintf("notice-%d-%d", n.ID, db.Micros(n.At)) }
 
 // message returns the chat message of a notice. It is in English, because many people read a chat.
 func (s *Service) message(n channelNotice) channelMessage {
 	m := channelMessage{
-		id: messageID(n.Notice), kind: n.Kind, at: n.At, sent: s.db.Now(), team: n.Team, teamName: n.TeamName,
+		id: messageID(n.Notification), kind: n.Kind, at: n.At, sent: s.db.Now(), team: n.Team, teamName: n.TeamName,
 		title: cmp.Or(n.TeamName, "pressroom"), text: testText, url: s.PublicURL + "/operator/channels",
 	}
 	if n.Kind != testKind {

@@ -71,7 +71,7 @@ type batch struct {
 	email        string // address of the person; empty if no email is sent
 	language     string // BCP 47 tag of the person's language, or ""
 	name         string // name of the team
-	notices      []Notice
+	notices      []Notification
 	tries        int
 }
 
@@ -140,7 +140,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 		append(groupArgs, since)...); err != nil {
 		return fmt.Errorf("canceling unwanted mail: %w", err)
 	}
-	b.notices, err = db.All(ctx, tx, func(rows *sql.Rows, n *Notice) error {
+	b.notices, err = db.All(ctx, tx, func(rows *sql.Rows, n *Notification) error {
 		var tries int
 		err := rows.Scan(&n.ID, &n.Subject, &tries)
 		n.Kind, b.tries = b.kind, max(b.tries, tries)
@@ -246,7 +246,7 @@ func (s *Service) write(b batch) Mail {
 }
 
 // mailText returns the text of a notice for an email.
-func (n Notice) mailText(l *locale.Language) string {
+func (n Notification) mailText(l *locale.Language) string {
 	if n.Team != 0 {
 		return n.Text(l)
 	}

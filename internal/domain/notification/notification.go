@@ -135,8 +135,8 @@ type detail struct {
 	LimitBefore *int64 `json:"limit_before,omitempty"` // previous limit; nil if unknown
 }
 
-// Notice is a stored notification of one person.
-type Notice struct {
+// Notification is a stored notification of one person.
+type Notification struct {
 	ID       int64
 	Team     int64 // 0 for the person's own account
 	TeamName string
@@ -153,23 +153,23 @@ type Notice struct {
 }
 
 // SameResult reports whether two notices are about the same result of a post, on different accounts.
-func (n Notice) SameResult(o Notice) bool {
+func (n Notification) SameResult(o Notification) bool {
 	return (n.Kind == PostFailed || n.Kind == PostUnconfirmed) && n.Kind == o.Kind && n.Team == o.Team && n.Subject == o.Subject
 }
 
 // ChangesRequested reports whether the notice is about a client who requested changes to a post.
-func (n Notice) ChangesRequested() bool {
+func (n Notification) ChangesRequested() bool {
 	return n.Kind == ApprovalDecided && n.detail.Event != "post.approved"
 }
 
 // Platform returns the platform of the notice, or "" if it is not about an account.
-func (n Notice) Platform() string { return n.detail.Platform }
+func (n Notification) Platform() string { return n.detail.Platform }
 
 // Name returns the name of the notice's account, key or assistant. The name is user input and may be empty.
-func (n Notice) Name() string { return n.detail.Name }
+func (n Notification) Name() string { return n.detail.Name }
 
 // Browser returns the browser in which the person's account was changed, or "" if unknown.
-func (n Notice) Browser(l *locale.Language) string {
+func (n Notification) Browser(l *locale.Language) string {
 	browser, system, found := strings.Cut(n.detail.Browser, " on ")
 	switch {
 	case n.detail.Browser == "Unknown browser":
@@ -184,7 +184,7 @@ func (n Notice) Browser(l *locale.Language) string {
 
 // Text returns the notice as one or more sentences in a language. It contains no user input except the names of revoked
 // keys and invitations, whose links are disabled.
-func (n Notice) Text(l *locale.Language) string {
+func (n Notification) Text(l *locale.Language) string {
 	d := n.detail
 	switch n.Kind {
 	case PostFailed:
@@ -336,7 +336,7 @@ func formatNumber(l *locale.Language, n int64) string {
 }
 
 // Path returns the path of the notice's subject.
-func (n Notice) Path() string {
+func (n Notification) Path() string {
 	switch n.Kind {
 	case AccountLost:
 		return "/accounts"

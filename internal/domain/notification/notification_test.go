@@ -78,7 +78,7 @@ func onEachDatabase(t *testing.T, run func(t *testing.T, w *env)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		w := &env{db: testkit.Open(t, url, clock), clock: clock, box: &mailServer{}}
-		guesses := must.Get(ratelimit.NewGuesses())(t)
+		guesses := must.Get(ratelimit.NewGuessLimiter())(t)
 		w.teams = team.New(w.db, guesses, plan.Default())
 		w.owner = must.Get(w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "correct horse battery"))(t)
 		w.editor = must.Get(w.teams.AddPerson(t.Context(), "Bea", "bea@harbour.example", "correct horse battery"))(t)
@@ -269,7 +269,7 @@ func TestReadSameResult(t *testing.T) {
 			w.recordEvent(t, "post.account_failed", subject, nil)
 		}
 		list := must.Get(w.List(t.Context(), w.owner.ID, 0, 10))(t)
-		must.NoError(t, w.Read(t.Context(), w.owner.ID, list[2].ID, false))
+		must.NoError(t, w.MarkRead(t.Context(), w.owner.ID, list[2].ID, false))
 		var read []bool
 		for _, n := range must.Get(w.List(t.Context(), w.owner.ID, 0, 10))(t) {
 			read = append(read, n.Read)

@@ -43,7 +43,7 @@ const (
 	x.team_id = n.team_id AND a.decided_at BETWEEN n.created_at - 60000000 AND n.created_at ORDER BY a.round DESC LIMIT 1) END, '')`
 )
 
-func scan(rows *sql.Rows, n *Notice) error {
+func scan(rows *sql.Rows, n *Notification) error {
 	var raw, zone string
 	var at, read int64
 	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed,
@@ -63,16 +63,16 @@ func scan(rows *sql.Rows, n *Notice) error {
 
 // List returns at most limit notices of a person from all teams, newest first, without muted kinds. If before is not 0,
 // it returns only notices with lower IDs.
-func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notice, error) {
+func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notification, error) {
 	return s.list(ctx, person, before, limit, `1 = 1`)
 }
 
 // ListUnread is List with unread notices only.
-func (s *Service) ListUnread(ctx context.Context, person, before int64, limit int) ([]Notice, error) {
+func (s *Service) ListUnread(ctx context.Context, person, before int64, limit int) ([]Notification, error) {
 	return s.list(ctx, person, before, limit, `n.read_at = 0`)
 }
 
-func (s *Service) list(ctx context.Context, person, before int64, limit int, where string) ([]Notice, error) {
+func (s *Service) list(ctx context.Context, person, before int64, limit int, where string) ([]Notification, error) {
 	args := []any{person}
 	if before > 0 {
 		where, args = where+` AND n.id < ?`, append(args, before)
@@ -86,13 +86,13 @@ func (s *Service) list(ctx context.Context, person, before int64, limit int, whe
 }
 
 // Get returns a notice of a person. It returns not_found if the person has no such notice.
-func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
+func (s *Service) Get(ctx context.Context, person, id int64) (Notification, error) {
 	out, err := db.All(ctx, s.db, scan, selectColumns+fromVisibleNotices+`n.id = ?`, person, id)
 	if err != nil {
-		return Notice{}, fmt.Errorf("reading notice %d: %w", id, err)
+		return Notification{}, fmt.Errorf("reading notice %d: %w", id, err)
 	}
 	if len(out) == 0 {
-		return Notice{}, apierr.Missing()
+		return Notification{}, apierr.ItemNotFound()
 	}
 	return out[0], nil
 }
@@ -121,9 +121,9 @@ const sameResult = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AN
 	AND o.team_id = notices.team_id AND o.kind = notices.kind AND o.subject = notices.subject
 	AND o.kind IN ('post_failed', 'post_unconfirmed')))`
 
-// Read marks a notice of a person as read. It also marks the notices about the same result of a post on other accounts.
+// MarkRead marks a notice of a person as read. It also marks the notices about the same result of a post on other accounts.
 // If all is set, it marks all notices up to the ID.
-func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
+func (s *Service) MarkRead(ctx context.Context, person, id int64, all bool) error {
 	condition, args := sameResult, []any{id, id}
 	if all {
 		condition, args = `id <= ?`, []any{id}
@@ -137,8 +137,8 @@ func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	})
 }
 
-// Forget deletes a team's notices of a kind about a subject, for all people.
-func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject string) error {
+// Delete deletes a team's notices of a kind about a subject, for all people.
+func (s *Service) Delete(ctx context.Context, team int64, kind Kind, subject string) error {
 	return s.db.InTx(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team,
 			string(kind), subject); err != nil {
@@ -239,7 +239,7 @@ func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64)
 			return fmt.Errorf("finding the owner: %w", err)
 		}
 		if owns == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		_, err := tx.Exec(ctx,
 			`INSERT INTO notice_thresholds (team_id, credits) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE

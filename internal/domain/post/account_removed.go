@@ -27,8 +27,8 @@ type Upcoming struct {
 // Any reports whether any post or series was counted.
 func (u Upcoming) Any() bool { return u.Posts+u.Series > 0 }
 
-// Most reports whether the count reached its maximum, so that there may be more.
-func (u Upcoming) Most() bool { return u.Posts+u.Series >= maxUpcoming }
+// IsCapped reports whether the count reached its maximum, so that there may be more.
+func (u Upcoming) IsCapped() bool { return u.Posts+u.Series >= maxUpcoming }
 
 func (u Upcoming) add(p upcomingPost) Upcoming {
 	if p.template {

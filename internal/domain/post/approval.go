@@ -11,9 +11,9 @@ import (
 // CodeMissedApproval is the error code of accounts whose post was not approved in time.
 const CodeMissedApproval = "missed_waiting_approval"
 
-// PassedUnapproved reports whether the post was due before its client approved it. Such a post is never sent
+// MissedApproval reports whether the post was due before its client approved it. Such a post is never sent
 // automatically.
-func (p Record) PassedUnapproved() bool {
+func (p Record) MissedApproval() bool {
 	return slices.ContainsFunc(p.Targets, func(t Target) bool {
 		return t.State == TargetFailed && t.ErrorCode == CodeMissedApproval
 	})

@@ -30,7 +30,7 @@ func (p Record) checkArchivable() error {
 }
 
 // archive archives a failed post or restores it. An archived post is not retried and not listed as failed.
-func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveInput) (operation.Answer[Post], error) {
+func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveInput) (operation.Response[Post], error) {
 	var p Record
 	err := call.InTx(ctx, s.db, "post.archive", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -50,7 +50,7 @@ func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveIn
 		return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), kind, p.ID, nil)
 	})
 	if err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	return s.answer(call, p), nil
 }

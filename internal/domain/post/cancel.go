@@ -16,7 +16,7 @@ import (
 
 // cancel turns a scheduled post into a draft without a time. Canceling the template or an occurrence of a series pauses
 // the series.
-func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Post], error) {
+func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Response[Post], error) {
 	var p Record
 	err := call.InTx(ctx, s.db, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
 		template, err := s.lockTemplate(ctx, tx, call.TeamID, in.PostID)
@@ -35,7 +35,7 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 		return err
 	})
 	if err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	out := s.answer(call, p)
 	out.Notes = append(out.Notes, p.pausedNote()...)

@@ -197,7 +197,7 @@ var errNoAccount = apierr.Invalid(apierr.MissingArgument, "account_ids", "Select
 //
 // An approved draft stays approved if only its time changes, and it had no time or c.Scheduling is set. Such a change
 // creates no new version for the client to approve.
-func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time,
+func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, expectedUpdatedAt time.Time,
 	c Composition) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
@@ -215,25 +215,25 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		if err := p.checkComposableBy(call); err != nil {
 			return err
 		}
-		wanted := p
-		if wanted.ScheduledAt, wanted.PlannedDay = c.At, c.Day; !c.OnlyTime {
-			if wanted, err = s.compose(ctx, tx, call, c, p.Targets); err != nil {
+		desired := p
+		if desired.ScheduledAt, desired.PlannedDay = c.At, c.Day; !c.OnlyTime {
+			if desired, err = s.compose(ctx, tx, call, c, p.Targets); err != nil {
 				return err
 			}
 		}
-		if !p.UpdatedAt.Equal(seen) {
+		if !p.UpdatedAt.Equal(expectedUpdatedAt) {
 			return apierr.BadState("changed",
 				"Somebody else has changed the post, so nothing was saved. Reload the page and edit it again.")
 		}
-		if err := p.checkNewContent(wanted); err != nil {
+		if err := p.checkNewContent(desired); err != nil {
 			return err
 		}
-		wanted.Series.Rule = c.Rule
+		desired.Series.Rule = c.Rule
 		if c.Options == nil {
-			wanted.Options = p.Options
+			desired.Options = p.Options
 		}
 		timeIsFree := p.Approval == Approved && p.Status == Draft && (p.ScheduledAt.IsZero() || c.Scheduling)
-		return s.applyComposition(ctx, tx, call, &p, wanted, timeIsFree)
+		return s.applyComposition(ctx, tx, call, &p, desired, timeIsFree)
 	})
 	return p, err
 }
@@ -262,7 +262,7 @@ func (p Record) CheckComposable() error {
 
 // applyComposition changes a post to the wanted content and records the changed fields. If timeIsFree is set and only
 // the time changes, the post keeps its approval.
-func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, wanted Record,
+func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, desired Record,
 	timeIsFree bool,
 ) error {
 	fields := []string{}
@@ -270,26 +270,26 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 		name  string
 		apply func() (bool, error)
 	}{
-		{"caption", func() (bool, error) { return setCaption(p, wanted.Caption), nil }},
+		{"caption", func() (bool, error) { return setCaption(p, desired.Caption), nil }},
 		{"media_ids", func() (bool, error) {
-			if attachment.Same(p.Media, wanted.Media) {
+			if attachment.Same(p.Media, desired.Media) {
 				return false, nil
 			}
-			p.Media = wanted.Media
+			p.Media = desired.Media
 			return true, setMedia(ctx, tx, *p)
 		}},
 		{"thread", func() (bool, error) {
-			if thread.Same(p.Thread, wanted.Thread) {
+			if thread.Same(p.Thread, desired.Thread) {
 				return false, nil
 			}
-			p.Thread = wanted.Thread
+			p.Thread = desired.Thread
 			return true, setMedia(ctx, tx, *p)
 		}},
-		{"first_comment", func() (bool, error) { return caption.Set(&p.FirstComment, wanted.FirstComment), nil }},
-		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted) }},
-		{"options", func() (bool, error) { return s.storeOptions(ctx, tx, p, wanted.Options) }},
-		{"account_ids", func() (bool, error) { return s.setAccounts(ctx, tx, p, wanted.Targets) }},
-		{"override", func() (bool, error) { return setOverrides(ctx, tx, p, wanted.Targets) }},
+		{"first_comment", func() (bool, error) { return caption.Set(&p.FirstComment, desired.FirstComment), nil }},
+		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, desired) }},
+		{"options", func() (bool, error) { return s.storeOptions(ctx, tx, p, desired.Options) }},
+		{"account_ids", func() (bool, error) { return s.setAccounts(ctx, tx, p, desired.Targets) }},
+		{"override", func() (bool, error) { return setOverrides(ctx, tx, p, desired.Targets) }},
 	} {
 		differs, err := part.apply()
 		if err != nil {
@@ -299,24 +299,25 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 			fields = append(fields, part.name)
 		}
 	}
-	ruleChanged, err := setRule(ctx, tx, p, wanted.Series.Rule)
+	ruleChanged, err := setRule(ctx, tx, p, desired.Series.Rule)
 	switch {
 	case err != nil:
 		return err
 	case len(fields) > 0 && ruleChanged:
 		fields = append(fields, "rule")
 	case ruleChanged:
-		return recordSilentChange(ctx, tx, call, p, []string{"rule"})
+		return recordChangeKeepingApproval(ctx, tx, call, p, []string{"rule"})
 	case len(fields) == 0:
 		return nil
 	case timeIsFree && slices.Equal(fields, []string{"scheduled_at"}):
-		return recordSilentChange(ctx, tx, call, p, fields)
+		return recordChangeKeepingApproval(ctx, tx, call, p, fields)
 	}
 	return RecordChange(ctx, tx, call, p, fields)
 }
 
-// recordSilentChange stores and records a change that does not require the client's approval again.
-func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, fields []string) error {
+// recordChangeKeepingApproval stores and records a change that does not require the client's approval again.
+func recordChangeKeepingApproval(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
+	fields []string) error {
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
@@ -326,13 +327,14 @@ func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *
 
 // setTime sets a post's time or planned day and reports whether this changed the post. It ignores templates and rejects
 // new times in the past.
-func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, wanted Record) (bool, error) {
-	at := wanted.ScheduledAt
+func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, desired Record) (bool,
+	error) {
+	at := desired.ScheduledAt
 	switch {
-	case p.IsTemplate || at.Equal(p.ScheduledAt) && p.PlannedDay == wanted.PlannedDay:
+	case p.IsTemplate || at.Equal(p.ScheduledAt) && p.PlannedDay == desired.PlannedDay:
 		return false, nil
 	case at.IsZero() && p.Status == Draft:
-		p.ScheduledAt, p.PlannedDay = at, wanted.PlannedDay
+		p.ScheduledAt, p.PlannedDay = at, desired.PlannedDay
 		return true, nil
 	case at.IsZero() && p.Status == Scheduled:
 		return false, apierr.Invalid(apierr.MissingArgument, "scheduled_at",
@@ -345,21 +347,21 @@ func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p
 }
 
 // setAccounts replaces a post's accounts and reports whether they changed. Accounts that remain keep their overrides.
-func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
-	if slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
+func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Record, targets []Target) (bool, error) {
+	if slices.EqualFunc(targets, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
 		return false, nil
 	}
-	if err := s.checkNotHeld(ctx, tx, *p, wanted); err != nil {
+	if err := s.checkNotHeld(ctx, tx, *p, targets); err != nil {
 		return false, err
 	}
-	ids := make([]int64, len(wanted))
-	for i, t := range wanted {
+	ids := make([]int64, len(targets))
+	for i, t := range targets {
 		ids[i] = t.AccountID
 	}
 	if err := removeOtherTargets(ctx, tx, p.ID, ids); err != nil {
 		return false, err
 	}
-	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
+	if err := insertTargets(ctx, tx, p.ID, targets); err != nil {
 		return false, err
 	}
 	var err error

@@ -39,7 +39,7 @@ func (fakeLibrary) ForPost(_ context.Context, _ db.Querier, _ int64, ids []int64
 			out = append(out, network.Media{ID: 2, Name: "film", Kind: network.Video, Type: "video/mp4",
 				Duration: 10 * time.Second})
 		default:
-			return nil, apierr.Missing().With("argument", "media_ids")
+			return nil, apierr.ItemNotFound().With("argument", "media_ids")
 		}
 	}
 	return out, nil

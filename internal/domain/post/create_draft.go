@@ -38,19 +38,19 @@ func (s *Service) CreateDraft(ctx context.Context, actor *access.Actor, form str
 		if err != nil {
 			return err
 		}
-		wanted, err := s.compose(ctx, tx, call, c, nil)
+		desired, err := s.compose(ctx, tx, call, c, nil)
 		if err != nil {
 			return err
 		}
 		if exists = id != ""; exists {
 			p, err = s.read(ctx, tx, call.TeamID, id, "")
-			if err == nil && !p.sameContent(wanted) {
+			if err == nil && !p.sameContent(desired) {
 				err = apierr.BadState("resubmitted", "This form was already saved with different content. Save it again "+
 					"to create another draft.")
 			}
 			return err
 		}
-		p = wanted
+		p = desired
 		return s.insertDraft(ctx, tx, call, form, &p)
 	})
 	return p, exists, err
@@ -108,15 +108,15 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 }
 
 // sameContent reports whether a post has the wanted content. It ignores the time unless the post is a draft.
-func (p Record) sameContent(wanted Record) bool {
-	sameTime := p.ScheduledAt.Equal(wanted.ScheduledAt) && p.PlannedDay == wanted.PlannedDay
-	if p.Caption != wanted.Caption || p.FirstComment != wanted.FirstComment ||
-		!p.Options.Equal(wanted.Options) || p.Status == Draft && !sameTime ||
-		!attachment.Same(p.Media, wanted.Media) || !thread.Same(p.Thread, wanted.Thread) || len(p.Targets) != len(wanted.Targets) {
+func (p Record) sameContent(desired Record) bool {
+	sameTime := p.ScheduledAt.Equal(desired.ScheduledAt) && p.PlannedDay == desired.PlannedDay
+	if p.Caption != desired.Caption || p.FirstComment != desired.FirstComment ||
+		!p.Options.Equal(desired.Options) || p.Status == Draft && !sameTime ||
+		!attachment.Same(p.Media, desired.Media) || !thread.Same(p.Thread, desired.Thread) || len(p.Targets) != len(desired.Targets) {
 		return false
 	}
 	for i, t := range p.Targets {
-		if t.AccountID != wanted.Targets[i].AccountID || !t.sameOverride(wanted.Targets[i]) {
+		if t.AccountID != desired.Targets[i].AccountID || !t.sameOverride(desired.Targets[i]) {
 			return false
 		}
 	}

@@ -63,12 +63,12 @@ func TestPredict(t *testing.T) {
 			ids[caption] = id
 		}
 		w.disconnect(t, other)
-		fine := w.Predict(w.getPost(t, ids["fine"]), "en")
+		fine := w.Preflight(w.getPost(t, ids["fine"]), "en")
 		if fine.Rejected || len(fine.Connected) != 1 || fine.Connected[0].AccountID != w.Account || len(fine.Disconnected) != 1 ||
 			fine.Disconnected[0].AccountID != other {
 			t.Errorf("%+v", fine)
 		}
-		if bad := w.Predict(w.getPost(t, ids["soon forbidden"]), "en"); !bad.Rejected {
+		if bad := w.Preflight(w.getPost(t, ids["soon forbidden"]), "en"); !bad.Rejected {
 			t.Errorf("%+v", bad)
 		}
 		w.Clock.Advance(posttest.Day)

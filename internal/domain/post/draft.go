@@ -22,30 +22,30 @@ import (
 )
 
 // create stores a new draft.
-func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Post], error) {
+func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Response[Post], error) {
 	targets, err := s.findTargets(ctx, call.Reader(s.db), call, in.AccountIDs, nil)
 	if err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	media, err := s.library.ForPost(ctx, call.Reader(s.db), call.TeamID, in.MediaIDs)
 	if err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	p := Record{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
 		Caption: in.Caption, FirstComment: in.FirstComment, Excerpt: excerpt.Of(in.Caption), Approval: NotNeeded, Targets: targets}
 	if p.Thread, err = s.findThread(ctx, call.Reader(s.db), call.TeamID, in.Thread); err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	if p.TeamOptions, err = teamoptions.Read(ctx, call.Reader(s.db), call.TeamID); err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	if in.Options != nil {
 		p.Options = *in.Options
 		if err := thumbnailcheck.Check(ctx, call.Reader(s.db), s.library, call.TeamID, p.Options); err != nil {
-			return operation.Answer[Post]{}, err
+			return operation.Response[Post]{}, err
 		}
 		if p.OptionMedia, err = attachment.ReadOptions(ctx, call.Reader(s.db), s.library, p.TeamID, p.Options); err != nil {
-			return operation.Answer[Post]{}, err
+			return operation.Response[Post]{}, err
 		}
 	}
 	err = call.InTx(ctx, s.db, "post.create", func(ctx context.Context, tx *db.Tx) error {
@@ -76,29 +76,31 @@ func (s *Service) findTargets(
 			continue
 		}
 		if a, ok := found[id]; ok {
-			out = append(out, Target{AccountID: id, Platform: a.Platform, Identity: a.NetworkID, Username: a.Username,
-				Active: a.Active(), State: TargetPending})
+			out = append(out, Target{AccountID: id, Platform: a.Platform, NetworkAccountID: a.NetworkID,
+				Username: a.Username,
+				Active:   a.Active(), State: TargetPending})
 			continue
 		}
 		i := slices.IndexFunc(previous, hasID)
 		if i < 0 {
-			return nil, apierr.Missing().With("argument", "account_ids")
+			return nil, apierr.ItemNotFound().With("argument", "account_ids")
 		}
-		out = append(out, Target{AccountID: id, Platform: previous[i].Platform, Identity: previous[i].Identity,
-			Username: previous[i].Username, State: TargetPending})
+		out = append(out, Target{AccountID: id, Platform: previous[i].Platform,
+			NetworkAccountID: previous[i].NetworkAccountID,
+			Username:         previous[i].Username, State: TargetPending})
 	}
 	return out, nil
 }
 
-// change implements update_post. It replaces the fields that are set.
-func (s *Service) change(
+// update implements update_post. It replaces the fields that are set.
+func (s *Service) update(
 	ctx context.Context, call operation.Call, in UpdateInput,
-) (operation.Answer[PostChange], error) {
+) (operation.Response[PostChange], error) {
 	var at time.Time
 	if in.ScheduledAt.Value != nil {
 		var err error
 		if at, err = posttime.Parse(call, *in.ScheduledAt.Value); err != nil {
-			return operation.Answer[PostChange]{}, err
+			return operation.Response[PostChange]{}, err
 		}
 	}
 	var p Record
@@ -117,18 +119,18 @@ func (s *Service) change(
 				return err
 			}
 		}
-		return s.applyChange(ctx, tx, call, &p, in, at)
+		return s.applyUpdate(ctx, tx, call, &p, in, at)
 	})
 	if err != nil {
-		return operation.Answer[PostChange]{}, err
+		return operation.Response[PostChange]{}, err
 	}
 	full, problems := s.answer(call, p), s.problems(call, p, nil)
 	notes := slices.Concat(full.Notes, p.reapprovalNote(before), posttime.DistantNote(call, at))
-	return operation.Answer[PostChange]{App: full.App, Untrusted: full.Untrusted, Notes: notes,
+	return operation.Response[PostChange]{App: full.App, Untrusted: full.Untrusted, Notes: notes,
 		Data: PostChange{full.Data, problems}, Summary: full.Summary + summarizeProblems(problems)}, nil
 }
 
-func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, in UpdateInput,
+func (s *Service) applyUpdate(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, in UpdateInput,
 	at time.Time) error {
 	fields := []string{}
 	for _, part := range []struct {

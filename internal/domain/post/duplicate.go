@@ -84,8 +84,9 @@ func (p Record) copyToDraft(targets []Target) Record {
 		draft.Thread = append(draft.Thread, part)
 	}
 	for _, t := range targets {
-		target := Target{AccountID: t.AccountID, Platform: t.Platform, Identity: t.Identity, Username: t.Username,
-			Active: t.Active, State: TargetPending, Caption: t.Caption}
+		target := Target{AccountID: t.AccountID, Platform: t.Platform, NetworkAccountID: t.NetworkAccountID,
+			Username: t.Username,
+			Active:   t.Active, State: TargetPending, Caption: t.Caption}
 		if t.Media != nil {
 			target.Media = append([]network.Media{}, slices.DeleteFunc(slices.Clone(t.Media), attachment.IsDeleted)...)
 		}

@@ -77,7 +77,7 @@ func (r Series) overdue(now time.Time) (seriesgap.Gap, error) {
 	if err != nil {
 		return missed, err
 	}
-	for at := range recurring.After(r.last) {
+	for at := range recurring.After(r.lastAt) {
 		if at.After(now) {
 			break
 		}
@@ -105,7 +105,7 @@ func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, overdue OverdueSer
 		return err
 	}
 	if missed.Skipped > 0 {
-		r.last = missed.Last
+		r.lastAt = missed.Last
 	}
 	return s.createNext(ctx, tx, &p, r)
 }
@@ -126,7 +126,7 @@ func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) 
 		err := rows.Scan(&target.TeamID, &target.PostID, &target.AccountID, &at, &target.Paused)
 		target.At = db.Time(at)
 		return err
-	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+due.NotPaused+`) FROM posts
+	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+due.NotPausedSQL+`) FROM posts
 		JOIN post_targets x ON x.post_id = posts.id
 		WHERE posts.status = 'scheduled' AND posts.is_template = 0 ORDER BY posts.scheduled_at, posts.id, x.position`)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Service) ContentFor(
 	if err != nil {
 		return network.Content{}, err
 	}
-	if t.AccountID == 0 || part >= p.Parts() { // comment.Part is below 0
+	if t.AccountID == 0 || part >= p.PartCount() { // comment.Part is below 0
 		return network.Content{}, errTargetRemoved
 	}
 	content := p.PartContent(t, language, part)

@@ -19,17 +19,17 @@ func TestLatePosts(t *testing.T) {
 			id := w.Draft(t, "late", time.Time{})
 			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
 		}
-		wantLate := func(before time.Time, want due.Late) {
+		wantLate := func(before time.Time, want due.LateCount) {
 			t.Helper()
 			got := must.Get(due.CountLate(t.Context(), w.DB, before))(t)
 			if !got.Oldest.Equal(want.Oldest) || got.Posts != want.Posts || got.Blocked != want.Blocked {
 				t.Errorf("before %s: %+v, want %+v", before, got, want)
 			}
 		}
-		wantLate(first, due.Late{})
-		wantLate(first.Add(posttest.Day), due.Late{Posts: 2, Oldest: first})
+		wantLate(first, due.LateCount{})
+		wantLate(first.Add(posttest.Day), due.LateCount{Posts: 2, Oldest: first})
 		must.NoError(t, w.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.Call.TeamID,
 			Action: access.PausePublishing}))
-		wantLate(first.Add(posttest.Day), due.Late{Blocked: 2})
+		wantLate(first.Add(posttest.Day), due.LateCount{Blocked: 2})
 	})
 }

@@ -72,8 +72,8 @@ func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) 
 
 // list returns posts, newest first. It sorts by slot if from or to is set, and by creation otherwise, so that each page
 // is one index scan.
-func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[PostList], error) {
-	out := operation.Answer[PostList]{App: "/posts", Data: PostList{Posts: []PostEntry{}}}
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Response[PostList], error) {
+	out := operation.Response[PostList]{App: "/posts", Data: PostList{Posts: []PostEntry{}}}
 	q, err := listquery.New(call, listquery.Filter{
 		Status: in.Status, AccountID: in.AccountID, From: in.From, To: in.To, Cursor: in.Cursor,
 	})

@@ -19,7 +19,7 @@ func (s *Service) Load(ctx context.Context, team int64, id string) (Record, erro
 func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `posts WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	return home, err
 }
@@ -36,7 +36,7 @@ func (s *Service) CanRetryComment(t Target) bool {
 func (s *Service) RetryState(t Target, replaced bool) (string, time.Time) {
 	reason, _ := s.limits.canRetry(t, replaced, s.db.Now())
 	if reason == "retried_moments_ago" {
-		return reason, t.RetriedAt.Add(s.limits.RetryBetween)
+		return reason, t.RetriedAt.Add(s.limits.MinRetryInterval)
 	}
 	return reason, time.Time{}
 }

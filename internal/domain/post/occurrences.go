@@ -25,9 +25,9 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r
 		return err
 	}
 	var missed seriesgap.Gap
-	r.wake = time.Time{}
-	for at := range recurring.After(r.last) {
-		r.last = at
+	r.wakeAt = time.Time{}
+	for at := range recurring.After(r.lastAt) {
+		r.lastAt = at
 		if tx.Now().Sub(at) > maxOccurrenceDelay {
 			missed.Include(at)
 			continue
@@ -37,14 +37,14 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r
 			return err
 		}
 		if created {
-			r.wake = at
+			r.wakeAt = at
 			break
 		}
 	}
 	if err := missed.Record(ctx, tx, template.TeamID, template.ID, r.ID); err != nil {
 		return err
 	}
-	if r.wake.IsZero() {
+	if r.wakeAt.IsZero() {
 		if err := endSeries(ctx, tx, template); err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 func (s *Service) CreateOccurrences(ctx context.Context) error {
 	due, err := db.All(ctx, s.db, func(rows *sql.Rows, p *Record) error { return rows.Scan(&p.ID, &p.TeamID) },
 		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0
-			AND r.wake_at <= ? AND `+due.MayPublish+` ORDER BY r.wake_at LIMIT ?`,
+			AND r.wake_at <= ? AND `+due.MayPublishSQL+` ORDER BY r.wake_at LIMIT ?`,
 		db.Micros(s.db.Now()), seriesBatchSize)
 	if err != nil {
 		return fmt.Errorf("listing due series: %w", err)
@@ -201,7 +201,7 @@ func (s *Service) continueSeries(ctx context.Context, team int64, template strin
 			return err
 		}
 		r, err := readSeries(ctx, tx, p.SeriesID, s.db.ForUpdate())
-		if err != nil || r.wake.IsZero() || r.wake.After(tx.Now()) {
+		if err != nil || r.wakeAt.IsZero() || r.wakeAt.After(tx.Now()) {
 			return err // another node has created the occurrence
 		}
 		return s.createNext(ctx, tx, &p, r)
@@ -213,8 +213,8 @@ func (p Record) isTooLate(now time.Time) bool {
 	return !p.OccursAt.IsZero() && now.Sub(p.ScheduledAt) > maxOccurrenceDelay
 }
 
-// skip turns a late occurrence into a draft and records it as skipped.
-func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Record) error {
+// skipLateOccurrence turns a late occurrence into a draft and records it as skipped.
+func (s *Service) skipLateOccurrence(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.Status = Draft
 	if err := Update(ctx, tx, p); err != nil {
 		return err

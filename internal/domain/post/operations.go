@@ -188,7 +188,8 @@ func (s *Service) draftOperations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write,
 			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
-			Also:     operation.AlsoWhen(access.Publish, "the post is scheduled", s.isScheduled),
+			ConditionalCapability: operation.NewConditionalCapability(access.Publish, "the post is scheduled",
+				s.isScheduled),
 			OnRepeat: operation.WithNotes(s.replayChangeNotes),
 			Summary:  "Change a draft or a scheduled post",
 			Description: "Changes the fields that are given; a list replaces the whole list. scheduled_at null " +
@@ -200,7 +201,7 @@ func (s *Service) draftOperations() []operation.Operation {
 			Destructive: true, Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"id": exampleID, "scheduled_at": "2026-03-29T10:15"},
 				Data: PostChange{exampleFull, []PostProblem{}}},
-		}, s.change),
+		}, s.update),
 		operation.Define(operation.Spec{
 			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusOK,
@@ -294,10 +295,10 @@ func exampleArchived() Post {
 	return failed
 }
 
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Post], error) {
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Response[Post], error) {
 	p, err := s.read(ctx, s.db, call.TeamID, in.ID, "")
 	if err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	out := s.answer(call, p)
 	if p.IsTemplate {

@@ -36,7 +36,7 @@ func (s *Service) Override(
 	return s.edit(ctx, person, postID, "override", func(ctx context.Context, tx *db.Tx, p *Record) error {
 		i := slices.IndexFunc(p.Targets, func(t Target) bool { return t.AccountID == account })
 		if i < 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		t := &p.Targets[i]
 		t.Caption, t.Media = o.Caption, nil
@@ -68,7 +68,7 @@ func (s *Service) SetCover(ctx context.Context, person int64, postID string, vid
 			}
 		}
 		if !found {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return attachment.SetCover(ctx, tx, p.ID, video, at)
 	})
@@ -119,17 +119,17 @@ func RecordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record
 // setOverride stores the override of a target.
 func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ?
-		AND account_id = ?`, t.Caption, db.Flag(t.Media != nil), id, t.AccountID); err != nil {
+		AND account_id = ?`, t.Caption, db.BoolToInt(t.Media != nil), id, t.AccountID); err != nil {
 		return fmt.Errorf("storing an override: %w", err)
 	}
 	return attachment.SetOverride(ctx, tx, id, t.AccountID, t.Media)
 }
 
 // setOverrides sets the accounts' overrides and reports whether they changed.
-func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
+func setOverrides(ctx context.Context, tx *db.Tx, p *Record, targets []Target) (bool, error) {
 	differs := false
 	for i := range p.Targets {
-		t, w := &p.Targets[i], wanted[i]
+		t, w := &p.Targets[i], targets[i]
 		if t.sameOverride(w) {
 			continue
 		}

@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Parts returns the number of parts of the post's thread, including the post itself.
-func (p Record) Parts() int { return 1 + len(p.Thread) }
+// PartCount returns the number of parts of the post's thread, including the post itself.
+func (p Record) PartCount() int { return 1 + len(p.Thread) }
 
 // PartContent returns the content of one part that is published to an account. Part 0 is the post itself, and
 // comment.Part is the first comment. Overrides of the account apply to part 0 only.
@@ -34,8 +34,8 @@ func (p Record) PartContent(t Target, language string, part int) network.Content
 	return content
 }
 
-// PublishedParts returns how many parts are published on the account, which is also the number of the next part.
-func (t Target) PublishedParts() int {
+// PublishedPartCount returns how many parts are published on the account, which is also the number of the next part.
+func (t Target) PublishedPartCount() int {
 	if t.PublishedAt.IsZero() {
 		return 0
 	}
@@ -44,7 +44,7 @@ func (t Target) PublishedParts() int {
 
 // NextPart returns the number of the next part to publish on an account: comment.Part after all parts of the thread.
 func (p Record) NextPart(t Target) int {
-	if next := t.PublishedParts(); next < p.Parts() {
+	if next := t.PublishedPartCount(); next < p.PartCount() {
 		return next
 	}
 	return comment.Part
@@ -52,7 +52,7 @@ func (p Record) NextPart(t Target) int {
 
 // IsIncomplete reports whether publishing to the account failed, or is unconfirmed, after the first part.
 func (t Target) IsIncomplete() bool {
-	return t.PublishedParts() > 0 && (t.State == TargetFailed || t.State == TargetUnconfirmed)
+	return t.PublishedPartCount() > 0 && (t.State == TargetFailed || t.State == TargetUnconfirmed)
 }
 
 // ReplyOf returns the IDs of the posts that a part or the first comment replies to. It reports false if one is unknown.
@@ -61,7 +61,7 @@ func (t Target) ReplyOf(part int) (network.Reply, bool) {
 	if part > 1 && part-2 < len(t.Parts) {
 		reply.Parent = t.Parts[part-2].NetworkID
 	}
-	return reply, part <= t.PublishedParts() && reply.Root != "" && reply.Parent != ""
+	return reply, part <= t.PublishedPartCount() && reply.Root != "" && reply.Parent != ""
 }
 
 // stateOf returns the state of the first comment for comment.Part, and the state of the target for any other part.
@@ -84,7 +84,7 @@ func (t Target) withResult(r Result, parts int) (Target, bool) {
 		return t, false
 	case r.Part == 0:
 		t.PublishedAt, t.Permalink, t.NetworkID = r.PublishedAt, r.Permalink, r.NetworkID
-	case r.State == TargetPublished && r.Part == t.PublishedParts():
+	case r.State == TargetPublished && r.Part == t.PublishedPartCount():
 		t.Parts = append(t.Parts, thread.PublishedPart{NetworkID: r.NetworkID, Permalink: r.Permalink, At: r.PublishedAt})
 	}
 	t.State, t.ErrorCode, t.NetworkText = r.State, r.ErrorCode, r.NetworkText
@@ -104,7 +104,7 @@ func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, team int64, id st
 	}
 	for _, t := range p.Targets {
 		switch {
-		case t.AccountID != account || part >= t.PublishedParts():
+		case t.AccountID != account || part >= t.PublishedPartCount():
 			continue
 		case part == comment.Part:
 			t.Comment.Permalink = permalink
@@ -120,7 +120,7 @@ func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, team int64, id st
 
 // readMedia sets the media of all parts of p.
 func (s *Service) readMedia(ctx context.Context, q db.Querier, p *Record) error {
-	media, err := attachment.Read(ctx, q, s.library, p.TeamID, p.ID, p.Parts())
+	media, err := attachment.Read(ctx, q, s.library, p.TeamID, p.ID, p.PartCount())
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (p Record) allMedia() []network.Media {
 
 // explanation returns what the error code of the account means.
 func (t Target) explanation() string {
-	return thread.Explanation(t.ErrorCode, job.AccountMessage(t.ErrorCode, t.Permalink), t.PublishedParts())
+	return thread.Explanation(t.ErrorCode, job.AccountMessage(t.ErrorCode, t.Permalink), t.PublishedPartCount())
 }
 
 // findThread returns the parts of a thread with their media.
@@ -169,18 +169,18 @@ func (s *Service) findThread(ctx context.Context, q db.Querier, team int64, in [
 
 // changeThread replaces the parts of a post's thread and reports whether they changed.
 func (s *Service) changeThread(ctx context.Context, tx *db.Tx, p *Record, in []ThreadPart) (bool, error) {
-	wanted, err := s.findThread(ctx, tx, p.TeamID, in)
+	parts, err := s.findThread(ctx, tx, p.TeamID, in)
 	if err != nil {
 		return false, err
 	}
 	before := p.allMedia()
-	for i := range wanted {
-		wanted[i].Media = attachment.CopyCovers(wanted[i].Media, before)
+	for i := range parts {
+		parts[i].Media = attachment.CopyCovers(parts[i].Media, before)
 	}
-	if thread.Same(wanted, p.Thread) {
+	if thread.Same(parts, p.Thread) {
 		return false, nil
 	}
-	p.Thread = wanted
+	p.Thread = parts
 	return true, setMedia(ctx, tx, *p)
 }
 
@@ -207,9 +207,9 @@ func (p Record) apiThread() []ThreadPart {
 // apiParts converts the results of the parts after the post itself to their API representation.
 func (p Record) apiParts(call operation.Call, t Target) []PostAccountPart {
 	var out []PostAccountPart
-	for part := 1; part < p.Parts(); part++ {
+	for part := 1; part < p.PartCount(); part++ {
 		result := PostAccountPart{State: TargetPending}
-		switch published := t.PublishedParts(); {
+		switch published := t.PublishedPartCount(); {
 		case part < published:
 			done := t.Parts[part-1]
 			result = PostAccountPart{TargetPublished, call.MomentOrNil(done.At), done.Permalink}
@@ -230,7 +230,7 @@ type PostAccountFirstComment struct {
 }
 
 // apiComment converts the result of a first comment to its API representation. It returns nil if there is no result.
-func (s *Service) apiComment(call operation.Call, t Target, quotes *operation.Quotes) *PostAccountFirstComment {
+func (s *Service) apiComment(call operation.Call, t Target, quotes *operation.UntrustedTexts) *PostAccountFirstComment {
 	c := t.Comment
 	if c.State == "" {
 		return nil
@@ -239,6 +239,6 @@ func (s *Service) apiComment(call operation.Call, t Target, quotes *operation.Qu
 		PostAccountPart{TargetState(c.State), call.MomentOrNil(c.At), c.Permalink},
 		AccountError{c.ErrorCode, comment.Explanation(c.ErrorCode, job.AccountMessage(c.ErrorCode, "")),
 			Quote(quotes, t.Platform, t.Username, c.NetworkText)},
-		c.RetriesLeft(s.limits.Retries),
+		c.RetriesLeft(s.limits.MaxRetries),
 	}
 }

@@ -89,24 +89,24 @@ type Record struct {
 
 // Target is one account that a post is published to, with the result.
 type Target struct {
-	AccountID   int64
-	Platform    string
-	Identity    string // the network's ID of the account
-	Username    string
-	Active      bool
-	State       TargetState
-	Caption     *string         // override; nil means the post's caption
-	Media       []network.Media // override; nil means the post's media
-	PublishedAt time.Time
-	Permalink   string
-	NetworkID   string // the network's ID of the published post
-	ErrorCode   string
-	NetworkText string
-	Parts       []thread.PublishedPart // published parts of the thread after part 0
-	Comment     comment.Result         // result of the first comment
-	Warnings    []warning.FailedStep   // steps that failed after the post was published
-	RetriesUsed int
-	RetriedAt   time.Time
+	AccountID        int64
+	Platform         string
+	NetworkAccountID string // the network's ID of the account
+	Username         string
+	Active           bool
+	State            TargetState
+	Caption          *string         // override; nil means the post's caption
+	Media            []network.Media // override; nil means the post's media
+	PublishedAt      time.Time
+	Permalink        string
+	NetworkID        string // the network's ID of the published post
+	ErrorCode        string
+	NetworkText      string
+	Parts            []thread.PublishedPart // published parts of the thread after part 0
+	Comment          comment.Result         // result of the first comment
+	Warnings         []warning.FailedStep   // steps that failed after the post was published
+	RetriesUsed      int
+	RetriedAt        time.Time
 
 	hasMedia bool
 }
@@ -122,7 +122,7 @@ func (p Record) Content(t Target, language string) network.Content {
 		media = t.Media
 	}
 	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.effectiveOptions(),
-		Account: t.Identity}
+		Account: t.NetworkAccountID}
 }
 
 // Slot returns the time by which lists are sorted and monthly limits are counted. It is zero for a template.
@@ -140,8 +140,8 @@ func (p Record) Slot() time.Time {
 
 // Review is a client's decision on a version of a post.
 type Review struct {
-	Decided time.Time
-	Comment string // untrusted
+	DecidedAt time.Time
+	Comment   string // untrusted
 }
 
 // needsApproval reports whether the post cannot be published until the client approves it.
@@ -160,12 +160,12 @@ type Service struct {
 
 // Limits are the operator's settings for retries.
 type Limits struct {
-	Retries      int           // maximum number of retries per account
-	RetryBetween time.Duration // minimum time between two retries of an account
+	MaxRetries       int           // maximum number of retries per account
+	MinRetryInterval time.Duration // minimum time between two retries of an account
 }
 
 // DefaultLimits are the default settings.
-var DefaultLimits = Limits{Retries: 3, RetryBetween: time.Minute}
+var DefaultLimits = Limits{MaxRetries: 3, MinRetryInterval: time.Minute}
 
 // Library provides a team's media.
 type Library interface {
@@ -177,9 +177,9 @@ type Library interface {
 
 // New returns a Service. The library may be nil if no post has media, and the submitter if no post is sent.
 func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, submitter Submitter, limits Limits,
-	t plan.Catalog) *Service {
+	catalog plan.Catalog) *Service {
 	return &Service{
-		db: d, accounts: accounts, jobs: jobs, library: library, submitter: submitter, limits: limits, catalog: t,
+		db: d, accounts: accounts, jobs: jobs, library: library, submitter: submitter, limits: limits, catalog: catalog,
 	}
 }
 
@@ -188,6 +188,6 @@ type Submission struct {
 	Post    Record
 	Job     job.Record
 	Targets []Target
-	// Rejected is an error code. If it is set, nothing is sent, and every account fails with the code.
-	Rejected string
+	// RejectionCode is an error code. If it is set, nothing is sent, and every account fails with the code.
+	RejectionCode string
 }

@@ -1,17 +1,17 @@
 package post
 
-// Forecast predicts what happens to a scheduled post when it is due.
-type Forecast struct {
+// PreflightResult predicts what happens to a scheduled post when it is due.
+type PreflightResult struct {
 	Rejected     bool     // a network would reject the post, so nothing is sent
 	Connected    []Target // accounts that the post is sent to
 	Disconnected []Target // disconnected accounts, which fail
 }
 
-// Predict returns what Release would do with a post. If one network rejects the post, it is sent to no account. A
+// Preflight returns what Release would do with a post. If one network rejects the post, it is sent to no account. A
 // disconnected account fails, but does not stop the others. Predict ignores approval and plan limits. language is the
 // team's BCP 47 language tag.
-func (s *Service) Predict(p Record, language string) Forecast {
-	var out Forecast
+func (s *Service) Preflight(p Record, language string) PreflightResult {
+	var out PreflightResult
 	for _, t := range p.Targets {
 		for _, problem := range s.contentProblems(p, t, language) {
 			out.Rejected = out.Rejected || problem.Blocking

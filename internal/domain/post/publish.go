@@ -34,10 +34,11 @@ type PublicationRetry struct {
 }
 
 // schedule schedules a draft.
-func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Answer[Post], error) {
+func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Response[Post],
+	error) {
 	at, err := posttime.Parse(call, in.ScheduledAt)
 	if err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	var p Record
 	err = call.InTx(ctx, s.db, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
@@ -48,7 +49,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		return s.ScheduleAt(ctx, tx, call, &p, at)
 	})
 	if err != nil {
-		return operation.Answer[Post]{}, err
+		return operation.Response[Post]{}, err
 	}
 	out := s.answer(call, p)
 	out.Notes = append(out.Notes, posttime.DistantNote(call, at)...)
@@ -93,8 +94,8 @@ func (p Record) checkSchedulable() error {
 
 // publish submits a post now. It does not send a submitted post again, but returns its last job.
 func (s *Service) publish(ctx context.Context, call operation.Call,
-	in PostInput) (operation.Answer[Publication], error) {
-	var out operation.Answer[Publication]
+	in PostInput) (operation.Response[Publication], error) {
+	var out operation.Response[Publication]
 	err := call.InTx(ctx, s.db, "post.publish", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.Lock(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
@@ -125,9 +126,9 @@ func (s *Service) publish(ctx context.Context, call operation.Call,
 }
 
 func (s *Service) publication(ctx context.Context, tx *db.Tx, call operation.Call, p Record, j job.Record,
-	already bool) (operation.Answer[Publication], error) {
+	already bool) (operation.Response[Publication], error) {
 	view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
-	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted,
+	return operation.Response[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted,
 		App: "/posts/" + p.ID, Location: job.Location(j.ID), Summary: summarizePublication(already, view.Data)}, err
 }
 
@@ -157,7 +158,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 	}
 	total := 0
 	for _, t := range targets {
-		total += p.Parts() - t.PublishedParts()
+		total += p.PartCount() - t.PublishedPartCount()
 	}
 	onlyComments := total == 0
 	if onlyComments {
@@ -181,14 +182,14 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 		map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
 		return j, err
 	}
-	return j, s.submitter.Submit(ctx, tx, s, Submission{Post: *p, Job: j, Targets: targets, Rejected: rejection})
+	return j, s.submitter.Submit(ctx, tx, s, Submission{Post: *p, Job: j, Targets: targets, RejectionCode: rejection})
 }
 
 // retry sends a post to its failed accounts again and lists the accounts that it skips.
 func (s *Service) retry(
 	ctx context.Context, call operation.Call, in RetryInput,
-) (operation.Answer[PublicationRetry], error) {
-	var out operation.Answer[PublicationRetry]
+) (operation.Response[PublicationRetry], error) {
+	var out operation.Response[PublicationRetry]
 	err := call.InTx(ctx, s.db, "post.retry", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lockWithFamily(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
@@ -219,7 +220,8 @@ func (s *Service) retry(
 			return err
 		}
 		view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
-		out = operation.Answer[PublicationRetry]{Data: PublicationRetry{view.Data, skipped}, Untrusted: view.Untrusted,
+		out = operation.Response[PublicationRetry]{Data: PublicationRetry{view.Data, skipped},
+			Untrusted: view.Untrusted,
 			App: "/posts/" +
 				p.ID, Location: job.Location(j.ID), Summary: summarizeRetry(len(retryable), skipped, view.Data)}
 		return err
@@ -233,7 +235,7 @@ func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, n
 	[]PublicationRetrySkipped, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == id }) {
-			return nil, nil, apierr.Missing().With("argument", "account_ids")
+			return nil, nil, apierr.ItemNotFound().With("argument", "account_ids")
 		}
 	}
 	retryable, skipped := []Target{}, []PublicationRetrySkipped{}
@@ -261,7 +263,7 @@ func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, 
 		return job.Get(ctx, tx, call.TeamID, p.JobID)
 	}
 	for i, t := range retryable {
-		t = t.retried(tx.Now())
+		t = t.withRetry(tx.Now())
 		if err := updateTarget(ctx, tx, p.ID, t); err != nil {
 			return job.Record{}, err
 		}
@@ -287,7 +289,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 			return nil
 		}
 		var allowed bool
-		if err := tx.QueryRow(ctx, `SELECT `+due.MayPublish+` FROM posts WHERE id = ?`,
+		if err := tx.QueryRow(ctx, `SELECT `+due.MayPublishSQL+` FROM posts WHERE id = ?`,
 			id).Scan(&allowed); err != nil {
 			return fmt.Errorf("checking whether a due post may go out: %w", err)
 		}
@@ -295,7 +297,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 			return nil
 		}
 		if p.isTooLate(tx.Now()) {
-			return s.skip(ctx, tx, &p)
+			return s.skipLateOccurrence(ctx, tx, &p)
 		}
 		rejection, err := s.rejectionWhenDue(ctx, tx, p)
 		if err != nil {
@@ -315,7 +317,7 @@ func (s *Service) rejectionWhenDue(ctx context.Context, q db.Querier, p Record) 
 	if err := q.QueryRow(ctx, `SELECT content_language FROM teams WHERE id = ?`, p.TeamID).Scan(&language); err != nil {
 		return "", fmt.Errorf("reading the team of a due post: %w", err)
 	}
-	if s.Predict(p, language).Rejected {
+	if s.Preflight(p, language).Rejected {
 		return "preflight_blocked", nil
 	}
 	if p.OccursAt.IsZero() {

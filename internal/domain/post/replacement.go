@@ -148,7 +148,7 @@ func (s *Service) HeldByOthers(ctx context.Context, q db.Querier, p Record) (map
 }
 
 // checkNotHeld returns an error if another post of the family holds one of the accounts.
-func (s *Service) checkNotHeld(ctx context.Context, q db.Querier, p Record, wanted []Target) error {
+func (s *Service) checkNotHeld(ctx context.Context, q db.Querier, p Record, targets []Target) error {
 	if p.Replaces == "" {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (s *Service) checkNotHeld(ctx context.Context, q db.Querier, p Record, want
 	if err != nil {
 		return err
 	}
-	for _, t := range wanted {
+	for _, t := range targets {
 		if held[t.AccountID] != "" {
 			return apierr.Invalid(apierr.NotAllowedValue, "account_ids", fmt.Sprintf("The post that this one was "+
 				"copied from, or another copy of it, is published or may be published on %s (%s). Remove the account, "+

@@ -14,14 +14,14 @@ import (
 
 // Result is the outcome of sending a post to one account.
 type Result struct {
-	State       TargetState
-	PublishedAt time.Time
-	Permalink   string
-	ErrorCode   string
-	NetworkText string
-	NetworkID   string // the network's ID of the published post, or of a failed post that the network hides
-	Decided     bool   // whether a person recorded the result, so that another event already describes it
-	Part        int    // of the thread; 0 is the post itself, comment.Part the first comment
+	State            TargetState
+	PublishedAt      time.Time
+	Permalink        string
+	ErrorCode        string
+	NetworkText      string
+	NetworkID        string // the network's ID of the published post, or of a failed post that the network hides
+	RecordedByPerson bool   // whether a person recorded the result, so that another event already describes it
+	Part             int    // of the thread; 0 is the post itself, comment.Part the first comment
 }
 
 // MarkSending records that a post is being sent to an account.
@@ -49,8 +49,8 @@ func (s *Service) RecordResult(
 			continue
 		}
 		// Another inconclusive check of an unconfirmed post is not worth an event.
-		skipEvent := r.Decided || t.stateOf(r.Part) == TargetUnconfirmed && r.State == TargetUnconfirmed
-		t, more = t.withResult(r, p.Parts())
+		skipEvent := r.RecordedByPerson || t.stateOf(r.Part) == TargetUnconfirmed && r.State == TargetUnconfirmed
+		t, more = t.withResult(r, p.PartCount())
 		skipEvent = skipEvent || more
 		if next = r.Part + 1; !more && r.Part != comment.Part {
 			next, more = comment.Part, s.needsComment(p, t)

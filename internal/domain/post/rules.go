@@ -82,12 +82,12 @@ func (l Limits) retriesLeft(t Target) int {
 	if t.State == TargetPublished {
 		return 0
 	}
-	return max(0, l.Retries-t.RetriesUsed)
+	return max(0, l.MaxRetries-t.RetriesUsed)
 }
 
 // canRetryComment is like canRetry, but for the first comment of a published target.
 func (l Limits) canRetryComment(t Target, now time.Time) (string, bool) {
-	switch reason := t.Comment.CannotRetry(l.Retries, l.RetryBetween, now); {
+	switch reason := t.Comment.RetryBlockReason(l.MaxRetries, l.MinRetryInterval, now); {
 	case reason != "", t.NetworkID == "": // Without the post's ID, a comment cannot be sent.
 		return cmp.Or(reason, "not_failed"), false
 	case !t.Active:
@@ -96,10 +96,10 @@ func (l Limits) canRetryComment(t Target, now time.Time) (string, bool) {
 	return "", true
 }
 
-// retried returns the target at the start of a retry. If the target is published, only its first comment is retried.
-func (t Target) retried(now time.Time) Target {
+// withRetry returns the target at the start of a retry. If the target is published, only its first comment is retried.
+func (t Target) withRetry(now time.Time) Target {
 	if t.State == TargetPublished {
-		t.Comment = t.Comment.Retried(now)
+		t.Comment = t.Comment.WithRetry(now)
 		return t
 	}
 	t.State, t.ErrorCode, t.NetworkText = TargetPending, "", ""
@@ -119,9 +119,9 @@ func (l Limits) canRetry(t Target, replaced bool, now time.Time) (string, bool) 
 		return "replaced", false
 	case !t.Active:
 		return "account_gone", false // a retry would be wasted; the account must be reconnected first
-	case t.RetriesUsed >= l.Retries:
+	case t.RetriesUsed >= l.MaxRetries:
 		return "no_retries_left", false
-	case !t.RetriedAt.IsZero() && now.Sub(t.RetriedAt) < l.RetryBetween:
+	case !t.RetriedAt.IsZero() && now.Sub(t.RetriedAt) < l.MinRetryInterval:
 		return "retried_moments_ago", false
 	}
 	return "", true

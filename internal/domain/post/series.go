@@ -30,13 +30,13 @@ type Series struct {
 	Paused     bool
 	NextAt     time.Time // time of the next occurrence; zero if none is scheduled
 
-	start string    // local time in Timezone, formatted as recurrence.WallClock
-	last  time.Time // time of the last occurrence that was created or skipped
-	wake  time.Time // when to create the next occurrence; zero for never
+	startsAt string    // local time in Timezone, formatted as recurrence.WallClock
+	lastAt   time.Time // time of the last occurrence that was created or skipped
+	wakeAt   time.Time // when to create the next occurrence; zero for never
 }
 
 func (r Series) recurrence() (recurrence.Rule, error) {
-	rule, err := recurrence.Load(r.Rule, r.start, r.Timezone)
+	rule, err := recurrence.Load(r.Rule, r.startsAt, r.Timezone)
 	if err != nil {
 		return rule, fmt.Errorf("reading the rule of series %d: %w", r.ID, err)
 	}
@@ -51,12 +51,12 @@ func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Serie
 	err := q.QueryRow(ctx, `SELECT r.template_id, r.rule, r.timezone, r.starts_at, r.paused_at, r.last_at, r.wake_at,
 		(SELECT COALESCE(MIN(p.scheduled_at), 0) FROM posts p WHERE p.series_id = r.id AND p.occurs_at > 0
 		AND p.status = 'scheduled')
-		FROM post_series r WHERE r.id = ?`+lock, id).Scan(&r.TemplateID, &r.Rule, &r.Timezone, &r.start, &paused, &last,
+		FROM post_series r WHERE r.id = ?`+lock, id).Scan(&r.TemplateID, &r.Rule, &r.Timezone, &r.startsAt, &paused, &last,
 		&wake, &next)
 	if err != nil {
 		return r, fmt.Errorf("reading a recurring series: %w", err)
 	}
-	r.Paused, r.NextAt, r.last, r.wake = paused != 0, db.Time(next), db.Time(last), db.Time(wake)
+	r.Paused, r.NextAt, r.lastAt, r.wakeAt = paused != 0, db.Time(next), db.Time(last), db.Time(wake)
 	return r, nil
 }
 
@@ -115,7 +115,7 @@ func (s *Service) CallAs(ctx context.Context, person int64, postID string,
 		WHERE p.id = ? AND t.closed_at = 0 AND x.held_at = 0`, person, postID).Scan(&actor.TeamID, &zone,
 		&actor.Language, &plan, &until, &actor.Role)
 	if errors.Is(err, sql.ErrNoRows) {
-		return operation.Call{}, apierr.Missing()
+		return operation.Call{}, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return operation.Call{}, fmt.Errorf("reading a person's rights on a post: %w", err)
@@ -127,7 +127,7 @@ func (s *Service) CallAs(ctx context.Context, person int64, postID string,
 	actor.Plan, actor.Capabilities = s.catalog.InEffect(plan, db.Time(until), now).ID,
 		access.Effective(access.Full, actor.Role)
 	if !actor.Can(needs) {
-		return operation.Call{}, apierr.Missing()
+		return operation.Call{}, apierr.ItemNotFound()
 	}
 	return operation.Call{Actor: actor, Now: now}, nil
 }
@@ -181,17 +181,17 @@ func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	kind, series := "series.resumed", p.Series
 	if !p.IsTemplate {
 		kind, series = "series.started", Series{TemplateID: p.ID, Timezone: zone.String()}
-		series.start = p.ScheduledAt.In(zone).Format(recurrence.WallClock)
+		series.startsAt = p.ScheduledAt.In(zone).Format(recurrence.WallClock)
 	}
 	series.Rule, series.Paused = rule, false
 	recurring, err := series.recurrence()
 	if err != nil {
 		return err
 	}
-	if series.last.Before(tx.Now()) {
-		series.last = tx.Now()
+	if series.lastAt.Before(tx.Now()) {
+		series.lastAt = tx.Now()
 	}
-	if _, ok := recurring.First(series.last); !ok {
+	if _, ok := recurring.First(series.lastAt); !ok {
 		return recurrence.ErrNoOccurrence
 	}
 	if err := storeSeries(ctx, tx, &series, p.TeamID); err != nil {
@@ -214,10 +214,11 @@ func storeSeries(ctx context.Context, tx *db.Tx, series *Series, team int64) err
 	if series.ID == 0 {
 		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at)
 			VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-			team, series.TemplateID, series.Rule, series.Timezone, series.start, db.Micros(tx.Now())).Scan(&series.ID)
+			team, series.TemplateID, series.Rule, series.Timezone, series.startsAt,
+			db.Micros(tx.Now())).Scan(&series.ID)
 	} else {
 		_, err = tx.Exec(ctx, `UPDATE post_series SET rule = ?, paused_at = 0, last_at = ?, wake_at = ? WHERE id = ?`,
-			series.Rule, db.Micros(series.last), db.Micros(series.wake), series.ID)
+			series.Rule, db.Micros(series.lastAt), db.Micros(series.wakeAt), series.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("storing a series: %w", err)
@@ -236,7 +237,7 @@ func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (boo
 	if err != nil {
 		return false, err
 	}
-	after := r.last
+	after := r.lastAt
 	if after.Before(tx.Now()) {
 		after = tx.Now()
 	}
@@ -254,7 +255,7 @@ func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (boo
 // storeTemplate stores a post like Update, and also its SeriesID and IsTemplate.
 func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID,
-		db.Flag(p.IsTemplate), p.ID); err != nil {
+		db.BoolToInt(p.IsTemplate), p.ID); err != nil {
 		return fmt.Errorf("storing a template: %w", err)
 	}
 	return Update(ctx, tx, p)
@@ -280,7 +281,7 @@ func (s *Service) updateSeries(ctx context.Context, tx *db.Tx, p *Record) error 
 // pause pauses the series of a template. Unsent occurrences become drafts. The series schedules them again when it
 // resumes.
 func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Record) error {
-	lastAt := template.Series.last
+	lastAt := template.Series.lastAt
 	occurrences, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
 		var occurs int64
 		err := rows.Scan(&p.ID, &occurs)

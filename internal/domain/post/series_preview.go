@@ -29,7 +29,7 @@ func (s *Service) NextOccurrences(ctx context.Context, template Record, limit in
 	if err != nil {
 		return nil, err
 	}
-	after, until := template.Series.last, s.db.Now().Add(MaxLookahead)
+	after, until := template.Series.lastAt, s.db.Now().Add(MaxLookahead)
 	if now := s.db.Now(); after.Before(now) {
 		after = now
 	}

@@ -55,7 +55,7 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 	err := scanPost(q.QueryRow(ctx, `SELECT `+columns+` FROM posts p WHERE p.id = ? AND p.team_id = ?`+lock, id,
 		team), &p)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, apierr.Missing()
+		return p, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return p, fmt.Errorf("reading a post: %w", err)
@@ -94,7 +94,7 @@ func readReview(ctx context.Context, q db.Querier, id string, round int64) (Revi
 	if err != nil {
 		return r, fmt.Errorf("reading a client's decision: %w", err)
 	}
-	r.Decided = db.Time(decided)
+	r.DecidedAt = db.Time(decided)
 	return r, nil
 }
 
@@ -107,7 +107,8 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
 		var state, connection, warnings, parts, firstComment string
 		var media, published, retried int64
-		err := rows.Scan(&t.AccountID, &t.Platform, &t.Identity, &t.Username, &connection, &state, &t.Caption, &media, &published,
+		err := rows.Scan(&t.AccountID, &t.Platform, &t.NetworkAccountID, &t.Username, &connection, &state, &t.Caption,
+			&media, &published,
 			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed, &retried, &parts, &firstComment)
 		if err != nil {
 			return err
@@ -199,7 +200,7 @@ func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?,
 		updated_at = ?, planned_day = ?, archived_at = ? WHERE id = ?`,
 		string(p.Status), p.Caption, p.Excerpt, options, parts, p.FirstComment, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
-		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.Slot()), db.Flag(p.Skipped), p.JobID,
+		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.Slot()), db.BoolToInt(p.Skipped), p.JobID,
 		db.Micros(p.UpdatedAt), p.PlannedDay, db.Micros(p.ArchivedAt), p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)

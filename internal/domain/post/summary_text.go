@@ -41,7 +41,7 @@ func summarizeSkipped(skipped []PublicationRetrySkipped) string {
 		}
 		accounts[s.Reason] = append(accounts[s.Reason], strconv.FormatInt(s.AccountID, 10))
 	}
-	return summary.Skipped(accounts, reasons)
+	return summary.SkippedAccounts(accounts, reasons)
 }
 
 // summary describes the state of a post.
@@ -70,7 +70,7 @@ func (p Record) summarizeApproval() string {
 }
 
 // summarizeValidation describes whether a post could be published as it is.
-func (p Record) summarizeValidation(v Validation, only *int64) string {
+func (p Record) summarizeValidation(v Validation, accountID *int64) string {
 	if p.Status != Draft && p.Status != Scheduled {
 		return "it was already submitted and is " + string(p.Status) + "; it can no longer be changed." +
 			summarizeProblems(v.Problems) + p.summarizeFailures()
@@ -83,8 +83,8 @@ func (p Record) summarizeValidation(v Validation, only *int64) string {
 	case p.Status == Draft && v.PostsLeftThisMonth == 0:
 		out = "it would not go out this month, because the plan's posts are used up"
 	}
-	if only != nil {
-		out = fmt.Sprintf("to account %d %s", *only, out)
+	if accountID != nil {
+		out = fmt.Sprintf("to account %d %s", *accountID, out)
 	}
 	return out + "." + summarizeProblems(v.Problems) + p.summarizeApproval()
 }

@@ -25,28 +25,29 @@ type Validation struct {
 }
 
 func (s *Service) validate(ctx context.Context, call operation.Call,
-	in ValidateInput) (operation.Answer[Validation], error) {
+	in ValidateInput) (operation.Response[Validation], error) {
 	p, err := s.read(ctx, s.db, call.TeamID, in.PostID, "")
 	if err != nil {
-		return operation.Answer[Validation]{}, err
+		return operation.Response[Validation]{}, err
 	}
 	if in.AccountID != nil && !slices.ContainsFunc(p.Targets, func(t Target) bool {
 		return t.AccountID == *in.AccountID
 	}) {
-		return operation.Answer[Validation]{}, apierr.Missing().With("argument", "account_id")
+		return operation.Response[Validation]{}, apierr.ItemNotFound().With("argument", "account_id")
 	}
 	left, err := s.postsLeft(ctx, s.db, call, call.Now)
 	if err != nil {
-		return operation.Answer[Validation]{}, err
+		return operation.Response[Validation]{}, err
 	}
 	validation := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.needsApproval(),
 		PostsLeftThisMonth: left}
-	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: validation, Summary: p.summarizeValidation(validation,
-		in.AccountID)}, nil
+	return operation.Response[Validation]{App: "/posts/" + p.ID, Data: validation,
+		Summary: p.summarizeValidation(validation,
+			in.AccountID)}, nil
 }
 
 // problems returns the problems of a post, blocking or not, for all its accounts, or for one account if only is set.
-func (s *Service) problems(call operation.Call, p Record, only *int64) []PostProblem {
+func (s *Service) problems(call operation.Call, p Record, accountID *int64) []PostProblem {
 	out := []PostProblem{}
 	if p.Status == Draft && !p.IsTemplate && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
 		out = append(out, PostProblem{Code: "time_in_the_past", Message: "The planned time is in the past."})
@@ -56,7 +57,7 @@ func (s *Service) problems(call operation.Call, p Record, only *int64) []PostPro
 			Message: "The post has no account. Choose one."})
 	}
 	for _, t := range p.Targets {
-		if only != nil && t.AccountID != *only {
+		if accountID != nil && t.AccountID != *accountID {
 			continue
 		}
 		if !t.Active {
@@ -93,7 +94,7 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 		out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID,
 			Message: "An image that the options of this post use has been deleted from the library. Choose another."})
 	}
-	for part := range p.Parts() {
+	for part := range p.PartCount() {
 		content := p.PartContent(t, language, part)
 		if slices.ContainsFunc(content.Media, attachment.IsDeleted) {
 			out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID, Part: part,
@@ -177,11 +178,11 @@ func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.
 }
 
 // checkNewContent returns an error if the post cannot be changed to the wanted content.
-func (p Record) checkNewContent(wanted Record) error {
-	if err := wanted.checkCovers(); err != nil {
+func (p Record) checkNewContent(desired Record) error {
+	if err := desired.checkCovers(); err != nil {
 		return err
 	}
-	if len(wanted.Targets) == 0 && (p.Status == Scheduled || p.IsTemplate) {
+	if len(desired.Targets) == 0 && (p.Status == Scheduled || p.IsTemplate) {
 		return errNoAccount
 	}
 	return nil

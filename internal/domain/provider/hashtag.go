@@ -44,7 +44,10 @@ func ParseHashtagFor(platform, text string) (string, error) {
 		}
 		text = strings.TrimFunc(name, isInvisible)
 	}
-	tag := strings.TrimLeftFunc(Fold(joiners.Replace(text)), func(r rune) bool { return r == '#' || isInvisible(r) })
+	tag := strings.TrimLeftFunc(NormalizeText(joiners.Replace(text)), func(r rune) bool {
+		return r == '#' ||
+			isInvisible(r)
+	})
 	if err := checkTag(tag); err != nil {
 		return "", err
 	}
@@ -56,9 +59,9 @@ func ParseHashtagFor(platform, text string) (string, error) {
 // as one hashtag.
 var joiners = strings.NewReplacer("\u200c", "", "\u200d", "")
 
-// Fold normalizes a text for comparing hashtags and words: to lower case in Unicode form NFKC. It does not use full
+// NormalizeText normalizes a text for comparing hashtags and words: to lower case in Unicode form NFKC. It does not use full
 // case folding, which would merge ß with ss and σ with ς although networks distinguish them. Fold is idempotent.
-func Fold(text string) string {
+func NormalizeText(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
 	}
@@ -66,9 +69,9 @@ func Fold(text string) string {
 	return norm.NFKC.String(lower)
 }
 
-// InHashtag reports whether a hashtag may contain the character: letters, digits, underscores, and combining marks
+// IsHashtagRune reports whether a hashtag may contain the character: letters, digits, underscores, and combining marks
 // other than variation selectors.
-func InHashtag(r rune) bool {
+func IsHashtagRune(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -85,7 +88,7 @@ func checkTag(tag string) error {
 	switch {
 	case tag == "":
 		return ErrHashtagEmpty
-	case strings.ContainsFunc(tag, func(r rune) bool { return !InHashtag(r) }):
+	case strings.ContainsFunc(tag, func(r rune) bool { return !IsHashtagRune(r) }):
 		return ErrHashtagCharacters
 	case utf8.RuneCountInString(tag) > MaxHashtag:
 		return ErrHashtagTooLong

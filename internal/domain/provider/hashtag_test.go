@@ -145,14 +145,14 @@ func TestFoldIsIdempotent(t *testing.T) {
 		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.S, unicode.P) {
 			continue
 		}
-		if once := Fold("a" + string(r) + "b"); Fold(once) != once {
-			t.Errorf("%U: %q, then %q", r, once, Fold(once))
+		if once := NormalizeText("a" + string(r) + "b"); NormalizeText(once) != once {
+			t.Errorf("%U: %q, then %q", r, once, NormalizeText(once))
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		if once := Fold(text); Fold(once) != once || !utf8.ValidString(once) {
-			t.Errorf("%q: %q, then %q", text, once, Fold(once))
+		if once := NormalizeText(text); NormalizeText(once) != once || !utf8.ValidString(once) {
+			t.Errorf("%q: %q, then %q", text, once, NormalizeText(once))
 		}
 	})
 }
@@ -173,7 +173,7 @@ func FuzzHashtag(f *testing.F) {
 		if again, err := ParseHashtag(tag); again != tag || err != nil || !utf8.ValidString(tag) {
 			t.Errorf("%q: %q, then %q, %v", text, tag, again, err)
 		}
-		if strings.ContainsFunc(tag, func(r rune) bool { return !InHashtag(r) }) ||
+		if strings.ContainsFunc(tag, func(r rune) bool { return !IsHashtagRune(r) }) ||
 			utf8.RuneCountInString(tag) > MaxHashtag {
 			t.Errorf("%q was parsed as a hashtag", tag)
 		}

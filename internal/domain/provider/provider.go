@@ -81,13 +81,13 @@ var (
 	ErrTooLarge = errors.New("the file is too large")
 )
 
-// Unavailable is returned if a provider temporarily cannot be used: it is unreachable or rate limited, or its response
+// UnavailableError is returned if a provider temporarily cannot be used: it is unreachable or rate limited, or its response
 // is invalid.
-type Unavailable struct { //nolint:errname // it reads provider.Unavailable
+type UnavailableError struct { //nolint:errname // it reads provider.UnavailableError
 	After time.Duration // requested delay before a retry; 0 if unknown
 	Err   error         // for the log
 }
 
-func (u *Unavailable) Error() string { return "the provider is unavailable: " + u.Err.Error() }
+func (u *UnavailableError) Error() string { return "the provider is unavailable: " + u.Err.Error() }
 
-func (u *Unavailable) Unwrap() error { return u.Err }
+func (u *UnavailableError) Unwrap() error { return u.Err }

@@ -46,7 +46,7 @@ func fullWidth(text string) string {
 func upperCase(text string) string {
 	return strings.Map(func(r rune) rune {
 		if upper := unicode.ToUpper(r); r != 'σ' && unicode.ToLower(upper) == r &&
-			Fold(string(upper)) == Fold(string(r)) {
+			NormalizeText(string(upper)) == NormalizeText(string(r)) {
 			return upper
 		}
 		return r

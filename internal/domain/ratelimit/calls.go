@@ -18,7 +18,7 @@ import (
 // database. If a node crashes, the unused calls of its leases are lost, but no call is used twice.
 type FreeCalls struct {
 	db       *db.DB
-	accounts sync.Map     // ID of a team -> *account
+	leases   sync.Map     // ID of a team -> *account
 	size     atomic.Int64 // number of accounts
 	sweepAt  atomic.Int64 // number of accounts above which idle accounts are dropped
 	sweeping sync.Mutex
@@ -40,11 +40,11 @@ const fetchTimeout = 5 * time.Second // for a lease
 func (c *FreeCalls) Take(ctx context.Context, actor *access.Actor) (pipeline.FreeCall, bool, error) {
 	switch limit := actor.Daily.FreeCalls; {
 	case limit == plan.Unlimited:
-		return uncounted{}, true, nil
+		return unlimitedCall{}, true, nil
 	case limit <= 0:
 		return nil, false, nil
 	}
-	call, known := c.account(actor.TeamID).take(c.now(), actor)
+	call, known := c.teamLeaseFor(actor.TeamID).take(c.now(), actor)
 	if !known {
 		var err error
 		if call, err = c.fetch(ctx, actor); err != nil {
@@ -61,7 +61,7 @@ func (c *FreeCalls) now() int64 { return db.Micros(c.db.Now()) }
 
 // fetch takes a call from a new lease. It returns nil if the team has no calls left.
 func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, error) {
-	p, err := c.lockAccount(ctx, actor.TeamID)
+	p, err := c.lockTeamLease(ctx, actor.TeamID)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (c *FreeCalls) Remaining(ctx context.Context, actor *access.Actor) (int64, 
 	if limit <= 0 {
 		return limit, nil
 	}
-	p, err := c.lockAccount(ctx, actor.TeamID) // so that no lease is fetched between the two counts
+	p, err := c.lockTeamLease(ctx, actor.TeamID) // so that no lease is fetched between the two counts
 	if err != nil {
 		return 0, err
 	}
@@ -100,21 +100,21 @@ func (c *FreeCalls) Remaining(ctx context.Context, actor *access.Actor) (int64, 
 	return min(limit, max(0, limit-today.used+p.remaining(today.since))), nil
 }
 
-// account returns the team's account on this node.
-func (c *FreeCalls) account(team int64) *account {
-	p, ok := c.accounts.Load(team)
+// teamLease returns the team's account on this node.
+func (c *FreeCalls) teamLeaseFor(team int64) *teamLease {
+	p, ok := c.leases.Load(team)
 	if !ok {
-		if p, ok = c.accounts.LoadOrStore(team, newAccount()); !ok && c.size.Add(1) > c.sweepAt.Load() {
+		if p, ok = c.leases.LoadOrStore(team, newTeamLease()); !ok && c.size.Add(1) > c.sweepAt.Load() {
 			c.sweep()
 		}
 	}
-	return p.(*account) //nolint:forcetypeassert // the map has only these
+	return p.(*teamLease) //nolint:forcetypeassert // the map has only these
 }
 
-// lockAccount locks the team's account and returns it. The caller must unlock it.
-func (c *FreeCalls) lockAccount(ctx context.Context, team int64) (*account, error) {
+// lockTeamLease locks the team's account and returns it. The caller must unlock it.
+func (c *FreeCalls) lockTeamLease(ctx context.Context, team int64) (*teamLease, error) {
 	for {
-		p := c.account(team)
+		p := c.teamLeaseFor(team)
 		select {
 		case p.lock <- struct{}{}:
 			if !p.dropped {
@@ -137,14 +137,14 @@ func (c *FreeCalls) sweep() {
 	}
 	defer c.sweeping.Unlock()
 	now := c.now()
-	c.accounts.Range(func(team, p any) bool {
-		c.dropIdle(team, p.(*account), now) //nolint:forcetypeassert // the map has only these
+	c.leases.Range(func(team, p any) bool {
+		c.dropIdle(team, p.(*teamLease), now) //nolint:forcetypeassert // the map has only these
 		return true
 	})
 	c.sweepAt.Store(max(sweepFrom, 2*c.size.Load()))
 }
 
-func (c *FreeCalls) dropIdle(team any, p *account, now int64) {
+func (c *FreeCalls) dropIdle(team any, p *teamLease, now int64) {
 	select {
 	case p.lock <- struct{}{}:
 		defer p.unlock()
@@ -153,7 +153,7 @@ func (c *FreeCalls) dropIdle(team any, p *account, now int64) {
 	}
 	if p.hasEnded(now) {
 		p.dropped = true
-		c.accounts.Delete(team)
+		c.leases.Delete(team)
 		c.size.Add(-1)
 	}
 }

@@ -26,8 +26,8 @@ func (l lease) covers(now int64, actor *access.Actor) bool {
 // it was taken. A lowered limit voids earlier calls.
 func (l lease) accepts(since, limit int64) bool { return l.since == since && l.limit >= limit }
 
-// account is a team's lease on this node.
-type account struct {
+// source is a team's lease on this node.
+type teamLease struct {
 	// lock is a mutex with cancellation. It is held while a lease is fetched, must not change, or is dropped.
 	lock    chan struct{}
 	dropped bool // removed from the map; guarded by lock
@@ -36,12 +36,12 @@ type account struct {
 	lease lease
 }
 
-func newAccount() *account { return &account{lock: make(chan struct{}, 1)} }
+func newTeamLease() *teamLease { return &teamLease{lock: make(chan struct{}, 1)} }
 
-func (p *account) unlock() { <-p.lock }
+func (p *teamLease) unlock() { <-p.lock }
 
 // take takes one call, or returns nil if none is left. It reports false if the database must be queried.
-func (p *account) take(now int64, actor *access.Actor) (*freeCall, bool) {
+func (p *teamLease) take(now int64, actor *access.Actor) (*freeCall, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.lease.covers(now, actor) {
@@ -52,16 +52,16 @@ func (p *account) take(now int64, actor *access.Actor) (*freeCall, bool) {
 }
 
 // takeLocked takes a call from the lease, or returns nil if the lease is empty. The caller must hold p.mu.
-func (p *account) takeLocked() *freeCall {
+func (p *teamLease) takeLocked() *freeCall {
 	if p.lease.left == 0 {
 		return nil
 	}
 	p.lease.left--
-	return &freeCall{account: p, since: p.lease.since, limit: p.lease.limit}
+	return &freeCall{source: p, since: p.lease.since, limit: p.lease.limit}
 }
 
 // spend uses one call of the current day, and reports whether there was one.
-func (p *account) spend(now int64) bool {
+func (p *teamLease) spend(now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now < p.lease.since || now >= p.lease.until || p.lease.left == 0 {
@@ -73,7 +73,7 @@ func (p *account) spend(now int64) bool {
 
 // drain empties the lease and returns its former value. If the caller cannot return it to the database, its calls are
 // lost, but never used twice.
-func (p *account) drain() lease {
+func (p *teamLease) drain() lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.lease
@@ -82,7 +82,7 @@ func (p *account) drain() lease {
 }
 
 // fill stores a new lease and takes the first call from it.
-func (p *account) fill(fresh lease) *freeCall {
+func (p *teamLease) fill(fresh lease) *freeCall {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if fresh.accepts(p.lease.since, p.lease.limit) {
@@ -93,7 +93,7 @@ func (p *account) fill(fresh lease) *freeCall {
 }
 
 // remaining returns the number of calls of a day in the lease.
-func (p *account) remaining(since int64) int64 {
+func (p *teamLease) remaining(since int64) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.lease.since != since {
@@ -102,7 +102,7 @@ func (p *account) remaining(since int64) int64 {
 	return p.lease.left
 }
 
-func (p *account) hasEnded(now int64) bool {
+func (p *teamLease) hasEnded(now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lease.until <= now
@@ -110,7 +110,7 @@ func (p *account) hasEnded(now int64) bool {
 
 // freeCall is a call that was taken from a lease.
 type freeCall struct {
-	account      *account
+	source       *teamLease
 	since, limit int64
 	returned     atomic.Bool
 }
@@ -120,15 +120,15 @@ func (f *freeCall) Return() {
 	if f.returned.Swap(true) {
 		return
 	}
-	f.account.mu.Lock()
-	defer f.account.mu.Unlock()
-	if f.account.lease.accepts(f.since, f.limit) {
-		f.account.lease.left++
+	f.source.mu.Lock()
+	defer f.source.mu.Unlock()
+	if f.source.lease.accepts(f.since, f.limit) {
+		f.source.lease.left++
 	}
 }
 
-// uncounted is a call of a team without a limit.
-type uncounted struct{}
+// unlimitedCall is a call of a team without a limit.
+type unlimitedCall struct{}
 
 // Return does nothing.
-func (uncounted) Return() {}
+func (unlimitedCall) Return() {}

@@ -135,17 +135,17 @@ func (m *callModel) returnCall(t *rapid.T) {
 	c := m.out[i]
 	m.out[i] = m.out[len(m.out)-1]
 	m.out = m.out[:len(m.out)-1]
-	before := c.account.remaining(c.since)
+	before := c.source.remaining(c.since)
 	c.Return()
 	c.Return()
 	m.net[c.since]--
 	m.dates[c.date]--
-	m.void[c.since] += 1 - (c.account.remaining(c.since) - before)
+	m.void[c.since] += 1 - (c.source.remaining(c.since) - before)
 }
 
 func (m *callModel) count(t *rapid.T) {
 	n := m.drawNode(t)
-	before := n.calls.account(m.team).lease
+	before := n.calls.teamLeaseFor(m.team).lease
 	err := n.calls.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return n.calls.CountFree(ctx, tx, m.team)
 	})
@@ -153,7 +153,7 @@ func (m *callModel) count(t *rapid.T) {
 		t.Fatal(err)
 	}
 	m.observe(t, n)
-	if n.calls.account(m.team).lease.left < before.left {
+	if n.calls.teamLeaseFor(m.team).lease.left < before.left {
 		m.counted[before.since]++ // from the node's lease, whose day is not over by its clock
 		return
 	}
@@ -241,10 +241,10 @@ func (m *callModel) check(t *rapid.T) {
 	since := m.day.since
 	want := m.net[since] + m.counted[since] + m.void[since]
 	for _, c := range m.dead {
-		want += c.account(m.team).remaining(since)
+		want += c.teamLeaseFor(m.team).remaining(since)
 	}
 	for _, n := range m.nodes {
-		want += n.calls.account(m.team).remaining(since)
+		want += n.calls.teamLeaseFor(m.team).remaining(since)
 	}
 	if since != 0 && m.day.used != want {
 		t.Fatalf("%d calls are used, want %d", m.day.used, want)

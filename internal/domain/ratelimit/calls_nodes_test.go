@@ -119,19 +119,19 @@ func TestIdleTeamsForgotten(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c, actor := NewFreeCalls(w.db), w.berlin(1000)
 		take(t, c, actor)
-		holding := c.account(w.team)
+		holding := c.teamLeaseFor(w.team)
 		for team := range int64(10 * sweepFrom) {
-			c.account(1_000_000 + team)
+			c.teamLeaseFor(1_000_000 + team)
 		}
 		if n := c.size.Load(); n > sweepFrom+1 {
 			t.Errorf("%d teams are in memory", n)
 		}
-		if c.account(w.team) != holding {
+		if c.teamLeaseFor(w.team) != holding {
 			t.Error("a lease was dropped")
 		}
 		w.clock.Advance(untilMidnight)
 		c.sweep()
-		if _, ok := c.accounts.Load(w.team); ok || c.size.Load() != 0 {
+		if _, ok := c.leases.Load(w.team); ok || c.size.Load() != 0 {
 			t.Error("a lease of yesterday is in memory")
 		}
 		if take(t, c, actor) == nil || c.size.Load() != 1 {
@@ -144,7 +144,7 @@ func TestSweepThresholdGrows(t *testing.T) {
 	t.Parallel()
 	c := NewFreeCalls(testkit.Open(t, testkit.SQLite(t), nil))
 	for team := range int64(4 * sweepFrom) {
-		c.account(team).lease.until = math.MaxInt64
+		c.teamLeaseFor(team).lease.until = math.MaxInt64
 	}
 	if known, next := c.size.Load(), c.sweepAt.Load(); known < 3*sweepFrom || next < known {
 		t.Errorf("with %d teams the next sweep is at %d teams", known, next)
@@ -154,18 +154,18 @@ func TestSweepThresholdGrows(t *testing.T) {
 func TestDroppedAccountNotUsed(t *testing.T) {
 	t.Parallel()
 	c := NewFreeCalls(testkit.Open(t, testkit.SQLite(t), nil))
-	p := c.account(1)
+	p := c.teamLeaseFor(1)
 	c.sweep()
-	c.accounts.Store(int64(1), p)
+	c.leases.Store(int64(1), p)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 20 { // select chooses randomly
-		if found, err := c.lockAccount(ctx, 1); err == nil {
+		if found, err := c.lockTeamLease(ctx, 1); err == nil {
 			t.Errorf("found %p", found)
 		}
 	}
-	c.accounts.Delete(int64(1))
-	if found, err := c.lockAccount(t.Context(), 1); err != nil || found == p {
+	c.leases.Delete(int64(1))
+	if found, err := c.lockTeamLease(t.Context(), 1); err != nil || found == p {
 		t.Errorf("found %p (%v)", found, err)
 	}
 }

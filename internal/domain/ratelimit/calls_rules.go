@@ -29,8 +29,8 @@ func (d day) at(now time.Time, zone *time.Location) day {
 }
 
 const (
-	leasePart = 100   // a lease is 1/leasePart of the remaining calls, so that a crashed node loses few
-	maxLease  = 1_000 // calls
+	leaseDivisor = 100   // a lease is 1/leaseDivisor of the remaining calls, so that a crashed node loses few
+	maxLease     = 1_000 // calls
 )
 
 // leaseSize returns the number of calls in a new lease if the team has left calls left.
@@ -38,5 +38,5 @@ func leaseSize(left int64) int64 {
 	if left <= 0 {
 		return 0
 	}
-	return min(max(left/leasePart, 1), maxLease)
+	return min(max(left/leaseDivisor, 1), maxLease)
 }

@@ -64,7 +64,7 @@ func (c *FreeCalls) isSpent(ctx context.Context, actor *access.Actor) (day, bool
 // If this node's lease has calls left, it uses one, which a rollback does not return. Otherwise it counts the call in
 // the database, even beyond the limit, because the call has been served.
 func (c *FreeCalls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
-	if c.account(team).spend(db.Micros(tx.Now())) {
+	if c.teamLeaseFor(team).spend(db.Micros(tx.Now())) {
 		return nil
 	}
 	var name string
@@ -178,8 +178,8 @@ type unusedLease struct {
 // deadlock, one of the transactions is retried.
 func (c *FreeCalls) drainAll() []unusedLease {
 	var out []unusedLease
-	c.accounts.Range(func(team, p any) bool {
-		if l := p.(*account).drain(); l.left > 0 { //nolint:forcetypeassert // nothing else is kept in the map
+	c.leases.Range(func(team, p any) bool {
+		if l := p.(*teamLease).drain(); l.left > 0 { //nolint:forcetypeassert // nothing else is kept in the map
 			out = append(out, unusedLease{team.(int64), l}) //nolint:forcetypeassert // as above
 		}
 		return true

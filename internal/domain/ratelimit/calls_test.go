@@ -253,7 +253,7 @@ func TestWaitForLeaseCanceled(t *testing.T) {
 				t.Errorf("the caller that fetches: %v, %v", ok, err)
 			}
 		})
-		for p := c.account(w.team); len(p.lock) == 0; {
+		for p := c.teamLeaseFor(w.team); len(p.lock) == 0; {
 			runtime.Gosched()
 		}
 		hangUp()

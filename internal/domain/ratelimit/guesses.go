@@ -8,14 +8,16 @@ const (
 	guessesBurst     = 20 // attempts in quick succession
 )
 
-// Guesses limits repeated attempts with the same wrong credential. It counts per process.
-type Guesses struct{ limiter *Limiter }
+// GuessLimiter limits repeated attempts with the same wrong credential. It counts per process.
+type GuessLimiter struct{ limiter *Limiter }
 
-// NewGuesses returns a Guesses.
-func NewGuesses() (*Guesses, error) {
+// NewGuessLimiter returns a Guesses.
+func NewGuessLimiter() (*GuessLimiter, error) {
 	pace, err := NewLimiter(60*guessesPerMinute, guessesBurst)
-	return &Guesses{pace}, err
+	return &GuessLimiter{pace}, err
 }
 
-// Wrong counts a failed attempt with a credential. It returns how long to wait before the next attempt, or 0.
-func (g *Guesses) Wrong(credential string) time.Duration { return g.limiter.Take(credential) }
+// RecordFailure counts a failed attempt with a credential. It returns how long to wait before the next attempt, or 0.
+func (g *GuessLimiter) RecordFailure(credential string) time.Duration {
+	return g.limiter.Take(credential)
+}

@@ -63,22 +63,23 @@ func (c *FreeCalls) Operations(t plan.Catalog) []operation.Operation {
 					AnalyticsRetentionDays: 730, ProfilesComparable: 25, FreeCallsPerDay: 100_000, HashtagLists: 500,
 					TrackedReports: 100},
 			}},
-		}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[PlanLimits], error) {
+		}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Response[PlanLimits], error) {
 			return c.limits(ctx, t, call)
 		}),
 	}
 }
 
-func (c *FreeCalls) limits(ctx context.Context, t plan.Catalog, call operation.Call) (operation.Answer[PlanLimits], error) {
+func (c *FreeCalls) limits(ctx context.Context, t plan.Catalog, call operation.Call) (operation.Response[PlanLimits],
+	error) {
 	plan, ok := t.Plan(call.Plan)
 	if !ok {
-		return operation.Answer[PlanLimits]{}, fmt.Errorf("team %d is on the unknown plan %q", call.TeamID, call.Plan)
+		return operation.Response[PlanLimits]{}, fmt.Errorf("team %d is on the unknown plan %q", call.TeamID, call.Plan)
 	}
 	left, err := c.Remaining(ctx, call.Actor)
 	if err != nil {
-		return operation.Answer[PlanLimits]{}, err
+		return operation.Response[PlanLimits]{}, err
 	}
-	return operation.Answer[PlanLimits]{App: "/settings/plan", Data: PlanLimits{
+	return operation.Response[PlanLimits]{App: "/settings/plan", Data: PlanLimits{
 		Plan: PlanLimitsPlan{plan.ID, plan.Name}, Limits: limitsOf(plan, call.Daily.FreeCalls), APIAccess: plan.APIKeys,
 		FreeCallsLeftToday: left,
 	}}, nil

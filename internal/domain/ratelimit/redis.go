@@ -184,9 +184,9 @@ func (s *redisStore) SetIfNotExistsWithTTL(
 
 // CompareAndSwapWithTTL changes a count, and reports whether it still had the old value.
 func (s *redisStore) CompareAndSwapWithTTL(
-	ctx context.Context, key string, was, is int64, life time.Duration,
+	ctx context.Context, key string, oldValue, newValue int64, life time.Duration,
 ) (bool, error) {
-	changed, err := s.current.Load().store.CompareAndSwapWithTTL(ctx, key, was, is, life+lifeRounding)
+	changed, err := s.current.Load().store.CompareAndSwapWithTTL(ctx, key, oldValue, newValue, life+lifeRounding)
 	if err != nil {
 		return false, fmt.Errorf("changing a count: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// lanes is the maximum number of concurrent calls of a node to Redis. It is a power of two.
-const lanes = 256
+// numShards is the maximum number of concurrent calls of a node to Redis. It is a power of two.
+const numShards = 256
 
 // sharedLimits counts the calls of all nodes in Redis while Redis responds.
 type sharedLimits struct {
@@ -21,7 +21,7 @@ type sharedLimits struct {
 	prober  *throttled.GCRARateLimiterCtx
 	// Calls of one key are sent to Redis sequentially, because concurrent calls would often retry their
 	// compare-and-swap.
-	lanes [lanes]chan struct{}
+	shards [numShards]chan struct{}
 }
 
 // useRedis makes r count calls in Redis.
@@ -33,8 +33,8 @@ func (r *Rates) useRedis(opts RatesOptions, within time.Duration) error {
 	s := &sharedLimits{
 		store: store, timeout: within, breaker: &breaker{now: opts.Now, log: opts.Log.With("redis", store.opts.Addr)},
 	}
-	for i := range s.lanes {
-		s.lanes[i] = make(chan struct{}, 1)
+	for i := range s.shards {
+		s.shards[i] = make(chan struct{}, 1)
 	}
 	for _, g := range r.scopeLimits {
 		if g.redis, err = newLimiter(store, g.quota); err != nil {
@@ -61,7 +61,7 @@ func (s *sharedLimits) take(ctx context.Context, g *scopeLimit, who int64) (pipe
 	}
 	ctx, cancel := deadline(ctx, s.timeout)
 	defer cancel()
-	lane := s.lanes[who&(lanes-1)]
+	lane := s.shards[who&(numShards-1)]
 	select {
 	case lane <- struct{}{}:
 		defer func() { <-lane }()
@@ -90,7 +90,7 @@ func (s *sharedLimits) isAvailable(ctx context.Context) bool {
 
 // probeIfDue probes Redis during an outage if the next probe is due.
 func (s *sharedLimits) probeIfDue(ctx context.Context) {
-	if epoch, mine := s.breaker.startProbe(); mine {
+	if epoch, due := s.breaker.startProbe(); due {
 		s.record(ctx, epoch, s.probe(ctx, s.timeout))
 	}
 }

@@ -52,7 +52,7 @@ func (s *Service) RunTracking(ctx context.Context, report func(error)) {
 }
 
 // dueQuery selects reports whose automatic refresh is due, unless publishing is held after a restore.
-const dueQuery = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + restoreguard.Free +
+const dueQuery = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + restoreguard.NotHeld +
 	` ORDER BY next_refresh_at LIMIT ?`
 
 func (s *Service) refreshDue(ctx context.Context) error {
@@ -119,7 +119,7 @@ func lockDue(ctx context.Context, tx *db.Tx, id string) (record, error) {
 		return r, fmt.Errorf("locking report %s: %w", id, err)
 	}
 	err := r.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND tracked = 1
-		AND next_refresh_at <= ? AND `+restoreguard.Free, id, db.Micros(tx.Now())).Scan)
+		AND next_refresh_at <= ? AND `+restoreguard.NotHeld, id, db.Micros(tx.Now())).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return record{}, nil
 	}

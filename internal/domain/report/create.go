@@ -80,8 +80,8 @@ func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "
 
 // create starts a report, or returns the existing report or the job that creates it.
 func (s *Service) create(ctx context.Context, call operation.Call,
-	in CreateInput) (operation.Answer[job.Job], error) {
-	var out operation.Answer[job.Job]
+	in CreateInput) (operation.Response[job.Job], error) {
+	var out operation.Response[job.Job]
 	subject, err := in.subject()
 	if err != nil {
 		return out, err
@@ -194,7 +194,7 @@ func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) er
 // AddMeasurements stores earlier measurements of a profile. If the team has no report on the profile, it inserts an
 // empty one, which the caller must complete by calling CreateFree. A measurement replaces a stored measurement of the
 // same time.
-func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, sizes []Size) error {
+func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, sizes []FollowerSample) error {
 	subject, err := in.subject()
 	if err != nil {
 		return err

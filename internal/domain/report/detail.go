@@ -25,7 +25,7 @@ func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0
 		OR available_until > ? OR tracked = 1)`, id, db.Micros(s.db.Now())).Scan(&p.Team, &p.Kind)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, apierr.Missing()
+		return p, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return p, fmt.Errorf("finding the owner of report %s: %w", id, err)

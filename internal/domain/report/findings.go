@@ -35,7 +35,7 @@ type ReportSections struct {
 type section struct {
 	name  string
 	count int                                      // items, if paged
-	write func(into *ReportSections, from, to int) // writes the section, or its items from from to to-1; nil for posts
+	write func(into *ReportSections, from, to int) // writes the section, or its items in [from, to); nil for posts
 }
 
 // sections returns the available sections.

@@ -71,7 +71,7 @@ type account struct {
 	Posts       *int64 `json:"posts,omitempty"`
 }
 
-func (a account) toAccount(quotes *operation.Quotes, r record) *ReportAccount {
+func (a account) toAccount(quotes *operation.UntrustedTexts, r record) *ReportAccount {
 	from := func(kind string) operation.Source {
 		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject,
 			URL: provider.ProfileURL(r.platform,
@@ -86,14 +86,15 @@ func (a account) toAccount(quotes *operation.Quotes, r record) *ReportAccount {
 }
 
 // get returns a report with the requested sections.
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[ReportSummary], error) {
-	out := operation.Answer[ReportSummary]{App: "/reports/" + in.ID}
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Response[ReportSummary],
+	error) {
+	out := operation.Response[ReportSummary]{App: "/reports/" + in.ID}
 	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
 	if err != nil {
 		return out, err
 	}
 	out.Data = ReportSummary{ReportEntry: entry(call, r), SectionsAvailable: []string{}}
-	var quotes operation.Quotes
+	var quotes operation.UntrustedTexts
 	if !r.measuredAt.IsZero() {
 		if err := s.addFindings(ctx, call, r, in, &out, &quotes); err != nil {
 			return out, err
@@ -137,7 +138,7 @@ func statusNotes(r record, why string) []string {
 
 // addFindings adds the findings to a response.
 func (s *Service) addFindings(ctx context.Context, call operation.Call, r record, in GetInput,
-	out *operation.Answer[ReportSummary], quotes *operation.Quotes) error {
+	out *operation.Response[ReportSummary], quotes *operation.UntrustedTexts) error {
 	found, notes, err := s.readFindings(ctx, r)
 	if err != nil {
 		return err
@@ -209,7 +210,7 @@ func parsePosition(call operation.Call, cursor *string) (position, error) {
 
 // addSections adds the requested sections. One cursor advances all paged sections together.
 func (s *Service) addSections(ctx context.Context, call operation.Call, r record, in GetInput, has []section,
-	out *operation.Answer[ReportSummary], quotes *operation.Quotes) error {
+	out *operation.Response[ReportSummary], quotes *operation.UntrustedTexts) error {
 	from, err := parsePosition(call, in.Cursor)
 	if err != nil {
 		return err
@@ -261,7 +262,7 @@ type ReportPost struct {
 
 // readPostPage returns a page of posts and reports whether more posts follow. It advances next past the page.
 func (s *Service) readPostPage(ctx context.Context, call operation.Call, r record, from position, next *position,
-	limit int, quotes *operation.Quotes) (ReportPosts, bool, error) {
+	limit int, quotes *operation.UntrustedTexts) (ReportPosts, bool, error) {
 	out := ReportPosts{Posts: []ReportPost{}}
 	found, err := s.posts(ctx, r.id, from, limit+1)
 	if err != nil {
@@ -276,7 +277,7 @@ func (s *Service) readPostPage(ctx context.Context, call operation.Call, r recor
 	return out, more, nil
 }
 
-func toPost(call operation.Call, r record, p listedPost, quotes *operation.Quotes) ReportPost {
+func toPost(call operation.Call, r record, p listedPost, quotes *operation.UntrustedTexts) ReportPost {
 	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
 	out := ReportPost{ID: p.ID, URL: p.URL, TakenAt: call.MomentOrNil(p.TakenAt), Format: p.Format, Likes: p.Likes,
 		Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}

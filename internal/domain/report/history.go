@@ -17,13 +17,13 @@ import (
 // History is a profile's engagement over time and by hour of the week, based on the posts of its report. It is purely
 // descriptive and not adjusted for other factors.
 type History struct {
-	Posts    int         // number of counted posts; only the newest are counted
-	Monthly  bool        // spans are months; otherwise they are weeks that start on Monday
-	Spans    []Span      // from the oldest post to the newest
-	Week     [7][24]Hour // by day, Monday first, and hour
-	Usual    float64     // median engagement per post
-	Measured []Size      // followers at each measurement, oldest first
-	Best     []Best      // posts with the most engagement, best first
+	Posts    int              // number of counted posts; only the newest are counted
+	Monthly  bool             // spans are months; otherwise they are weeks that start on Monday
+	Spans    []Span           // from the oldest post to the newest
+	Week     [7][24]Hour      // by day, Monday first, and hour
+	Usual    float64          // median engagement per post
+	Measured []FollowerSample // followers at each measurement, oldest first
+	Best     []TopPost        // posts with the most engagement, best first
 }
 
 // topPostCounts names the metrics whose sum is the engagement of a hashtag's top post.
@@ -57,8 +57,8 @@ func scanHistoryPost(rows *sql.Rows, p *provider.Post, zone *time.Location) erro
 	return err
 }
 
-// Best is a post with its engagement.
-type Best struct {
+// TopPost is a post with its engagement.
+type TopPost struct {
 	provider.Post
 
 	Engagement float64
@@ -77,8 +77,8 @@ type Hour struct {
 	Median float64 // engagement per post
 }
 
-// Size is a profile's number of followers at a time, with its engagement.
-type Size struct {
+// FollowerSample is a profile's number of followers at a time, with its engagement.
+type FollowerSample struct {
 	At         time.Time
 	Followers  int64
 	Engagement *float64 // median engagement per follower; nil if unknown
@@ -119,11 +119,11 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 }
 
 // addBestPosts reads the remaining fields of the best posts of a list.
-func (s *Service) addBestPosts(ctx context.Context, report, list string, best []Best, zone *time.Location) error {
+func (s *Service) addBestPosts(ctx context.Context, report, list string, best []TopPost, zone *time.Location) error {
 	if len(best) == 0 {
 		return nil
 	}
-	args, of := []any{report, list}, map[string]*Best{}
+	args, of := []any{report, list}, map[string]*TopPost{}
 	for i := range best {
 		args, of[best[i].ID] = append(args, best[i].ID), &best[i]
 	}
@@ -141,17 +141,17 @@ func (s *Service) addBestPosts(ctx context.Context, report, list string, best []
 
 // bestPosts returns the posts with the highest engagement. Of posts with equal engagement, newer posts come first. It
 // reorders its argument.
-func bestPosts(newestFirst []Best) []Best {
-	slices.SortStableFunc(newestFirst, func(a, b Best) int { return cmp.Compare(b.Engagement, a.Engagement) })
+func bestPosts(newestFirst []TopPost) []TopPost {
+	slices.SortStableFunc(newestFirst, func(a, b TopPost) int { return cmp.Compare(b.Engagement, a.Engagement) })
 	return newestFirst[:min(len(newestFirst), maxBestPosts)]
 }
 
-func (s *Service) followerHistory(ctx context.Context, report string) ([]Size, error) {
+func (s *Service) followerHistory(ctx context.Context, report string) ([]FollowerSample, error) {
 	kept, err := s.samples(ctx, report)
 	if err != nil {
 		return nil, err
 	}
-	var out []Size
+	var out []FollowerSample
 	for _, k := range kept {
 		size, known, err := parseSize(db.Time(k.at), k.text)
 		if err != nil {
@@ -168,10 +168,10 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Size, e
 // skips posts that lack a metric named in counts.
 func buildHistory(posts []provider.Post, counts []string) History {
 	var out History
-	var all []Best
+	var all []TopPost
 	for _, p := range posts {
 		if value, ok := engagement(p, counts); ok {
-			all = append(all, Best{Post: p, Engagement: value})
+			all = append(all, TopPost{Post: p, Engagement: value})
 		}
 	}
 	if len(all) == 0 {

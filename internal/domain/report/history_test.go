@@ -118,7 +118,7 @@ func TestAddMeasurements(t *testing.T) {
 		s := &Service{db: d}
 		in := CreateInput{Type: Profile, Platform: "instagram", Subject: "north.cafe"}
 		now := d.Now().UTC().Truncate(time.Microsecond)
-		want := []Size{{At: now.Add(-2 * day), Followers: 10}, {At: now.Add(-day), Followers: 12}}
+		want := []FollowerSample{{At: now.Add(-2 * day), Followers: 10}, {At: now.Add(-day), Followers: 12}}
 		must.NoError(t, s.AddMeasurements(t.Context(), 1, in, want))
 		want[0].Engagement = new(0.25)
 		must.NoError(t, s.AddMeasurements(t.Context(), 1, in, want[:1]))

@@ -49,8 +49,8 @@ func (ListInput) Descriptions() map[string]string {
 }
 
 // list returns a page of the team's reports, newest first.
-func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[ReportList], error) {
-	out := operation.Answer[ReportList]{App: "/reports", Data: ReportList{Reports: []ReportEntry{}}}
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Response[ReportList], error) {
+	out := operation.Response[ReportList]{App: "/reports", Data: ReportList{Reports: []ReportEntry{}}}
 	text, args, err := s.page(call, in)
 	if err != nil {
 		return out, err
@@ -118,5 +118,5 @@ var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // likePattern returns a LIKE pattern for subjects that contain a text, without its leading @ or #.
 func likePattern(text string) string {
-	return "%" + likeEscaper.Replace(strings.TrimLeft(strings.TrimSpace(provider.Fold(text)), "@#")) + "%"
+	return "%" + likeEscaper.Replace(strings.TrimLeft(strings.TrimSpace(provider.NormalizeText(text)), "@#")) + "%"
 }

@@ -58,7 +58,8 @@ func (s *Service) purchases() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Also:     operation.AlsoWhen(access.Write, "a report is created", requiresWrite),
+			ConditionalCapability: operation.NewConditionalCapability(access.Write, "a report is created",
+				requiresWrite),
 			Price:    operation.PriceRange(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
 			BeforeTx: operation.NewBeforeTx(s.checkSource),
 			Summary:  "Create a report",
@@ -98,9 +99,9 @@ func (s *Service) trackingOperation() operation.Operation {
 	return operation.Define(operation.Spec{
 		Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking",
 		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
-		Reaches: operation.ReachesWhen(s.trackCallsSource),
-		Price:   operation.PriceRange(0, p.HashtagRefresh, s.trackPrice).WithRecurring(recurring),
-		Summary: "Turn report tracking on or off",
+		NetworkCondition: operation.NewNetworkCondition(s.trackCallsSource),
+		Price:            operation.PriceRange(0, p.HashtagRefresh, s.trackPrice).WithRecurring(recurring),
+		Summary:          "Turn report tracking on or off",
 		Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic " +
 			"refresh is charged without a further call. Turning it on charges the first refresh of a hashtag " +
 			"report at once. For a profile report it charges nothing, but reserves one refresh in the daily " +

@@ -73,8 +73,8 @@ func (s *Service) sourceUnreachable(ctx context.Context, err error) error {
 	s.Log.WarnContext(ctx, "a provider of public metrics is unreachable", "error", err)
 	rejection := apierr.New(apierr.ProviderUnavailable, "The provider of these metrics is unreachable. Nothing was done or "+
 		"charged. Try again later.").Wrap(err)
-	if u, ok := errors.AsType[*provider.Unavailable](err); ok && u.After > 0 {
-		return rejection.After(u.After)
+	if u, ok := errors.AsType[*provider.UnavailableError](err); ok && u.After > 0 {
+		return rejection.WithRetryAfter(u.After)
 	}
 	return rejection
 }

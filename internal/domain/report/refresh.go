@@ -56,7 +56,7 @@ func (s *Service) checkRefreshInterval(ctx context.Context, tx *db.Tx, r record,
 		return err
 	}
 	return apierr.New(apierr.RateLimited, "You refreshed this report a moment ago. Nothing was done or charged. Try "+
-		"again later.").With("scope", "connection").After(wait)
+		"again later.").With("scope", "connection").WithRetryAfter(wait)
 }
 
 // runningJob returns the report's job that has not finished, or an empty record.
@@ -72,8 +72,8 @@ func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Reco
 }
 
 // refresh starts a refresh, or returns the running job.
-func (s *Service) refresh(ctx context.Context, call operation.Call, in Ref) (operation.Answer[job.Job], error) {
-	var out operation.Answer[job.Job]
+func (s *Service) refresh(ctx context.Context, call operation.Call, in Ref) (operation.Response[job.Job], error) {
+	var out operation.Response[job.Job]
 	err := call.InTx(ctx, s.db, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
 		r, running, err := s.lockForRefresh(ctx, tx, call, in)
 		if err != nil {

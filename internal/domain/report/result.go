@@ -24,14 +24,14 @@ type ReportResultReport struct {
 }
 
 // ResultReader returns the reader of the results of report jobs. charged returns the credits charged for a reservation.
-func ResultReader(charged job.Charged) job.Result {
+func ResultReader(charged job.ChargedFunc) job.Result {
 	read := func(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, r)
 	}
 	return job.Result{Read: read, Data: []any{ReportResult{}}}
 }
 
-func readResult(ctx context.Context, q db.Querier, charged job.Charged, r job.Record) (job.Output, error) {
+func readResult(ctx context.Context, q db.Querier, charged job.ChargedFunc, r job.Record) (job.Output, error) {
 	made := job.Output{App: "/reports/" + r.Subject}
 	if !r.IsFinished() {
 		return made, nil

@@ -156,7 +156,7 @@ func (s *Service) fetch(ctx context.Context, t task) (sourceData, error) {
 }
 
 // retryDelay returns how long to wait for an unavailable provider. u may be nil.
-func retryDelay(u *provider.Unavailable) time.Duration {
+func retryDelay(u *provider.UnavailableError) time.Duration {
 	if u == nil || u.After <= 0 {
 		return defaultWait
 	}
@@ -169,7 +169,7 @@ func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task
 	if ctx.Err() != nil {
 		return fmt.Errorf("fetching metrics: %w", err)
 	}
-	u, unavailable := errors.AsType[*provider.Unavailable](err)
+	u, unavailable := errors.AsType[*provider.UnavailableError](err)
 	if delay := retryDelay(u); unavailable && delay <= maxWait && h.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error {
 			return h.Postpone(ctx, tx, tx.Now().Add(delay))
@@ -216,12 +216,12 @@ func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string
 }
 
 // settle calls how to charge or refund the job's reservation, if it has one.
-func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, how func(context.Context, *db.Tx,
+func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, chargeOrRefund func(context.Context, *db.Tx,
 	int64) (bool, error)) error {
 	if h.Reservation == 0 {
 		return nil
 	}
-	_, err := how(ctx, tx, h.Reservation)
+	_, err := chargeOrRefund(ctx, tx, h.Reservation)
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 // access.
 func (s *Service) ForTeam(
 	ctx context.Context, team int64, zone *time.Location, in GetInput,
-) (operation.Answer[ReportSummary], error) {
+) (operation.Response[ReportSummary], error) {
 	return s.get(ctx, operation.Call{Actor: &access.Actor{TeamID: team, Zone: zone}, Operation: "get_report",
 		Now: s.db.Now()}, in)
 }

@@ -59,7 +59,7 @@ func find(ctx context.Context, q db.Querier, team int64, kind, id string, now in
 	err := r.scan(q.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND team_id = ? AND kind = ?
 		AND (available_until = 0 OR available_until > ? OR tracked = 1)`, id, team, kind, now).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, apierr.Missing()
+		return r, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return r, fmt.Errorf("reading report %s: %w", id, err)

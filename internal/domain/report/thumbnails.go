@@ -18,7 +18,7 @@ type thumbnail struct {
 
 // addThumbnails sets MediaID of the posts whose files are in the team's library, because the team downloaded them from
 // the profile or published them. If a post has several files, it prefers published files, and of these the newest.
-func (s *Service) addThumbnails(ctx context.Context, r record, best []Best) error {
+func (s *Service) addThumbnails(ctx context.Context, r record, best []TopPost) error {
 	if len(best) == 0 {
 		return nil
 	}
@@ -74,5 +74,5 @@ func (s *Service) ShowsMedia(ctx context.Context, team int64, id string, media i
 		return false, err
 	}
 	shown, err := s.History(ctx, team, id, found.Engagement.Counts, time.UTC)
-	return slices.ContainsFunc(shown.Best, func(b Best) bool { return b.MediaID == media && media != 0 }), err
+	return slices.ContainsFunc(shown.Best, func(b TopPost) bool { return b.MediaID == media && media != 0 }), err
 }

@@ -104,8 +104,8 @@ func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int6
 // stored, even if tracking is off.
 func (s *Service) track(
 	ctx context.Context, call operation.Call, in TrackInput,
-) (operation.Answer[ReportTracking], error) {
-	var out operation.Answer[ReportTracking]
+) (operation.Response[ReportTracking], error) {
+	var out operation.Response[ReportTracking]
 	err := call.InTx(ctx, s.db, "report.track", func(ctx context.Context, tx *db.Tx) error {
 		r, err := s.lockForTracking(ctx, tx, call, in)
 		if err != nil {
@@ -137,9 +137,9 @@ func (s *Service) track(
 }
 
 // trackingAnswer returns the response to a change of tracking.
-func (s *Service) trackingAnswer(call operation.Call, r record) operation.Answer[ReportTracking] {
+func (s *Service) trackingAnswer(call operation.Call, r record) operation.Response[ReportTracking] {
 	now := s.tracking(call, r)
-	return operation.Answer[ReportTracking]{Data: now, App: "/reports/" + r.id, Summary: now.summary()}
+	return operation.Response[ReportTracking]{Data: now, App: "/reports/" + r.id, Summary: now.summary()}
 }
 
 // summary describes the tracking and what it costs.

@@ -20,8 +20,8 @@ const trendQuery = `SELECT s.report_id, s.measured_at, s.sample FROM report_samp
 
 // Trends returns the sizes of profiles at their measurements in the last 90 days, oldest first. The keys are report
 // IDs.
-func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map[string][]Size, error) {
-	out := map[string][]Size{}
+func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map[string][]FollowerSample, error) {
+	out := map[string][]FollowerSample{}
 	if len(reports) == 0 {
 		return out, nil
 	}
@@ -31,7 +31,7 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 	}
 	type row struct {
 		id    string
-		size  Size
+		size  FollowerSample
 		known bool
 	}
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
@@ -55,13 +55,13 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 }
 
 // parseSize decodes a stored sample. It reports false if the number of followers is unknown.
-func parseSize(at time.Time, text string) (Size, bool, error) {
+func parseSize(at time.Time, text string) (FollowerSample, bool, error) {
 	var was sample
 	if err := json.Unmarshal([]byte(text), &was); err != nil {
-		return Size{}, false, fmt.Errorf("decoding a sample: %w", err)
+		return FollowerSample{}, false, fmt.Errorf("decoding a sample: %w", err)
 	}
 	if was.Followers == nil {
-		return Size{}, false, nil
+		return FollowerSample{}, false, nil
 	}
-	return Size{at, *was.Followers, was.Engagement}, true, nil
+	return FollowerSample{at, *was.Followers, was.Engagement}, true, nil
 }

@@ -50,14 +50,14 @@ func (h Admin) change(
 ) error {
 	return h.s.change(ctx, "team.by_hand", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := h.s.lockOwner(ctx, tx, h.team); err != nil {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		role, err := memberRole(ctx, tx, h.team, h.person)
 		if err != nil {
 			return err
 		}
 		if !slices.Contains(roles, role) {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		entry, err := do(ctx, tx)
 		if err != nil {
@@ -74,7 +74,7 @@ func memberRole(ctx context.Context, q db.Querier, team, person int64) (access.R
 		`SELECT m.role FROM memberships m JOIN people p ON p.id = m.person_id
 		WHERE m.team_id = ? AND m.person_id = ? AND p.held_at = 0`, team, person).Scan(&role)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", apierr.Missing()
+		return "", apierr.ItemNotFound()
 	}
 	if err != nil {
 		return "", fmt.Errorf("looking up a member's role: %w", err)
@@ -176,7 +176,7 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 			detail["keep_originals"] = p.KeepOriginals
 		}
 		return auditEntry{h.team, detail}, h.updateTeam(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`,
-			p.Name, p.Timezone, p.Language, db.Flag(p.KeepOriginals))
+			p.Name, p.Timezone, p.Language, db.BoolToInt(p.KeepOriginals))
 	})
 }
 

@@ -70,7 +70,7 @@ func TestAdminActionsByOthers(t *testing.T) {
 				}
 			}
 		}
-		must.NoError(t, w.SetHold(ctx, s.owner, true))
+		must.NoError(t, w.SetSuspended(ctx, s.owner, true))
 		if err := w.Admin(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("SetAccess by a suspended owner: %v", err)
 		}
@@ -104,7 +104,7 @@ func TestAdminKeys(t *testing.T) {
 			storedUse() != 0 {
 			t.Errorf("the use is not listed or was stored too early: %+v (%v)", listed, err)
 		}
-		must.NoError(t, w.NoteUses(ctx))
+		must.NoError(t, w.FlushUses(ctx))
 		if storedUse() != db.Micros(w.clock.Now()) {
 			t.Errorf("stored use is %d", storedUse())
 		}
@@ -313,7 +313,7 @@ func TestAdminMembers(t *testing.T) {
 		}
 		_, value := w.addKey(t, access.Full, time.Time{})
 		must.NoError(t, owner.TransferOwnership(ctx, s.admin))
-		if a, err := w.Authenticate(ctx, value); err != nil || !a.Gates.NotOwner {
+		if a, err := w.Authenticate(ctx, value); err != nil || !a.Gates.OwnershipLost {
 			t.Errorf("key of the former owner: %+v (%v)", a, err)
 		}
 		if err := owner.Remove(ctx, s.editor); err != nil { // The former owner is now an admin.

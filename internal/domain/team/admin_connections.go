@@ -12,24 +12,26 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// May returns the current capabilities of a connection: the granted capabilities that the person's role includes.
-func (k ListedKey) May() []access.Capability { return access.Within(k.Granted, k.Role) }
+// EffectiveCapabilities returns the current capabilities of a connection: the granted capabilities that the person's role includes.
+func (k ListedKey) EffectiveCapabilities() []access.Capability {
+	return access.Within(k.Granted, k.Role)
+}
 
 // ListConnections lists at most limit connections of a team, newest first. If person is not 0, it lists only that
 // person's connections. If before is not 0, it lists only connections with lower IDs.
 func (s *Service) ListConnections(ctx context.Context, team, person, before int64, limit int) ([]ListedKey, error) {
-	return s.listOfKind(ctx, team, OfAssistant, person, before, limit)
+	return s.listOfKind(ctx, team, KindAssistant, person, before, limit)
 }
 
 // Connection returns a connection of a team. It returns not_found if the team has no such connection.
 func (s *Service) Connection(ctx context.Context, team, connection int64) (ListedKey, error) {
-	return s.getOfKind(ctx, team, OfAssistant, connection)
+	return s.getOfKind(ctx, team, KindAssistant, connection)
 }
 
 // FindConnectionTeam returns the team of a connection. It returns not_found if none of the teams has the connection, or if
 // the person may not see it. A person sees their own connections. Owners and admins see all connections of the team.
 func (s *Service) FindConnectionTeam(ctx context.Context, person, connection int64, teams []int64) (int64, error) {
-	home, err := s.findOwningTeam(ctx, OfAssistant, connection, teams)
+	home, err := s.findOwningTeam(ctx, KindAssistant, connection, teams)
 	if err != nil {
 		return 0, err
 	}
@@ -68,7 +70,7 @@ func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) e
 		WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR
 		expires_at > ?)`,
 			credits, connection, h.team, db.Micros(tx.Now()))
-		if err := h.checkKeyChanged(ctx, tx, OfAssistant, connection, n, err); err != nil {
+		if err := h.checkKeyChanged(ctx, tx, KindAssistant, connection, n, err); err != nil {
 			return auditEntry{}, err
 		}
 		if before == credits {
@@ -87,7 +89,7 @@ func (h Admin) currentLimit(ctx context.Context, tx *db.Tx, connection int64) (i
 	err := tx.QueryRow(ctx, `SELECT daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant'`,
 		connection, h.team).Scan(&before)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading a connection before its change: %w", err)
@@ -105,7 +107,7 @@ func (h Admin) EndConnection(ctx context.Context, connection int64) error {
 		n, err := tx.Exec(ctx,
 			`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0`,
 			db.Micros(tx.Now()), connection, h.team)
-		return auditEntry{subject: connection}, h.checkKeyChanged(ctx, tx, OfAssistant, connection, n, err)
+		return auditEntry{subject: connection}, h.checkKeyChanged(ctx, tx, KindAssistant, connection, n, err)
 	})
 }
 
@@ -123,7 +125,7 @@ func (h Admin) checkCanEnd(ctx context.Context, q db.Querier, connection int64) 
 		return fmt.Errorf("looking up the person of a connection: %w", err)
 	}
 	if ownCount == 0 {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	return nil
 }

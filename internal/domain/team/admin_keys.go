@@ -51,7 +51,7 @@ func scanListedKey(rows *sql.Rows, k *ListedKey) error {
 
 // ListKeys lists at most limit keys of a team, newest first. If before is not 0, it lists only keys with lower IDs.
 func (s *Service) ListKeys(ctx context.Context, team, before int64, limit int) ([]ListedKey, error) {
-	return s.listOfKind(ctx, team, OfKey, 0, before, limit)
+	return s.listOfKind(ctx, team, KindKey, 0, before, limit)
 }
 
 // listOfKind lists keys or connections of a team. If person is not 0, it lists only keys or connections of that person.
@@ -68,7 +68,7 @@ func (s *Service) listOfKind(ctx context.Context, team int64, kind Kind, person,
 
 // ListedKey returns a key of a team. It returns not_found if the team has no such key.
 func (s *Service) ListedKey(ctx context.Context, team, key int64) (ListedKey, error) {
-	return s.getOfKind(ctx, team, OfKey, key)
+	return s.getOfKind(ctx, team, KindKey, key)
 }
 
 func (s *Service) getOfKind(ctx context.Context, team int64, kind Kind, key int64) (ListedKey, error) {
@@ -77,20 +77,20 @@ func (s *Service) getOfKind(ctx context.Context, team int64, kind Kind, key int6
 		return ListedKey{}, err
 	}
 	if len(found) == 0 {
-		return ListedKey{}, apierr.Missing()
+		return ListedKey{}, apierr.ItemNotFound()
 	}
 	return found[0], nil
 }
 
 // FindKeyTeam returns the team that owns a key. It returns not_found unless the team is in teams.
 func (s *Service) FindKeyTeam(ctx context.Context, key int64, teams []int64) (int64, error) {
-	return s.findOwningTeam(ctx, OfKey, key, teams)
+	return s.findOwningTeam(ctx, KindKey, key, teams)
 }
 
 func (s *Service) findOwningTeam(ctx context.Context, kind Kind, key int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	return home, err
 }
@@ -155,7 +155,7 @@ func checkKeyLimits(level access.Level, credits int64) error {
 // is not stored. formID identifies a submitted form. A second call with the same formID returns wrong_state.
 func (h Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string, error) {
 	k := Key{
-		TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
+		TeamID: h.team, Kind: KindKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
 	}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
@@ -247,7 +247,7 @@ func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, cre
 		WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR
 		expires_at > ?)`,
 			string(level), credits, key, h.team, db.Micros(tx.Now()))
-		if err := h.checkKeyChanged(ctx, tx, OfKey, key, n, err); err != nil {
+		if err := h.checkKeyChanged(ctx, tx, KindKey, key, n, err); err != nil {
 			return auditEntry{}, err
 		}
 		if len(detail) == 0 {
@@ -278,7 +278,7 @@ func (h Admin) RenameKey(ctx context.Context, key int64, name string) error {
 		}
 		n, err := tx.Exec(ctx, `UPDATE api_keys SET name = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0
 			AND lost = '' AND (expires_at = 0 OR expires_at > ?)`, name, key, h.team, db.Micros(tx.Now()))
-		return auditEntry{key, map[string]any{}}, h.checkKeyChanged(ctx, tx, OfKey, key, n, err)
+		return auditEntry{key, map[string]any{}}, h.checkKeyChanged(ctx, tx, KindKey, key, n, err)
 	})
 	if errors.Is(err, errUnchanged) {
 		return nil
@@ -299,7 +299,7 @@ func (h Admin) previousKeySettings(
 	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`,
 		key, h.team).Scan(&oldLevel, &oldLimit)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, apierr.Missing()
+		return nil, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a key before its change: %w", err)
@@ -330,8 +330,8 @@ func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, c
 	}
 	switch {
 	case n == 0:
-		return apierr.Missing()
-	case kind == OfAssistant:
+		return apierr.ItemNotFound()
+	case kind == KindAssistant:
 		return errConnectionEnded
 	}
 	return errKeyEnded
@@ -343,6 +343,6 @@ func (h Admin) RevokeKey(ctx context.Context, key int64) error {
 		n, err := tx.Exec(ctx,
 			`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0`,
 			db.Micros(tx.Now()), key, h.team)
-		return auditEntry{subject: key}, h.checkKeyChanged(ctx, tx, OfKey, key, n, err)
+		return auditEntry{subject: key}, h.checkKeyChanged(ctx, tx, KindKey, key, n, err)
 	})
 }

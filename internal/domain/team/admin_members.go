@@ -41,7 +41,7 @@ func (h Admin) checkOtherMember(ctx context.Context, tx *db.Tx, person int64) er
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	case person == h.person:
 		return errOwnRole
 	case found[0].Role == access.Owner:
@@ -106,7 +106,7 @@ func (s *Service) Member(ctx context.Context, team, person int64) (Member, error
 		return Member{}, err
 	}
 	if len(found) == 0 {
-		return Member{}, apierr.Missing()
+		return Member{}, apierr.ItemNotFound()
 	}
 	return found[0], nil
 }

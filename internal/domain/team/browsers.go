@@ -9,16 +9,16 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// SignedIn describes a successful sign-in.
-type SignedIn struct {
+// SignInEvent describes a successful sign-in.
+type SignInEvent struct {
 	Person      int64
 	Method      string // such as passkey
 	Browser     string // value of the known-browser cookie
 	BrowserName string // name to display, such as Firefox on Linux
 }
 
-// NoteSignIn records a sign-in and remembers the browser. It returns the new value of the known-browser cookie.
-func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
+// RecordSignIn records a sign-in and remembers the browser. It returns the new value of the known-browser cookie.
+func (s *Service) RecordSignIn(ctx context.Context, in SignInEvent) (string, error) {
 	var tokens string
 	err := s.db.InTx(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
 		var status knownbrowser.Status

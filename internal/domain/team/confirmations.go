@@ -16,15 +16,15 @@ import (
 // confirmationLifetime is how long an owner or admin can confirm a person who accepted an invitation.
 const confirmationLifetime = 30 * 24 * time.Hour
 
-// Waiting is a person who accepted an invitation and waits for confirmation by the owner or an admin. Confirmation is
+// PendingMember is a person who accepted an invitation and waits for confirmation by the owner or an admin. Confirmation is
 // necessary because the person's email address is not confirmed.
-type Waiting struct {
-	Invitation  int64
-	Name        string
-	Email       string
-	Role        access.Role
-	Since       time.Time
-	AccountMade time.Time
+type PendingMember struct {
+	Invitation       int64
+	Name             string
+	Email            string
+	Role             access.Role
+	Since            time.Time
+	AccountCreatedAt time.Time
 }
 
 var errWaiting = apierr.BadState("waiting",
@@ -44,12 +44,12 @@ func (s *Service) awaitConfirmation(ctx context.Context, tx *db.Tx, o *Offer, pe
 		map[string]any{"role": o.Role})
 }
 
-// Waiting lists the people who wait for confirmation in a team. The person who has waited longest is first.
-func (s *Service) Waiting(ctx context.Context, team int64) ([]Waiting, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *Waiting) error {
+// PendingMember lists the people who wait for confirmation in a team. The person who has waited longest is first.
+func (s *Service) PendingMembers(ctx context.Context, team int64) ([]PendingMember, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *PendingMember) error {
 		var since, created int64
 		err := rows.Scan(&w.Invitation, &w.Name, &w.Email, &w.Role, &since, &created)
-		w.Since, w.AccountMade = db.Time(since), db.Time(created)
+		w.Since, w.AccountCreatedAt = db.Time(since), db.Time(created)
 		return err
 	}, `SELECT i.id, p.name, p.email, i.role, i.waiting_since, p.created_at FROM invitations i
 		JOIN people p ON p.id = i.waiting_person
@@ -96,7 +96,7 @@ func (h Admin) pendingMember(ctx context.Context, tx *db.Tx, invitation int64) (
 		WHERE i.id = ? AND i.team_id = ? AND i.waiting_person > 0 AND `+OpenInvitation,
 		invitation, h.team, db.Micros(tx.Now())).Scan(&o.ID, &o.Email, &o.Role, &person)
 	if errors.Is(err, sql.ErrNoRows) {
-		return o, 0, apierr.Missing()
+		return o, 0, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return o, 0, fmt.Errorf("looking up a waiting person: %w", err)

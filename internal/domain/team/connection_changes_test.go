@@ -56,8 +56,8 @@ func TestConnectRejected(t *testing.T) {
 			code         apierr.Code
 		}{
 			"the suspended person": {func() error {
-				return w.SetHold(ctx, s.editor, true)
-			}, func() error { return w.SetHold(ctx, s.editor, false) }, apierr.NotFound},
+				return w.SetSuspended(ctx, s.editor, true)
+			}, func() error { return w.SetSuspended(ctx, s.editor, false) }, apierr.NotFound},
 			"a closed team": {func() error {
 				return w.Close(ctx, w.team.ID)
 			}, func() error { return w.Reopen(ctx, w.team.ID) }, apierr.NotFound},
@@ -116,7 +116,7 @@ func TestConnectionActions(t *testing.T) {
 		}
 		list, err := w.ListConnections(ctx, w.team.ID, s.editor, 0, 10)
 		if err != nil || len(list) != 1 || list[0].ID != editors || list[0].DailyCredits != 5 ||
-			list[0].Host != "claude.example" || len(list[0].May()) != 2 {
+			list[0].Host != "claude.example" || len(list[0].EffectiveCapabilities()) != 2 {
 			t.Fatalf("%+v (%v)", list, err)
 		}
 		all, err := w.ListConnections(ctx, w.team.ID, 0, 0, 10)

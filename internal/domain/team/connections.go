@@ -23,8 +23,8 @@ type Kind string
 
 // The kinds of keys.
 const (
-	OfKey       Kind = "key"
-	OfAssistant Kind = "assistant" // connection of an assistant that a person authorized
+	KindKey       Kind = "key"
+	KindAssistant Kind = "assistant" // connection of an assistant that a person authorized
 )
 
 // NewConnection describes a connection to create for an assistant.
@@ -102,7 +102,7 @@ func (s *Service) checkCanConnect(ctx context.Context, tx *db.Tx, n NewConnectio
 	var closed int64
 	err := tx.QueryRow(ctx, `SELECT closed_at FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&closed)
 	if errors.Is(err, sql.ErrNoRows) || closed > 0 {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	if err != nil {
 		return fmt.Errorf("finding the team of a connection: %w", err)

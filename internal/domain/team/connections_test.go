@@ -168,8 +168,8 @@ func TestConnectionLifetime(t *testing.T) {
 			}, apierr.RoleLost, nil},
 		"the person is suspended": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, person, _ int64) error {
-				return w.SetHold(ctx, person, true)
-			}, apierr.AccountNotApproved, nil},
+				return w.SetSuspended(ctx, person, true)
+			}, apierr.OwnerSuspended, nil},
 		"the connection is paused": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, _, made int64) error {
 				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: access.PauseEverything})
@@ -217,7 +217,7 @@ func (c lifetimeCase) run(t *testing.T, w env) {
 		}
 	}
 	active, err := w.IsConnectionActive(ctx, w.db, connection)
-	wantEnded := c.code != "" && c.code != apierr.AccountNotApproved && c.code != apierr.ConnectionSuspended
+	wantEnded := c.code != "" && c.code != apierr.OwnerSuspended && c.code != apierr.ConnectionSuspended
 	if err != nil || active == wantEnded {
 		t.Errorf("active: %v (%v)", active, err)
 	}
@@ -258,9 +258,9 @@ func codeOf(err error) apierr.Code {
 // gateError returns the error that the pipeline returns because of the actor's gates.
 func gateError(a *access.Actor) error {
 	for code, closed := range map[apierr.Code]bool{
-		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerSuspended,
-		apierr.MembershipLost: a.Gates.NotMember,
-		apierr.OwnershipLost:  a.Gates.NotOwner, apierr.RoleLost: a.Gates.NotRole,
+		apierr.ConnectionSuspended: a.Gates.Paused, apierr.OwnerSuspended: a.Gates.OwnerSuspended,
+		apierr.MembershipLost: a.Gates.MembershipLost,
+		apierr.OwnershipLost:  a.Gates.OwnershipLost, apierr.RoleLost: a.Gates.RoleLost,
 	} {
 		if closed {
 			return apierr.New(code, "")

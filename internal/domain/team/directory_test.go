@@ -106,7 +106,8 @@ func TestTakeoverReoffersMemberships(t *testing.T) {
 		other, olga := w.addSecondTeam(t)
 		_, token, err := w.Invite(ctx, olga, other.ID, "vic@example.com", access.Admin)
 		must.NoError(t, err)
-		vic := must.Get(signIns.Join(ctx, token, team.Newcomer{Name: "Vic Tim", Password: goodPassword, From: "mallory"}))(t)
+		vic := must.Get(signIns.Join(ctx, token, team.NewMember{Name: "Vic Tim", Password: goodPassword,
+			From: "mallory"}))(t)
 		must.NoError(t, w.SetMember(ctx, w.team.ID, vic.ID, access.Viewer))
 		p, err := w.FromDirectory(ctx, identity("vic", "vic@example.com"), "")
 		if err != nil || p.ID != vic.ID {
@@ -172,7 +173,7 @@ func TestUnlinkRemovesSignInMethods(t *testing.T) {
 		ctx, signIns := t.Context(), team.NewSignIns(w.Service)
 		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
 		r := must.Get(w.Recover(ctx, "ada@example.com"))(t)
-		must.Get(signIns.Recover(ctx, r.Token, goodPassword, team.Choice{}))(t)
+		must.Get(signIns.Recover(ctx, r.Token, goodPassword, team.CredentialChoice{}))(t)
 		w.addPasskey(t, 1, "own")
 		mailed := must.Get(w.Recover(ctx, "ada@example.com"))(t)
 		other, olga := w.addSecondTeam(t)
@@ -241,9 +242,9 @@ func TestSecondTeamRequiresConfirmation(t *testing.T) {
 		if _, err := w.Accept(ctx, token, 1); !strings.Contains(apierr.FromError(err).Detail, "must confirm") {
 			t.Errorf("second Accept: %v", err)
 		}
-		waiting, err := w.Waiting(ctx, other.ID)
+		waiting, err := w.PendingMembers(ctx, other.ID)
 		if err != nil || len(waiting) != 1 || waiting[0].Email != "ada@example.com" ||
-			waiting[0].Role != access.Admin || waiting[0].AccountMade.IsZero() {
+			waiting[0].Role != access.Admin || waiting[0].AccountCreatedAt.IsZero() {
 			t.Fatalf("%+v (%v)", waiting, err)
 		}
 		if open, err := w.Invitations(ctx, other.ID); err != nil || len(open) != 0 {
@@ -266,7 +267,7 @@ func TestSecondTeamRequiresConfirmation(t *testing.T) {
 			t.Errorf("after declining: %v", err)
 		}
 		accept()
-		waiting = must.Get(w.Waiting(ctx, other.ID))(t)
+		waiting = must.Get(w.PendingMembers(ctx, other.ID))(t)
 		must.NoError(t, w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
 		if !isMember() {
 			t.Error("the confirmed person is not a member")

@@ -15,7 +15,8 @@ import (
 // SetSecondFactor sets whether members of the team need a second factor. Only the owner may call it.
 func (h Admin) SetSecondFactor(ctx context.Context, required bool) error {
 	return h.change(ctx, "team.second_factor", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		return auditEntry{h.team, map[string]any{"on": required}}, h.updateTeam(ctx, tx, `second_factor = ?`, db.Flag(required))
+		return auditEntry{h.team, map[string]any{"on": required}}, h.updateTeam(ctx, tx, `second_factor = ?`,
+			db.BoolToInt(required))
 	})
 }
 
@@ -85,9 +86,9 @@ var errLastFactor = apierr.BadState("last_factor",
 	"You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, "+
 		"then remove this one.")
 
-// KeepFactor returns an error if a person has no second factor left. A transaction that removes factors must lock the
-// person's row first and call KeepFactor at its end.
-func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
+// EnsureFactorRemains returns an error if a person has no second factor left. A transaction that removes factors must lock the
+// person's row first and call EnsureFactorRemains at its end.
+func EnsureFactorRemains(ctx context.Context, tx *db.Tx, person int64) error {
 	remaining, err := factors(ctx, tx, person)
 	if err == nil && !remaining.Any() {
 		return errLastFactor
@@ -100,15 +101,15 @@ var errKeepFactor = apierr.Invalid(apierr.NotAllowedValue, "keep",
 
 // removeUnkeptCredentials removes the credentials that a password change does not keep. It returns an error if a person
 // who needs a second factor would lose the last one.
-func (s *Service) removeUnkeptCredentials(ctx context.Context, tx *db.Tx, c Change) error {
+func (s *Service) removeUnkeptCredentials(ctx context.Context, tx *db.Tx, c PasswordChange) error {
 	before, err := factors(ctx, tx, c.Person)
 	if err != nil {
 		return err
 	}
-	if err := s.applyChoice(ctx, tx, c.Person, c.Choice); err != nil || !c.NeedsFactor || !before.Any() {
+	if err := s.applyChoice(ctx, tx, c.Person, c.CredentialChoice); err != nil || !c.NeedsFactor || !before.Any() {
 		return err
 	}
-	if err = KeepFactor(ctx, tx, c.Person); errors.Is(err, errLastFactor) {
+	if err = EnsureFactorRemains(ctx, tx, c.Person); errors.Is(err, errLastFactor) {
 		return errKeepFactor
 	}
 	return err
@@ -135,7 +136,7 @@ func listAuthenticatorApp(ctx context.Context, _ *Service, q db.Querier, person 
 }
 
 // RemoveApp removes a person's authenticator app and its recovery codes. It returns not_found if there is no app. If
-// keep is not nil, RemoveApp calls it at the end of the transaction and returns its error. keep is KeepFactor for a
+// keep is not nil, RemoveApp calls it at the end of the transaction and returns its error. keep is EnsureFactorRemains for a
 // person who needs a second factor.
 func (s *Service) RemoveApp(
 	ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
@@ -150,7 +151,7 @@ func (s *Service) RemoveApp(
 		case err != nil:
 			return err
 		case !found.App:
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		if err := deleteApp(ctx, tx, person); err != nil || keep == nil {
 			return err

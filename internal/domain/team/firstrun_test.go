@@ -27,7 +27,7 @@ func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
-		s := team.New(d, must.Get(ratelimit.NewGuesses())(t), plan.Default())
+		s := team.New(d, must.Get(ratelimit.NewGuessLimiter())(t), plan.Default())
 		signIns := team.NewSignIns(s)
 		sealer := must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
 		first, other := team.NewFirstRun(signIns, sealer.Signer("setup code")), team.NewFirstRun(signIns, sealer.Signer("setup code"))
@@ -80,7 +80,7 @@ func TestFirstRunCodeThrottled(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
-		s := team.New(d, must.Get(ratelimit.NewGuesses())(t), plan.Default())
+		s := team.New(d, must.Get(ratelimit.NewGuessLimiter())(t), plan.Default())
 		sealer := must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
 		first := team.NewFirstRun(team.NewSignIns(s), sealer.Signer("setup code"))
 		for range 100 {

@@ -67,7 +67,7 @@ func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 		defer release()
 		for i := range 11 {
 			_, err := signIns.Join(t.Context(), token,
-				team.Newcomer{Name: "Bea", Password: goodPassword, From: "192.0.2.1"})
+				team.NewMember{Name: "Bea", Password: goodPassword, From: "192.0.2.1"})
 			if i < 10 && !strings.Contains(apierr.FromError(err).Detail, "That did not work.") || i == 10 && !apierr.Is(err,
 				apierr.RateLimited) {
 				t.Errorf("attempt %d: %v", i, err)

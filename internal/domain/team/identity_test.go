@@ -103,19 +103,20 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 			}
 		}
 		all := addCredentials()
-		_, err := signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
+		_, err := signIns.ChangePassword(t.Context(), team.PasswordChange{Person: 1, Old: "wrong", New: goodPassword})
 		if err == nil {
 			t.Fatal("ChangePassword accepted a wrong password")
 		}
 		checkRemaining("a rejected change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
 		must.Get(signIns.ChangePassword(t.Context(),
-			team.Change{
+			team.PasswordChange{
 				Person: 1, Old: "correct horse quartz", New: goodPassword,
-				Choice: team.Choice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}},
+				CredentialChoice: team.CredentialChoice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}},
 			}))(t)
 		checkRemaining("a change", "Passkey own", "Assistant Claude (Harbour)")
 		r := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
-		must.Get(signIns.Recover(t.Context(), r.Token, goodPassword+" 2", team.Choice{Keep: []string{all[2].ID}}))(t)
+		must.Get(signIns.Recover(t.Context(), r.Token, goodPassword+" 2",
+			team.CredentialChoice{Keep: []string{all[2].ID}}))(t)
 		checkRemaining("a recovery", "Assistant Claude (Harbour)")
 		if w.count(t, "people WHERE email_proved_at > 0") != 0 {
 			t.Error("a link that was shown to the operator confirmed the address")
@@ -123,7 +124,7 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 
 		bea := w.addPerson(t, "bea@example.com", "", access.Editor)
 		w.addPasskey(t, bea.ID, "bea's")
-		_, err = signIns.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: goodPassword})
+		_, err = signIns.ChangePassword(t.Context(), team.PasswordChange{Person: bea.ID, New: goodPassword})
 		if err != nil || w.count(t, "passkeys WHERE person_id = ?", bea.ID) != 1 {
 			t.Errorf("the first password removed a passkey (%v)", err)
 		}
@@ -161,8 +162,9 @@ func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 			fmt.Sprint("key-", key.ID), fmt.Sprint("invitation-", beasInvitation.ID), fmt.Sprint("invitation-", adasInvitation.ID),
 		}
 		must.Get(team.NewSignIns(w.Service).ChangePassword(t.Context(),
-			team.Change{
-				Person: bea.ID, Old: "correct horse quartz", New: goodPassword, Choice: team.Choice{Revoke: all},
+			team.PasswordChange{
+				Person: bea.ID, Old: "correct horse quartz", New: goodPassword,
+				CredentialChoice: team.CredentialChoice{Revoke: all},
 			}))(t)
 		if n := w.count(t, "invitations WHERE revoked_at > 0"); n != 1 || w.count(t,
 			"api_keys WHERE revoked_at > 0") != 0 {
@@ -174,15 +176,16 @@ func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 	})
 }
 
-// RemoveApp removes an authenticator app with its recovery codes. KeepFactor prevents the removal of the last factor.
+// RemoveApp removes an authenticator app with its recovery codes. EnsureFactorRemains prevents the removal of the last factor.
 func TestRemoveApp(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ada := w.owner.ID
 		w.exec(t, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, 0, 1)`, ada,
 			[]byte("sealed"))
 		w.exec(t, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, []byte("hash"), ada)
-		if err := w.RemoveApp(t.Context(), ada, team.KeepFactor); !apierr.Is(err, apierr.ValidationFailed) || w.count(t,
-			"totp_secrets") != 1 {
+		if err := w.RemoveApp(t.Context(), ada, team.EnsureFactorRemains); !apierr.Is(err, apierr.ValidationFailed) ||
+			w.count(t,
+				"totp_secrets") != 1 {
 			t.Errorf("RemoveApp with KeepFactor: %v", err)
 		}
 		must.NoError(t, w.RemoveApp(t.Context(), ada, nil))

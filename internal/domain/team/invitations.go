@@ -54,7 +54,7 @@ var (
 		"That did not work. If you have an account with this email address, sign in with it to join. If you cannot "+
 			"sign in, ask the operator of this service for a link to set a new password.")
 	errPersonName = apierr.Invalidf(apierr.Malformed, "name", "Enter your name, one line of at most %d characters.", names.MaxLength)
-	errNoManager  = apierr.Missing()
+	errNoManager  = apierr.ItemNotFound()
 )
 
 // Invite invites a person to a team. The second result is the token of the link, which is not stored. by is the
@@ -124,7 +124,7 @@ func insertInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitat
 // address.
 func (s *Service) lockForInvitation(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	if err := checkManages(ctx, tx, by, team); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error 
 			return fmt.Errorf("revoking an invitation: %w", err)
 		}
 		if n == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.revoked", formatID(invitation), nil)
 	})
@@ -246,7 +246,7 @@ func (s *Service) offer(ctx context.Context, q db.Querier, token string, now tim
 		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &expires, &accepted, &revoked, &o.TeamID, &o.TeamName,
 			&closed, &inviterValid, &mailed, &waiting)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Offer{}, apierr.Missing()
+		return Offer{}, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return Offer{}, fmt.Errorf("reading an invitation: %w", err)
@@ -309,7 +309,7 @@ func (s *Service) lockInvitee(ctx context.Context, tx *db.Tx, team, person int64
 		`SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(),
 		person).Scan(&j.email, &proved, &byOperator)
 	if errors.Is(err, sql.ErrNoRows) {
-		return j, apierr.Missing()
+		return j, apierr.ItemNotFound()
 	}
 	if err == nil {
 		err = tx.QueryRow(ctx,

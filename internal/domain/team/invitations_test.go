@@ -103,7 +103,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 		results := make([]error, 5)
 		for i := range results {
 			wg.Go(func() {
-				_, results[i] = signIns.Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
+				_, results[i] = signIns.Join(t.Context(), token, team.NewMember{Name: "New", Password: goodPassword})
 			})
 		}
 		wg.Wait()
@@ -158,7 +158,7 @@ func TestEndedInvitation(t *testing.T) {
 			must.NoError(t, c.end(i))
 			_, seen := w.InvitationByToken(t.Context(), token)
 			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token,
-				team.Newcomer{Name: "New", Password: goodPassword})
+				team.NewMember{Name: "New", Password: goodPassword})
 			for _, err := range []error{seen, joined} {
 				if f := apierr.FromError(err); f.Code != apierr.ValidationFailed || !strings.Contains(f.Detail, c.detail) {
 					t.Errorf("%s: %v", name, err)
@@ -195,7 +195,7 @@ func TestSeatLimit(t *testing.T) {
 		_, late := w.invite(t, 1, "late@example.com", access.Viewer)
 		must.NoError(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // the plan has one seat
 		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late,
-			team.Newcomer{Name: "Late", Password: goodPassword}); !apierr.Is(err, apierr.PlanLimitReached) {
+			team.NewMember{Name: "Late", Password: goodPassword}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Errorf("Join without a free seat: %v", err)
 		}
 		must.NoError(t, w.SetPlan(t.Context(), w.team.ID, "team", time.Time{}))
@@ -213,7 +213,8 @@ func TestJoinWithExistingAccount(t *testing.T) {
 		w.addPerson(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
 		if _, err := signIns.Join(t.Context(), token,
-			team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.FromError(err).Detail, "sign in") {
+			team.NewMember{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.FromError(err).Detail,
+			"sign in") {
 			t.Errorf("Join with the address of an existing account: %v", err)
 		}
 		if _, err := signIns.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
@@ -261,7 +262,7 @@ func TestJoinFromDirectory(t *testing.T) {
 			t.Errorf("%+v (%v)", p, err)
 		}
 		held := w.addPerson(t, "held@example.com", "", access.Editor)
-		must.NoError(t, w.SetHold(t.Context(), held.ID, true))
+		must.NoError(t, w.SetSuspended(t.Context(), held.ID, true))
 		w.addPerson(t, "teamless@example.com", "", "")
 		for _, email := range []string{
 			"nobody@example.com", "held@example.com", "teamless@example.com", "", "no address",

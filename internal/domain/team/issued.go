@@ -45,7 +45,7 @@ func (s *Service) PasswordChangedAt(ctx context.Context, person int64) (time.Tim
 }
 
 // applyChoice removes the credentials that are not kept, and revokes the selected keys and invitations.
-func (s *Service) applyChoice(ctx context.Context, tx *db.Tx, person int64, choice Choice) error {
+func (s *Service) applyChoice(ctx context.Context, tx *db.Tx, person int64, choice CredentialChoice) error {
 	if err := s.removeCredentials(ctx, tx, person, choice.Keep); err != nil {
 		return err
 	}

@@ -15,20 +15,20 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Newcomer is a new person who accepts an invitation.
-type Newcomer struct {
+// NewMember is a new person who accepts an invitation.
+type NewMember struct {
 	Name     string
 	Password string // empty for a person with another sign-in method
 	From     string // identifier of the client; see Attempt.From
-	// Also stores another credential in the transaction that creates the person. It may be nil.
-	Also func(ctx context.Context, tx *db.Tx, person int64) error
+	// StoreCredential stores another credential in the transaction that creates the person. It may be nil.
+	StoreCredential func(ctx context.Context, tx *db.Tx, person int64) error
 }
 
 var errNoSignInMethod = apierr.Invalid(apierr.MissingArgument, "password", "Choose a password or create a passkey.")
 
 // Join creates a person with the email address of an invitation and adds the person to the team. After several failed
 // attempts with the same invitation or from the same client, it returns rate_limited.
-func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, error) {
+func (s *SignIns) Join(ctx context.Context, token string, n NewMember) (Person, error) {
 	o, err := s.teams.InvitationByToken(ctx, token)
 	if err != nil {
 		return Person{}, err
@@ -49,7 +49,7 @@ func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, e
 }
 
 // check returns an error for an invalid name or password.
-func (n Newcomer) check(p Person) error {
+func (n NewMember) check(p Person) error {
 	switch {
 	case !names.IsValid(p.Name):
 		return errPersonName
@@ -57,7 +57,7 @@ func (n Newcomer) check(p Person) error {
 		return names.ErrURL
 	case n.Password != "":
 		return passwords.Check(n.Password, p.Name, p.Email)
-	case n.Also == nil:
+	case n.StoreCredential == nil:
 		return errNoSignInMethod
 	}
 	return nil
@@ -79,7 +79,7 @@ func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
 
 // createMember creates a person and adds the person to the team. It first checks that the email address is free, so
 // that no password is hashed for an existing account.
-func (s *SignIns) createMember(ctx context.Context, token string, o Offer, p Person, n Newcomer) (Person, error) {
+func (s *SignIns) createMember(ctx context.Context, token string, o Offer, p Person, n NewMember) (Person, error) {
 	var taken int64
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM people WHERE email = ?`, p.Email).Scan(&taken); err != nil {
 		return p, fmt.Errorf("finding a person with the email address: %w", err)
@@ -94,7 +94,7 @@ func (s *SignIns) createMember(ctx context.Context, token string, o Offer, p Per
 			return p, err
 		}
 	}
-	return s.teams.joinAsNew(ctx, token, p, hash, n.Also)
+	return s.teams.joinAsNew(ctx, token, p, hash, n.StoreCredential)
 }
 
 // joinAsNew creates a person with a password hash, and makes the person a member of the invitation's team.

@@ -25,7 +25,7 @@ type NewKey struct {
 // AddKey creates an API key that acts for the team's owner. The second result is the secret key, which is not stored.
 func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 	k := Key{
-		TeamID: n.Team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
+		TeamID: n.Team, Kind: KindKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
 	}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
@@ -88,7 +88,7 @@ func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level
 	}
 	var kind Kind
 	err := s.db.QueryRow(ctx, `SELECT kind FROM api_keys WHERE id = ?`, key).Scan(&kind)
-	if err == nil && kind == OfAssistant {
+	if err == nil && kind == KindAssistant {
 		return errGranted
 	}
 	return s.changeKey(ctx, key, "level_changed", map[string]any{"level": level}, `level = ?`, func(int64) any {

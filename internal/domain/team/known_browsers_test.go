@@ -15,8 +15,8 @@ import (
 // signIn records a sign-in of a person and returns the browser's new tokens.
 func (w env) signIn(t *testing.T, person int64, browser string) string {
 	t.Helper()
-	return must.Get(w.NoteSignIn(t.Context(),
-		team.SignedIn{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"}))(t)
+	return must.Get(w.RecordSignIn(t.Context(),
+		team.SignInEvent{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"}))(t)
 }
 
 // Guesses from many clients delay unknown browsers on all nodes, up to an hour, but not known browsers.
@@ -115,7 +115,7 @@ func TestKnownBrowsers(t *testing.T) {
 		checkKnown(both, ada, true)
 		checkKnown(both, bea, true)
 		must.Get(signIns.ChangePassword(t.Context(),
-			team.Change{Person: ada, Old: "correct horse quartz", New: "vivid tundra sextant 9"}))(t)
+			team.PasswordChange{Person: ada, Old: "correct horse quartz", New: "vivid tundra sextant 9"}))(t)
 		checkKnown(both, ada, false)
 		must.NoError(t, w.KeepBrowser(t.Context(), ada, both))
 		checkKnown(both, ada, true)

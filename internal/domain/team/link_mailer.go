@@ -174,7 +174,7 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email strin
 		return fmt.Errorf("reading how old a team is: %w", err)
 	}
 	if rejection := n.rejection(by, db.Time(created).After(since)); rejection != nil {
-		return rejection.With("scope", "mail").After(day)
+		return rejection.With("scope", "mail").WithRetryAfter(day)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestMailedInvitations(t *testing.T) {
 		}
 		w.clock.Advance(6 * 24 * time.Hour)
 		p := must.Get(team.NewSignIns(w.Service).Join(ctx, tokenOf(sent[0]),
-			team.Newcomer{Name: "New", Password: goodPassword}))(t)
+			team.NewMember{Name: "New", Password: goodPassword}))(t)
 		if m, err := w.Member(ctx, w.team.ID, p.ID); err != nil || !m.EmailConfirmed {
 			t.Errorf("%+v (%v)", m, err)
 		}
@@ -174,7 +174,7 @@ func TestMailedRecoveryConfirmsAddress(t *testing.T) {
 		}
 		_, token, _ := strings.Cut(text, team.RecoveryPath)
 		token, _, _ = strings.Cut(token, "\n")
-		must.Get(team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword, team.Choice{}))(t)
+		must.Get(team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword, team.CredentialChoice{}))(t)
 		if a, err := w.Account(t.Context(), 1); err != nil || !a.EmailConfirmed {
 			t.Errorf("%+v (%v)", a, err)
 		}

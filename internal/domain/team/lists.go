@@ -147,7 +147,7 @@ func firstOrNotFound[T any](found []T, err error) (T, error) {
 	case err != nil:
 		return zero, err
 	case len(found) == 0:
-		return zero, apierr.Missing()
+		return zero, apierr.ItemNotFound()
 	}
 	return found[0], nil
 }

@@ -57,7 +57,7 @@ func (s *Service) lockOpenInvitation(ctx context.Context, tx *db.Tx, email strin
 		case err != nil:
 			return Offer{}, fmt.Errorf("reading an invitation to an address: %w", err)
 		case len(found) == 0:
-			return Offer{}, apierr.Missing()
+			return Offer{}, apierr.ItemNotFound()
 		}
 		return found[0], nil
 	}
@@ -80,7 +80,7 @@ func (s *Service) AcceptInvitation(ctx context.Context, person, invitation int64
 		err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND held_at = 0 AND email_proved_at > 0`,
 			person).Scan(&email)
 		if errors.Is(err, sql.ErrNoRows) {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		if err != nil {
 			return fmt.Errorf("reading the person who accepts an invitation: %w", err)

@@ -69,12 +69,12 @@ func Operations() []operation.Operation {
 	}
 }
 
-func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Answer[Identity], error) {
+func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Response[Identity], error) {
 	app, level := "/settings/keys", call.Level
 	if call.Assistant { // People with any role can open the page of their own connection.
 		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.LevelWithin(call.Granted)
 	}
-	return operation.Answer[Identity]{App: app, Data: Identity{
+	return operation.Response[Identity]{App: app, Data: Identity{
 		Person: IdentityPerson{call.PersonID, call.PersonName}, Team: IdentityPerson{call.TeamID, call.TeamName},
 		Role: call.Role,
 		Key:  IdentityKey{call.KeyID, call.KeyName, level}, Capabilities: call.Capabilities,

@@ -17,15 +17,15 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Choice selects the credentials to keep, and the keys and invitations to revoke, when a password changes.
-type Choice struct {
+// CredentialChoice selects the credentials to keep, and the keys and invitations to revoke, when a password changes.
+type CredentialChoice struct {
 	Keep   []string // IDs from Credentials; other credentials are removed
 	Revoke []string // IDs from ListIssued; other issued items stay valid
 }
 
-// Change is the input of ChangePassword.
-type Change struct {
-	Choice
+// PasswordChange is the input of ChangePassword.
+type PasswordChange struct {
+	CredentialChoice
 
 	Person      int64
 	Old, New    string // passwords; Old is ignored if the person has no password
@@ -38,15 +38,15 @@ var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "Your current
 // passwords delay the person's next attempt in all browsers. All sessions of the person end. The caller can start a new
 // session with the returned person. ChangePassword removes all credentials that are not kept, unless the person had no
 // password.
-func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
+func (s *SignIns) ChangePassword(ctx context.Context, c PasswordChange) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)
 	if err != nil {
 		return Person{}, err
 	}
 	if hash != "" {
-		tries := []throttle.Try{{Counter: s.known, Key: throttle.NewKey("password of %d", p.ID), Forgets: true,
+		tries := []throttle.Limit{{Counter: s.known, Key: throttle.NewKey("password of %d", p.ID), ResetOnSuccess: true,
 			Rejection: tooManyPasswords}}
-		err := throttle.Guess(ctx, tries, func() error {
+		err := throttle.Attempt(ctx, tries, func() error {
 			return s.comparePassword(ctx, passwords.PersonCaller(p.ID), signInAccount{Person: p, hash: hash}, c.Old, errSignIn)
 		})
 		if errors.Is(err, errSignIn) {
@@ -79,7 +79,7 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 	err := s.db.QueryRow(ctx, `SELECT name, email, epoch, password_hash FROM people WHERE id = ? AND held_at = 0`,
 		person).Scan(&p.Name, &p.Email, &p.Epoch, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, "", apierr.Missing()
+		return p, "", apierr.ItemNotFound()
 	}
 	if err != nil {
 		return p, "", fmt.Errorf("reading a person: %w", err)
@@ -106,7 +106,7 @@ func (s *Service) SetProfile(ctx context.Context, person int64, name, zone, lang
 			return fmt.Errorf("storing a profile: %w", err)
 		}
 		if n == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.renamed", formatID(person), nil)
 	})
@@ -168,12 +168,12 @@ func (s *Service) setOperator(ctx context.Context, email string, on, requireConf
 			return operatorErrorf("no person has this email address")
 		case err != nil:
 			return fmt.Errorf("looking up an operator: %w", err)
-		case wasOperator == db.Flag(on):
+		case wasOperator == db.BoolToInt(on):
 			return nil // Nothing changes, so record no event.
 		case requireConfirmed && !p.EmailConfirmed:
 			return ErrUnconfirmed
 		}
-		if _, err := tx.Exec(ctx, `UPDATE people SET operator = ? WHERE id = ?`, db.Flag(on), p.ID); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE people SET operator = ? WHERE id = ?`, db.BoolToInt(on), p.ID); err != nil {
 			return fmt.Errorf("changing an operator: %w", err)
 		}
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.operator", formatID(p.ID), map[string]any{"on": on})

@@ -23,7 +23,7 @@ func TestPasswordRules(t *testing.T) {
 			"harbour.example": apierr.NotAllowedValue, "pressroompressroom": apierr.NotAllowedValue,
 			"": apierr.TooShort, "not \xff readable text": apierr.Malformed,
 		} {
-			_, err := signIns.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: password})
+			_, err := signIns.ChangePassword(t.Context(), team.PasswordChange{Person: bea.ID, New: password})
 			if f := apierr.FromError(err); f.Code != apierr.ValidationFailed || f.Context["reason"] != reason ||
 				f.Context["argument"] != "password" {
 				t.Errorf("%q: %v %v", password, err, f.Context)
@@ -33,7 +33,8 @@ func TestPasswordRules(t *testing.T) {
 		for _, password := range []string{
 			"k7 dozen owls", "пароль из слов", strings.Repeat("nine plain words and a few more, ", 7)[:200],
 		} {
-			p, err := signIns.ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: former, New: password})
+			p, err := signIns.ChangePassword(t.Context(), team.PasswordChange{Person: bea.ID, Old: former,
+				New: password})
 			if err != nil {
 				t.Errorf("%q: %v", password, err)
 			}
@@ -49,12 +50,12 @@ func TestPasswordRules(t *testing.T) {
 func TestChangePassword(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
-		_, err := signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
+		_, err := signIns.ChangePassword(t.Context(), team.PasswordChange{Person: 1, Old: "wrong", New: goodPassword})
 		if f := apierr.FromError(err); f.Context["argument"] != "old" {
 			t.Errorf("%v", err)
 		}
 		p, err := signIns.ChangePassword(t.Context(),
-			team.Change{Person: 1, Old: "correct horse quartz", New: goodPassword})
+			team.PasswordChange{Person: 1, Old: "correct horse quartz", New: goodPassword})
 		if err != nil || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
@@ -63,10 +64,11 @@ func TestChangePassword(t *testing.T) {
 			t.Errorf("old password: %v", err)
 		}
 		for range 5 {
-			_, _ = signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
+			_, _ = signIns.ChangePassword(t.Context(), team.PasswordChange{Person: 1, Old: "wrong", New: goodPassword})
 		}
 		if _, err := signIns.ChangePassword(t.Context(),
-			team.Change{Person: 1, Old: goodPassword, New: goodPassword + "!"}); !apierr.Is(err, apierr.RateLimited) {
+			team.PasswordChange{Person: 1, Old: goodPassword, New: goodPassword + "!"}); !apierr.Is(err,
+			apierr.RateLimited) {
 			t.Errorf("guesses are not limited: %v", err)
 		}
 	})
@@ -87,10 +89,10 @@ func TestRecovery(t *testing.T) {
 			t.Errorf("%+v (%v)", p, err)
 		}
 		if _, err := signIns.Recover(t.Context(), second.Token, "short",
-			team.Choice{}); apierr.FromError(err).Context["reason"] != apierr.TooShort {
+			team.CredentialChoice{}); apierr.FromError(err).Context["reason"] != apierr.TooShort {
 			t.Errorf("%v", err)
 		}
-		p, err := signIns.Recover(t.Context(), second.Token, goodPassword, team.Choice{})
+		p, err := signIns.Recover(t.Context(), second.Token, goodPassword, team.CredentialChoice{})
 		if err != nil || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
@@ -98,18 +100,18 @@ func TestRecovery(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := signIns.Recover(t.Context(), second.Token, goodPassword+"!",
-			team.Choice{}); !strings.Contains(apierr.FromError(err).Detail, "used") {
+			team.CredentialChoice{}); !strings.Contains(apierr.FromError(err).Detail, "used") {
 			t.Errorf("second use: %v", err)
 		}
 		late := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
-		must.NoError(t, w.SetHold(t.Context(), 1, true))
+		must.NoError(t, w.SetSuspended(t.Context(), 1, true))
 		if _, err := w.PersonByRecovery(t.Context(), late.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("suspended person: %v", err)
 		}
-		must.NoError(t, w.SetHold(t.Context(), 1, false))
+		must.NoError(t, w.SetSuspended(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
 		if _, err := signIns.Recover(t.Context(), late.Token, goodPassword+"!",
-			team.Choice{}); !strings.Contains(apierr.FromError(err).Detail, "expired") {
+			team.CredentialChoice{}); !strings.Contains(apierr.FromError(err).Detail, "expired") {
 			t.Errorf("expired link: %v", err)
 		}
 	})
@@ -147,11 +149,11 @@ func TestLastOperatorKept(t *testing.T) {
 				_, err := w.SetOperator(ctx, editor.Email, false, lastoperator.Required)
 				return err
 			},
-			"suspended":  func() error { return w.SetHold(ctx, s.editor, true, lastoperator.Required) },
+			"suspended":  func() error { return w.SetSuspended(ctx, s.editor, true, lastoperator.Required) },
 			"in no team": func() error { return w.RemoveMember(ctx, w.team.ID, s.editor, lastoperator.Required) },
 		}
 		must.NoError(t, changes["suspended"]()) // allowed, because there was no operator before
-		must.NoError(t, w.SetHold(ctx, s.editor, false))
+		must.NoError(t, w.SetSuspended(ctx, s.editor, false))
 		setOperator(s.editor, true)
 		for name, change := range changes {
 			if err := change(); err == nil || !strings.Contains(err.Error(), "only operator") {

@@ -59,7 +59,7 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 			person).Scan(&p.Name, &p.Email, &proved)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		case err != nil:
 			return fmt.Errorf("reading the person whose address is to be confirmed: %w", err)
 		case proved > 0:
@@ -97,7 +97,7 @@ func checkProofLimit(ctx context.Context, tx *db.Tx, person int64) error {
 	}
 	wait := db.Time(oldest).Add(time.Hour).Sub(tx.Now())
 	return apierr.Newf(apierr.RateLimited, "You requested %d links within an hour. Try again in %d minutes.",
-		proofsPerHour, int(wait/time.Minute)+1).With("scope", "mail").After(wait)
+		proofsPerHour, int(wait/time.Minute)+1).With("scope", "mail").WithRetryAfter(wait)
 }
 
 // expireProof expires a link that could not be sent.
@@ -125,7 +125,7 @@ func checkProof(ctx context.Context, q db.Querier, token string, person int64, n
 		hash[:], person).Scan(&expires, &used)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	case err != nil:
 		return fmt.Errorf("reading a link: %w", err)
 	case used > 0:

@@ -115,7 +115,7 @@ func (s *Service) personByRecovery(
 		&used)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Person{}, "", apierr.Missing()
+		return Person{}, "", apierr.ItemNotFound()
 	case err != nil:
 		return Person{}, "", fmt.Errorf("reading a link: %w", err)
 	case used > 0:
@@ -128,7 +128,7 @@ func (s *Service) personByRecovery(
 
 // Recover sets a new password with a recovery link. It ends all of the person's sessions and removes every credential
 // that the choice does not keep, because an intruder may have added it.
-func (s *SignIns) Recover(ctx context.Context, token, password string, choice Choice) (Person, error) {
+func (s *SignIns) Recover(ctx context.Context, token, password string, choice CredentialChoice) (Person, error) {
 	p, err := s.teams.PersonByRecovery(ctx, token)
 	if err != nil {
 		return Person{}, err

@@ -19,17 +19,19 @@ import (
 
 // Rate limits for attempts.
 var (
-	// knownPace applies to one account from one client or browser. It also applies to codes.
-	knownPace = throttle.Pace{Free: 5, First: time.Minute, Most: time.Hour}
-	// strangersPace applies to one account from all unknown browsers together. It delays the account's owner only if
+	// knownPolicy applies to one account from one client or browser. It also applies to codes.
+	knownPolicy = throttle.Policy{FreeAttempts: 5, InitialDelay: time.Minute, MaxDelay: time.Hour}
+	// unknownBrowserPolicy applies to one account from all unknown browsers together. It delays the account's owner only if
 	// many clients guess passwords, and only in an unknown browser.
-	strangersPace = throttle.Pace{Free: 10, First: time.Minute, Most: time.Hour}
-	// clientPace applies to one client across all accounts. It is high enough for an office behind one address.
-	clientPace = throttle.Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
-	// sitePace applies to one IPv6 /48 across all accounts. It is ten times as high as clientPace.
-	sitePace = throttle.Pace{Free: 300, First: time.Minute, Most: time.Hour, Leak: 36 * time.Second}
-	// invitationPace applies to failed attempts with one invitation.
-	invitationPace = throttle.Pace{Free: 10, First: 10 * time.Second, Most: 10 * time.Minute}
+	unknownBrowserPolicy = throttle.Policy{FreeAttempts: 10, InitialDelay: time.Minute, MaxDelay: time.Hour}
+	// clientPolicy applies to one client across all accounts. It is high enough for an office behind one address.
+	clientPolicy = throttle.Policy{FreeAttempts: 30, InitialDelay: time.Minute, MaxDelay: time.Hour,
+		Leak: 6 * time.Minute}
+	// sitePolicy applies to one IPv6 /48 across all accounts. It is ten times as high as clientPolicy.
+	sitePolicy = throttle.Policy{FreeAttempts: 300, InitialDelay: time.Minute, MaxDelay: time.Hour,
+		Leak: 36 * time.Second}
+	// invitationPolicy applies to failed attempts with one invitation.
+	invitationPolicy = throttle.Policy{FreeAttempts: 10, InitialDelay: 10 * time.Second, MaxDelay: 10 * time.Minute}
 )
 
 // SignIns checks sign-ins and the links of invitations and recoveries, and limits the rate of guesses. It counts some
@@ -54,10 +56,10 @@ type SignIns struct {
 func NewSignIns(s *Service) *SignIns {
 	return &SignIns{
 		db: s.db, teams: s,
-		pairs: throttle.NewLocal(s.db.Now, knownPace), clients: throttle.NewLocal(s.db.Now, clientPace),
-		strangers: throttle.NewShared(s.db, strangersPace),
-		known:     throttle.NewShared(s.db, knownPace), links: throttle.NewLocal(s.db.Now, clientPace),
-		sites: throttle.NewLocal(s.db.Now, sitePace), invitations: throttle.NewLocal(s.db.Now, invitationPace),
+		pairs: throttle.NewLocal(s.db.Now, knownPolicy), clients: throttle.NewLocal(s.db.Now, clientPolicy),
+		strangers: throttle.NewShared(s.db, unknownBrowserPolicy),
+		known:     throttle.NewShared(s.db, knownPolicy), links: throttle.NewLocal(s.db.Now, clientPolicy),
+		sites: throttle.NewLocal(s.db.Now, sitePolicy), invitations: throttle.NewLocal(s.db.Now, invitationPolicy),
 		hashing: passwords.NewQueue(5 * time.Second),
 	}
 }
@@ -112,26 +114,32 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 // password.
 func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAccount, wrongErr error) error {
 	client, caller := throttle.NewKey("client %s", a.From), passwords.ClientCaller(a.From)
-	tries := []throttle.Try{
-		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), Forgets: true, Rejection: tooManyPasswords},
+	tries := []throttle.Limit{
+		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), ResetOnSuccess: true,
+			Rejection: tooManyPasswords},
 		{Counter: s.clients, Key: client, Rejection: tooManyPasswords},
 	}
 	if site := loadshed.SitePrefix(a.From); site != a.From {
 		tries = append(tries,
-			throttle.Try{Counter: s.sites, Key: throttle.NewKey("site %s", site), Rejection: tooManyPasswords})
+			throttle.Limit{Counter: s.sites, Key: throttle.NewKey("site %s", site), Rejection: tooManyPasswords})
 	}
 	tries = append(tries,
-		throttle.Try{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Rejection: tooManyPasswordsForEmail})
+		throttle.Limit{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email),
+			Rejection: tooManyPasswordsForEmail})
 	tokens, err := knownbrowser.Tokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
 	token := tokens[account.ID]
 	if token != "" {
-		own := throttle.Try{Counter: s.known, Key: throttle.NewKey("browser %s", token), Forgets: true, Rejection: tooManyPasswords}
-		tries, caller = []throttle.Try{own}, passwords.PersonCaller(account.ID)
+		own := throttle.Limit{Counter: s.known, Key: throttle.NewKey("browser %s", token), ResetOnSuccess: true,
+			Rejection: tooManyPasswords}
+		tries, caller = []throttle.Limit{own}, passwords.PersonCaller(account.ID)
 	}
-	err = throttle.Guess(ctx, tries, func() error { return s.comparePassword(ctx, caller, account, a.Password, wrongErr) })
+	err = throttle.Attempt(ctx, tries, func() error {
+		return s.comparePassword(ctx, caller, account, a.Password,
+			wrongErr)
+	})
 	if token != "" && errors.Is(err, wrongErr) {
 		s.clients.Charge(client) // Count the failure without rejecting the attempt.
 	}
@@ -153,7 +161,8 @@ func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, c
 	if token := tokens[person]; token != "" {
 		key = throttle.NewKey("code of %d browser %s", person, token)
 	}
-	return throttle.Guess(ctx, []throttle.Try{{Counter: s.known, Key: key, Forgets: true, Rejection: tooManyCodes}}, check)
+	return throttle.Attempt(ctx, []throttle.Limit{{Counter: s.known, Key: key, ResetOnSuccess: true,
+		Rejection: tooManyCodes}}, check)
 }
 
 // CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. A check that returns not_found or
@@ -259,7 +268,7 @@ func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 		return Account{}, fmt.Errorf("reading an account: %w", err)
 	}
 	if len(teams) == 0 {
-		return Account{}, apierr.Missing()
+		return Account{}, apierr.ItemNotFound()
 	}
 	a.Teams = teams
 	return a, nil

@@ -25,7 +25,7 @@ func (s *SignIns) HoldHashes() func() {
 
 // ChargeSite counts wrong passwords for a site until only one more is allowed.
 func (s *SignIns) ChargeSite(site string) {
-	for range sitePace.Free - 1 {
+	for range sitePolicy.FreeAttempts - 1 {
 		s.sites.Charge(throttle.NewKey("site %s", site))
 	}
 }

@@ -40,7 +40,7 @@ func TestSignIn(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns, try := team.NewSignIns(w.Service), newAttempts()
 		held := w.addPerson(t, "held@example.com", "wobbly pass word", access.Editor)
-		must.NoError(t, w.SetHold(t.Context(), held.ID, true))
+		must.NoError(t, w.SetSuspended(t.Context(), held.ID, true))
 		w.addPerson(t, "none@example.com", "", access.Editor)
 		w.addPerson(t, "teamless@example.com", "wobbly pass word", "")
 		var previous error
@@ -262,14 +262,14 @@ func TestAccount(t *testing.T) {
 			t.Errorf("%v %s", err, diff)
 		}
 		for name, change := range map[string]func() error{
-			"suspended":  func() error { return w.SetHold(t.Context(), bea.ID, true) },
+			"suspended":  func() error { return w.SetSuspended(t.Context(), bea.ID, true) },
 			"in no team": func() error { return w.RemoveMember(t.Context(), w.team.ID, bea.ID) },
 		} {
 			must.NoError(t, change())
 			if _, err := w.Account(t.Context(), bea.ID); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%s: %v", name, err)
 			}
-			must.NoError(t, w.SetHold(t.Context(), bea.ID, false))
+			must.NoError(t, w.SetSuspended(t.Context(), bea.ID, false))
 		}
 	})
 }

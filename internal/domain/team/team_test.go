@@ -31,7 +31,7 @@ func eachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		guesses := must.Get(ratelimit.NewGuesses())(t)
+		guesses := must.Get(ratelimit.NewGuessLimiter())(t)
 		s := team.New(d, guesses, plan.Default())
 		owner := must.Get(s.AddPerson(t.Context(), "Ada", "Ada@Example.com", "correct horse quartz"))(t)
 		made := must.Get(s.AddTeam(t.Context(),

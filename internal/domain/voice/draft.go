@@ -23,11 +23,11 @@ func (s *Service) Draft(ctx context.Context, call operation.Call, id int64) (Dra
 	return r.draft()
 }
 
-// Home returns the team that owns a voice, or not_found if none of the given teams does.
-func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
+// FindTeam returns the team that owns a voice, or not_found if none of the given teams does.
+func (s *Service) FindTeam(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `brand_voices WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	return home, err
 }

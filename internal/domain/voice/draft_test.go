@@ -32,10 +32,10 @@ func TestDraft(t *testing.T) {
 		_, err = w.Material(ctx, callAs(w.call, access.Owner, 5), id, m.ID)
 		w.mustReject(err, apierr.NotFound, "", "")
 
-		if home, err := w.Home(ctx, id, []int64{other.TeamID, w.call.TeamID}); err != nil || home != w.call.TeamID {
+		if home, err := w.FindTeam(ctx, id, []int64{other.TeamID, w.call.TeamID}); err != nil || home != w.call.TeamID {
 			t.Errorf("the voice belongs to team %d (%v)", home, err)
 		}
-		_, err = w.Home(ctx, id, []int64{other.TeamID})
+		_, err = w.FindTeam(ctx, id, []int64{other.TeamID})
 		w.mustReject(err, apierr.NotFound, "", "")
 	})
 }

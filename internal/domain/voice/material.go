@@ -54,7 +54,7 @@ type NewMaterial struct {
 
 var (
 	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Provide exactly one of text, link and post.")
-	errNoPost       = apierr.Missing().With("argument", "post_id")
+	errNoPost       = apierr.ItemNotFound().With("argument", "post_id")
 	errManyMaterial = apierr.Invalidf(apierr.OutOfRange, "",
 		"A brand voice can have at most %d pieces of material.", MaxMaterials)
 )
@@ -131,7 +131,7 @@ func (s *Service) AddPastPosts(ctx context.Context, call operation.Call, voice i
 // checkMaterialAccess returns an error unless a person who may write makes the call in the app.
 func checkMaterialAccess(call operation.Call) error {
 	if !call.InApp() {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	return call.Require(access.Write)
 }
@@ -160,7 +160,7 @@ func textMaterial(text string) (Material, error) {
 
 // linkMaterial returns the material of a link. It normalizes the URL, so that the same link is recognized.
 func linkMaterial(address string) (Material, error) {
-	if apikey.In(address) {
+	if apikey.ContainsSecret(address) {
 		return Material{}, errSecret.With("argument", "link")
 	}
 	link, err := safehttp.Address(address)
@@ -270,7 +270,7 @@ func (s *Service) Material(ctx context.Context, call operation.Call, voice, id i
 	}
 	err := m.scan(s.db.QueryRow(ctx, materialQuery, voice, id, call.TeamID).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return m, apierr.Missing()
+		return m, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return m, fmt.Errorf("reading material of a brand voice: %w", err)
@@ -292,7 +292,7 @@ func (s *Service) RemoveMaterial(ctx context.Context, call operation.Call, voice
 			return 0, fmt.Errorf("removing material from a brand voice: %w", err)
 		}
 		if n == 0 {
-			return 0, apierr.Missing()
+			return 0, apierr.ItemNotFound()
 		}
 		return voice, nil
 	})

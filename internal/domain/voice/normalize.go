@@ -75,7 +75,7 @@ func (t *normalizer) text(argument, text string, limit int, tidy func(string) st
 	case !utf8.ValidString(text):
 		t.reject(apierr.Invalidf(apierr.Malformed, argument, "The argument %s is not valid Unicode.", argument))
 		return ""
-	case apikey.In(text):
+	case apikey.ContainsSecret(text):
 		t.reject(errSecret.With("argument", argument))
 		return ""
 	}
@@ -239,4 +239,4 @@ var hidden = &unicode.RangeTable{
 }
 
 // foldName returns the form of a name that is compared to find duplicates.
-func foldName(name string) string { return provider.Fold(name) }
+func foldName(name string) string { return provider.NormalizeText(name) }

@@ -76,8 +76,8 @@ const noVoices = "The team has no brand voice yet. A team member who may write c
 
 func (s *Service) list(
 	ctx context.Context, call operation.Call, _ ListInput,
-) (operation.Answer[BrandVoiceList], error) {
-	out := operation.Answer[BrandVoiceList]{App: appPath, Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{}}}
+) (operation.Response[BrandVoiceList], error) {
+	out := operation.Response[BrandVoiceList]{App: appPath, Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{}}}
 	found, err := listVoices(ctx, s.db, listQuery, call.TeamID)
 	if err != nil {
 		return out, err
@@ -99,8 +99,8 @@ func (s *Service) list(
 	return out, nil
 }
 
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[BrandVoice], error) {
-	out := operation.Answer[BrandVoice]{App: appPath}
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Response[BrandVoice], error) {
+	out := operation.Response[BrandVoice]{App: appPath}
 	r, err := find(ctx, s.db, call.TeamID, in.ID)
 	if err != nil {
 		return out, err

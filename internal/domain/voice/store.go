@@ -54,7 +54,7 @@ func find(ctx context.Context, q db.Querier, team, id int64) (record, error) {
 	var r record
 	err := r.scan(q.QueryRow(ctx, findQuery, id, team).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, apierr.Missing()
+		return r, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return r, fmt.Errorf("reading a brand voice: %w", err)
@@ -66,7 +66,7 @@ func find(ctx context.Context, q db.Querier, team, id int64) (record, error) {
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) error {
 	err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ? AND closed_at = 0`+s.db.ForUpdate(), team).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	if err != nil {
 		return fmt.Errorf("locking a team's brand voices: %w", err)
@@ -91,7 +91,7 @@ func insert(ctx context.Context, tx *db.Tx, team int64, r *record) error {
 	now := db.Micros(tx.Now())
 	err := tx.QueryRow(ctx, `INSERT INTO brand_voices (team_id, name, folded, is_default, guide, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		team, r.name, foldName(r.name), db.Flag(r.isDefault), r.guide, now, now).Scan(&r.id)
+		team, r.name, foldName(r.name), db.BoolToInt(r.isDefault), r.guide, now, now).Scan(&r.id)
 	if err != nil {
 		return fmt.Errorf("adding a brand voice: %w", err)
 	}

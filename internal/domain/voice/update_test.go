@@ -278,7 +278,7 @@ func TestVoicesOfOthers(t *testing.T) {
 				"get": got, "change": changed, "add": added, "materials": listed, "delete": w.Delete(ctx, theirs, id),
 				"default": w.MakeDefault(ctx, theirs, id), "remove": w.RemoveMaterial(ctx, theirs, id, m.ID),
 			} {
-				if asJSON(apierr.FromError(err)) != asJSON(apierr.Missing()) {
+				if asJSON(apierr.FromError(err)) != asJSON(apierr.ItemNotFound()) {
 					t.Errorf("%s of %d: %v", name, id, err)
 				}
 			}

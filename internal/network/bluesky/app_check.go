@@ -21,11 +21,12 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		Confirmed *bool `json:"emailConfirmed"`
 	}
 	err := n.call(ctx, call{
-		purpose: network.Reading, verb: http.MethodGet, method: "com.atproto.server.getSession", server: g.Server,
-		token: g.Access, out: &about,
+		purpose: network.PurposeRead, verb: http.MethodGet, method: "com.atproto.server.getSession", server: g.Server,
+		token: g.AccessToken, out: &about,
 	})
 	if err == nil && about.Active != nil && !*about.Active {
-		err = &network.Error{Class: network.AuthDead, Code: "AccountInactive", Message: "The account is not active."}
+		err = &network.Error{Class: network.ReconnectRequired, Code: "AccountInactive",
+			Message: "The account is not active."}
 	}
 	found := []network.Finding{network.CallFinding(platform, "session", err)}
 	if err != nil || !n.usesVideoService(g) {
@@ -35,16 +36,16 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	err = n.checkVideoLimits(ctx, g, 0)
 	if errors.Is(err, errNoVideoService) {
 		return append(found, network.Finding{
-			Subject: subject, Result: network.Unclear,
+			Subject: subject, Result: network.CheckUnclear,
 			Detail: "Bluesky’s video service does not accept uploads from the account. Its videos are processed only after a " +
 				"post is published.",
 		})
 	}
 	video := network.CallFinding(platform, subject, err)
 	switch {
-	case video.Result == network.Fails && about.Confirmed != nil && !*about.Confirmed:
+	case video.Result == network.CheckFailed && about.Confirmed != nil && !*about.Confirmed:
 		video.NextStep = "The account's owner has to confirm the email address on Bluesky."
-	case video.Result == network.Fails && video.NextStep == "":
+	case video.Result == network.CheckFailed && video.NextStep == "":
 		video.NextStep = "The account's owner has to sign in to Bluesky and follow its instructions."
 	}
 	return append(found, video)

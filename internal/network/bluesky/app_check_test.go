@@ -12,9 +12,9 @@ func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 0)
 	found := f.CheckedAccount(f.Connect("", networktest.Unconfirmed))
-	networktest.WantFinding(t, found, network.Works, "session")
-	networktest.WantFinding(t, found, network.Fails, "videos", "confirm the email address")
-	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.Works, "videos")
+	networktest.WantFinding(t, found, network.CheckPassed, "session")
+	networktest.WantFinding(t, found, network.CheckFailed, "videos", "confirm the email address")
+	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.CheckPassed, "videos")
 }
 
 // CheckAccount reports what the account's server and the video service say about the account.
@@ -23,28 +23,34 @@ func TestAppCheckAnswers(t *testing.T) {
 	const session, limits, token = "getSession", "getUploadLimits", "getServiceAuth"
 	for name, c := range map[string]struct {
 		method string
-		answer networktest.Answer
-		result network.Result
+		answer networktest.StubResponse
+		result network.CheckResult
 		parts  []string
 	}{
-		"deactivated": {session, networktest.Answer{Body: `{"active":false}`}, network.Fails,
+		"deactivated": {session, networktest.StubResponse{Body: `{"active":false}`}, network.CheckFailed,
 			[]string{"session", "AccountInactive", "Connect the account again"}},
-		"expired session": {session, networktest.Answer{Status: 400, Body: `{"error":"ExpiredToken","message":"old"}`}, network.Fails,
+		"expired session": {session, networktest.StubResponse{Status: 400,
+			Body: `{"error":"ExpiredToken","message":"old"}`}, network.CheckFailed,
 			[]string{"session", "ExpiredToken"}},
-		"daily quota": {limits, networktest.Answer{Body: `{"canUpload":false,"remainingDailyVideos":0}`}, network.Fails,
+		"daily quota": {limits, networktest.StubResponse{Body: `{"canUpload":false,"remainingDailyVideos":0}`},
+			network.CheckFailed,
 			[]string{"videos", "Wait until the limit ends"}},
-		"rejected for an unknown reason": {limits, networktest.Answer{Body: `{"canUpload":false,"message":"Not today."}`}, network.Fails,
+		"rejected for an unknown reason": {limits,
+			networktest.StubResponse{Body: `{"canUpload":false,"message":"Not today."}`}, network.CheckFailed,
 			[]string{"videos", "Not today.", "sign in to Bluesky"}},
-		"unknown account": {limits, networktest.Answer{Status: 401, Body: `{"error":"AuthMissing"}`}, network.Unclear,
+		"unknown account": {limits, networktest.StubResponse{Status: 401, Body: `{"error":"AuthMissing"}`},
+			network.CheckUnclear,
 			[]string{"videos", "does not accept uploads from the account"}},
-		"server without service tokens": {token, networktest.Answer{Status: 501, Body: `{"error":"MethodNotImplemented"}`},
-			network.Unclear, []string{"videos", "does not accept uploads from the account"}},
-		"video service fails": {limits, networktest.Answer{Status: 503}, network.Unclear, []string{"videos", "Run the check again later"}},
+		"server without service tokens": {token, networktest.StubResponse{Status: 501,
+			Body: `{"error":"MethodNotImplemented"}`},
+			network.CheckUnclear, []string{"videos", "does not accept uploads from the account"}},
+		"video service fails": {limits, networktest.StubResponse{Status: 503}, network.CheckUnclear,
+			[]string{"videos", "Run the check again later"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answers := map[string][]networktest.Answer{session: {{Body: `{"active":true,"emailConfirmed":true}`}}}
-			answers[c.method] = []networktest.Answer{c.answer}
+			answers := map[string][]networktest.StubResponse{session: {{Body: `{"active":true,"emailConfirmed":true}`}}}
+			answers[c.method] = []networktest.StubResponse{c.answer}
 			s, _ := videoServer(t, answers)
 			n, _ := s.Network.(network.AppChecker)
 			networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), c.result, c.parts...)

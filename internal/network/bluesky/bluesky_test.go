@@ -42,15 +42,16 @@ func images(count int) func(*networktest.Library) []network.Media {
 
 var adapter = networktest.Case{
 	Platform: "bluesky", Partial: true,
-	Wire: checkCall, Described: isDescribed,
+	CheckTraffic: checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return bluesky.New(bluesky.Options{App: app, WebURL: base})
 	},
 	Signing: networktest.Signing{
 		Passwords: true, Renew: 3 * time.Hour, RotatesRefresh: true,
-		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "ExpiredToken"},
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "InvalidToken"}, ExpiredRefresh: "ExpiredToken",
-		Revoked: "ExpiredToken",
+		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "ExpiredToken"},
+		UnknownTokenError: networktest.ExpectedError{Class: network.ReconnectRequired, Code: "InvalidToken"},
+		ExpiredRefresh:    "ExpiredToken",
+		RevokedCode:       "ExpiredToken",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -65,7 +66,7 @@ var adapter = networktest.Case{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 976_000, MaxSide: 2000},
 			{Types: []string{"video/mp4"}, MaxBytes: 300_000_000},
 		},
-		Checks: map[string]networktest.Checked{
+		Checks: map[string]networktest.CheckCase{
 			"one image":   networktest.Checks(blank, []network.Media{picture}),
 			"four images": networktest.Checks(blank, []network.Media{picture, picture, picture, picture}),
 			"five images": networktest.Checks(blank, []network.Media{picture, picture, picture, picture, picture}, "!media_too_many"),
@@ -100,62 +101,63 @@ var adapter = networktest.Case{
 			withoutToken(networktest.ResolveCall(ready)), networktest.CommitCall(ready),
 			networktest.RefreshCall("", "refresh-secret"), networktest.PrepareCall(unprepared),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{Status: http.StatusBadRequest, Body: `{"error":"InvalidRequest","message":"` + message + `"}`}
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{Status: http.StatusBadRequest,
+				Body: `{"error":"InvalidRequest","message":"` + message + `"}`}
 		},
 		Errors: map[string]networktest.Failure{
 			"400 ExpiredToken": networktest.Fails(400, `{"error":"ExpiredToken"}`,
-				network.AuthRefresh, network.AuthRefresh, network.AuthDead),
+				network.RefreshRequired, network.RefreshRequired, network.ReconnectRequired),
 			"400 InvalidToken": networktest.Fails(400, `{"error":"InvalidToken"}`,
-				network.AuthDead, network.AuthDead, network.AuthDead),
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
 			"401 AuthMissing": networktest.Fails(401, `{"error":"AuthMissing"}`,
-				network.AuthDead, network.AuthDead, network.AuthDead),
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
 			"401 AuthenticationRequired": networktest.Fails(401, `{"error":"AuthenticationRequired"}`,
-				network.AuthDead, network.AuthDead, network.AuthDead),
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
 			"401 AccountTakedown": networktest.Fails(401, `{"error":"AccountTakedown"}`,
-				network.AuthDead, network.AuthDead, network.AuthDead),
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
 			"401 AccountDeactivated": networktest.Fails(401, `{"error":"AccountDeactivated"}`,
-				network.AuthDead, network.AuthDead, network.AuthDead),
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
 			"401 AuthFactorTokenRequired": networktest.Fails(401, `{"error":"AuthFactorTokenRequired"}`,
-				network.AuthDead, network.AuthDead, network.AuthDead),
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
 			"403 AccountNotFound": networktest.Fails(403, `{"error":"AccountNotFound"}`,
-				network.AuthDead, network.AuthDead, network.AuthDead),
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
 			"403 SomethingNew": networktest.Fails(403, `{"error":"SomethingNew"}`,
-				network.AuthDead, network.AuthDead, network.AuthDead),
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
 			"400 InvalidRequest": networktest.Fails(400, `{"error":"InvalidRequest"}`,
-				network.Rejected, network.Rejected, network.AuthDead),
+				network.Rejected, network.Rejected, network.ReconnectRequired),
 			"400 SomethingNew": networktest.Fails(400, `{"error":"SomethingNew"}`,
-				network.Rejected, network.Rejected, network.AuthDead),
+				network.Rejected, network.Rejected, network.ReconnectRequired),
 			"413 PayloadTooLargeError": networktest.Fails(413, `{"error":"PayloadTooLargeError"}`,
-				network.Rejected, network.Rejected, network.AuthDead),
+				network.Rejected, network.Rejected, network.ReconnectRequired),
 			"429 RateLimitExceeded": networktest.Fails(429, `{"error":"RateLimitExceeded"}`,
-				network.Rate, network.Rate, network.Rate),
+				network.RateLimited, network.RateLimited, network.RateLimited),
 			"400 RateLimitExceeded": networktest.Fails(400, `{"error":"RateLimitExceeded"}`,
-				network.Rate, network.Rate, network.Rate),
-			"429 htmlslow downhtml": networktest.Fails(429, `<html>slow down</html>`, network.Rate,
-				network.Rate, network.Rate),
+				network.RateLimited, network.RateLimited, network.RateLimited),
+			"429 htmlslow downhtml": networktest.Fails(429, `<html>slow down</html>`, network.RateLimited,
+				network.RateLimited, network.RateLimited),
 			"400 InvalidSwap": networktest.Fails(400, `{"error":"InvalidSwap"}`,
-				network.Uncertain, network.Uncertain, network.AuthDead),
+				network.OutcomeUnknown, network.OutcomeUnknown, network.ReconnectRequired),
 			"500 InternalServerError": networktest.Fails(500, `{"error":"InternalServerError"}`,
-				network.Transient, network.Uncertain, network.Transient),
+				network.Transient, network.OutcomeUnknown, network.Transient),
 			"502 UpstreamFailure": networktest.Fails(502, `{"error":"UpstreamFailure"}`,
-				network.Transient, network.Uncertain, network.Transient),
+				network.Transient, network.OutcomeUnknown, network.Transient),
 			"503 nothing that can be read": networktest.Fails(503, `nothing that can be read`,
-				network.Transient, network.Uncertain, network.Transient),
+				network.Transient, network.OutcomeUnknown, network.Transient),
 			"500 ExpiredToken": networktest.Fails(500, `{"error":"ExpiredToken"}`,
-				network.Transient, network.Uncertain, network.Transient),
+				network.Transient, network.OutcomeUnknown, network.Transient),
 			"408 Timeout": networktest.Fails(408, `{"error":"Timeout"}`, network.Transient,
-				network.Uncertain, network.Transient),
+				network.OutcomeUnknown, network.Transient),
 			"403 htmlblocked on the wayhtml": networktest.Fails(403, `<html>blocked on the way</html>`,
-				network.Transient, network.Uncertain, network.Transient),
-			"404 nothing": networktest.Fails(404, ``, network.Transient, network.Uncertain, network.Transient),
-			"201 nothing": networktest.Fails(201, `{}`, network.Transient, network.Uncertain, network.Transient),
+				network.Transient, network.OutcomeUnknown, network.Transient),
+			"404 nothing": networktest.Fails(404, ``, network.Transient, network.OutcomeUnknown, network.Transient),
+			"201 nothing": networktest.Fails(201, `{}`, network.Transient, network.OutcomeUnknown, network.Transient),
 			"200 uriatanotherrecord": networktest.Fails(200, `{"uri":"at://another/record"}`,
-				network.Transient, network.Uncertain, network.Transient),
+				network.Transient, network.OutcomeUnknown, network.Transient),
 			"upload: 400 ExpiredToken": networktest.Fails(400, `{"error":"ExpiredToken"}`,
-				networktest.Skip, networktest.Skip, networktest.Skip, network.AuthRefresh),
+				networktest.Skip, networktest.Skip, networktest.Skip, network.RefreshRequired),
 			"upload: 401 AuthMissing": networktest.Fails(401, `{"error":"AuthMissing"}`,
-				networktest.Skip, networktest.Skip, networktest.Skip, network.AuthDead),
+				networktest.Skip, networktest.Skip, networktest.Skip, network.ReconnectRequired),
 			"upload: 400 BlobTooLarge": networktest.Fails(400, `{"error":"BlobTooLarge"}`,
 				networktest.Skip, networktest.Skip, networktest.Skip, network.RejectedMedia),
 			"upload: 400 InvalidRequest": networktest.Fails(400, `{"error":"InvalidRequest"}`,
@@ -167,7 +169,7 @@ var adapter = networktest.Case{
 			"upload: 415 UnsupportedMediaType": networktest.Fails(415, `{"error":"UnsupportedMediaType"}`,
 				networktest.Skip, networktest.Skip, networktest.Skip, network.RejectedMedia),
 			"upload: 429 RateLimitExceeded": networktest.Fails(429, `{"error":"RateLimitExceeded"}`,
-				networktest.Skip, networktest.Skip, networktest.Skip, network.Rate),
+				networktest.Skip, networktest.Skip, networktest.Skip, network.RateLimited),
 			"upload: 400 htmlblocked on the wayhtml": networktest.Fails(400, `<html>blocked on the way</html>`,
 				networktest.Skip, networktest.Skip, networktest.Skip, network.Transient),
 			"upload: 500 InternalServerError": networktest.Fails(500, `{"error":"InternalServerError"}`,
@@ -200,11 +202,11 @@ func withoutToken(call networktest.Call) networktest.Call {
 }
 
 func rateLimited(header, value string, after time.Duration) networktest.Repeat {
-	answer := networktest.Answer{
+	answer := networktest.StubResponse{
 		Status: http.StatusTooManyRequests, Header: http.Header{http.CanonicalHeaderKey(header): {value}},
 		Body: `{"error":"RateLimitExceeded"}`,
 	}
-	r := networktest.Repeat{Call: 1, Answer: answer, Class: network.Rate}
+	r := networktest.Repeat{Call: 1, Answer: answer, Class: network.RateLimited}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
 	}

@@ -21,7 +21,8 @@ func connect(t *testing.T, w env) {
 	for _, identifier := range []string{w.handle, " @" + w.handle + " ", w.did} {
 		g := must.Get(newNetwork().Connect(t.Context(),
 			network.Credentials{Server: w.url + "/", Identifier: identifier, Password: w.password}))(t)
-		if g.Account != w.did || g.Username != w.handle || strings.TrimRight(g.Server, "/") != w.url || g.Access == "" || g.Refresh == "" {
+		if g.Account != w.did || g.Username != w.handle || strings.TrimRight(g.Server, "/") != w.url ||
+			g.AccessToken == "" || g.RefreshToken == "" {
 			t.Errorf("grant %+v", g)
 		}
 	}
@@ -33,7 +34,7 @@ func connectWithWrongPassword(t *testing.T, w env) {
 		{Server: w.url, Identifier: "nobody.test", Password: w.password},
 	} {
 		_, err := newNetwork().Connect(t.Context(), c)
-		rejection := networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
+		rejection := networktest.WantClass(t, err, network.ReconnectRequired, "AuthenticationRequired")
 		if rejection.Status != http.StatusUnauthorized || rejection.Message == "" {
 			t.Errorf("%+v", rejection)
 		}
@@ -108,7 +109,7 @@ func commitChangedRecord(t *testing.T, w env) {
 	g := w.connect(t)
 	must.Get(newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil))(t)
 	_, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "second"), nil)
-	networktest.WantClass(t, err, network.Uncertain, "InvalidSwap")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "InvalidSwap")
 	if diff := cmp.Diff([]string{"first"}, w.texts(t)); diff != "" {
 		t.Error(diff)
 	}
@@ -122,7 +123,7 @@ func resolve(t *testing.T, w env) {
 		t.Fatalf("before: %v, %+v, %v", verdict, receipt, err)
 	}
 	committed := must.Get(newNetwork().Commit(t.Context(), g, d, nil))(t)
-	g.Access = "gone" // records are public
+	g.AccessToken = "gone" // records are public
 	verdict, receipt, err = newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
 	if err != nil || verdict != network.Published || receipt != committed {
 		t.Errorf("after: %v, %+v, %v", verdict, receipt, err)
@@ -133,7 +134,7 @@ func resolveChangedRecord(t *testing.T, w env) {
 	g := w.connect(t)
 	must.Get(newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil))(t)
 	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepare(t, g, "post-1", "second"), network.CommitHistory{})
-	networktest.WantClass(t, err, network.Uncertain, "RecordDiffers")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "RecordDiffers")
 	if verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
 	}
@@ -164,16 +165,17 @@ func commitWithInvalidTokens(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "dead")
 	garbage := g
-	garbage.Access = "garbage"
+	garbage.AccessToken = "garbage"
 	_, err := newNetwork().Commit(t.Context(), garbage, d, nil)
-	networktest.WantClass(t, err, network.AuthDead, "InvalidToken")
+	networktest.WantClass(t, err, network.ReconnectRequired, "InvalidToken")
 	swapped := g
-	swapped.Access = g.Refresh
+	swapped.AccessToken = g.RefreshToken
 	_, err = newNetwork().Commit(t.Context(), swapped, d, nil)
-	networktest.WantClass(t, err, network.AuthDead, "InvalidToken")
+	networktest.WantClass(t, err, network.ReconnectRequired, "InvalidToken")
 	expired := w.expired(t, g)
 	_, err = newNetwork().Commit(t.Context(), expired, d, nil)
-	if rejection := networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken"); rejection.Status != http.StatusBadRequest {
+	if rejection := networktest.WantClass(t, err, network.RefreshRequired,
+		"ExpiredToken"); rejection.Status != http.StatusBadRequest {
 		t.Errorf("status %d", rejection.Status)
 	}
 	renewed := must.Get(newNetwork().Refresh(t.Context(), expired))(t)
@@ -185,9 +187,10 @@ func commitWithInvalidTokens(t *testing.T, w env) {
 func commitWithoutToken(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "none")
-	g.Access = ""
+	g.AccessToken = ""
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if rejection := networktest.WantClass(t, err, network.AuthDead, "AuthMissing"); rejection.Status != http.StatusUnauthorized {
+	if rejection := networktest.WantClass(t, err, network.ReconnectRequired,
+		"AuthMissing"); rejection.Status != http.StatusUnauthorized {
 		t.Errorf("status %d", rejection.Status)
 	}
 }
@@ -195,7 +198,7 @@ func commitWithoutToken(t *testing.T, w env) {
 func refresh(t *testing.T, w env) {
 	old := w.connect(t)
 	renewed := must.Get(newNetwork().Refresh(t.Context(), old))(t)
-	if renewed.Refresh == old.Refresh || renewed.Account != old.Account || renewed.Username != old.Username ||
+	if renewed.RefreshToken == old.RefreshToken || renewed.Account != old.Account || renewed.Username != old.Username ||
 		renewed.Server != old.Server {
 		t.Errorf("%+v became %+v", old, renewed)
 	}
@@ -221,23 +224,23 @@ func refreshTwice(t *testing.T, w env) {
 
 func refreshWithInvalidTokens(t *testing.T, w env) {
 	g := w.connect(t)
-	for name, token := range map[string]string{"garbage": "garbage", "an access token": g.Access, "none": ""} {
+	for name, token := range map[string]string{"garbage": "garbage", "an access token": g.AccessToken, "none": ""} {
 		dead := g
-		dead.Refresh = token
+		dead.RefreshToken = token
 		_, err := newNetwork().Refresh(t.Context(), dead)
-		if rejection := networktest.WantClass(t, err, network.AuthDead, ""); rejection.Code == "" {
+		if rejection := networktest.WantClass(t, err, network.ReconnectRequired, ""); rejection.Code == "" {
 			t.Errorf("%s: no code", name)
 		}
 	}
 	w.signOut(t, g)
 	_, err := newNetwork().Refresh(t.Context(), g)
-	networktest.WantClass(t, err, network.AuthDead, "ExpiredToken")
+	networktest.WantClass(t, err, network.ReconnectRequired, "ExpiredToken")
 }
 
 func (w env) signOut(t *testing.T, g network.Grant) {
 	t.Helper()
 	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/xrpc/com.atproto.server.deleteSession", nil))(t)
-	request.Header.Set("Authorization", "Bearer "+g.Refresh)
+	request.Header.Set("Authorization", "Bearer "+g.RefreshToken)
 	response := must.Get(http.DefaultClient.Do(request))(t)
 	response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -250,7 +253,7 @@ func resolveAfterLostResponse(t *testing.T, w env) {
 	d := prepare(t, g, "post-1", "received but not answered")
 	lossy := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: responseDropper{}}}})
 	_, err := lossy.Commit(t.Context(), g, d, nil)
-	networktest.WantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "")
 	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
 	if err != nil || verdict != network.Published {
 		t.Fatalf("%v, %v", verdict, err)
@@ -271,7 +274,7 @@ func commitToAnotherAccount(t *testing.T, w env) {
 	d := prepare(t, g, "post-1", "not mine")
 	g.Account = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
-	networktest.WantClass(t, err, network.AuthDead, "AccountNotFound")
+	networktest.WantClass(t, err, network.ReconnectRequired, "AccountNotFound")
 	if len(w.posts(t)) != 0 {
 		t.Error("a post was created")
 	}
@@ -290,14 +293,14 @@ func TestRateLimitOfGenuineServer(t *testing.T) {
 	all.Wait()
 	limited := 0
 	for _, err := range rejected {
-		if networktest.Class(err) != network.Rate {
-			networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
+		if networktest.Class(err) != network.RateLimited {
+			networktest.WantClass(t, err, network.ReconnectRequired, "AuthenticationRequired")
 			continue
 		}
 		limited++
-		rejection := networktest.WantClass(t, err, network.Rate, "RateLimitExceeded")
-		if ahead := time.Until(rejection.After); ahead <= 0 || ahead > 5*time.Minute+time.Second {
-			t.Errorf("not before %v, which is %v ahead", rejection.After, ahead)
+		rejection := networktest.WantClass(t, err, network.RateLimited, "RateLimitExceeded")
+		if ahead := time.Until(rejection.RetryAt); ahead <= 0 || ahead > 5*time.Minute+time.Second {
+			t.Errorf("not before %v, which is %v ahead", rejection.RetryAt, ahead)
 		}
 	}
 	if limited != 10 {

@@ -51,7 +51,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 // read calls a method of the account's server with the account's token.
 func (n *Network) read(ctx context.Context, g network.Grant, method string, params url.Values, out any) error {
 	return n.call(ctx, call{
-		purpose: network.Reading, verb: http.MethodGet, method: method, server: g.Server, token: g.Access,
+		purpose: network.PurposeRead, verb: http.MethodGet, method: method, server: g.Server, token: g.AccessToken,
 		params: params, out: out,
 	})
 }
@@ -67,7 +67,7 @@ func lacksAppView(err error) bool {
 type feedItem struct {
 	network.CollectedPost
 
-	own bool
+	isOwn bool
 }
 
 // collectPages reads the pages of a list, newest first, until it reaches a post older than since or has limit posts.
@@ -83,7 +83,7 @@ func (n *Network) collectPages(
 		}
 		for _, s := range listed {
 			switch {
-			case !s.own || s.PostedAt.IsZero():
+			case !s.isOwn || s.PostedAt.IsZero():
 				continue
 			case s.PostedAt.Before(since):
 				return found, nil
@@ -149,7 +149,7 @@ func (n *Network) feedItems(g network.Grant, entries []feedEntry) []feedItem {
 	for i, e := range entries {
 		p := e.Post
 		out[i] = n.feedItem(g, p.URI, p.Record)
-		out[i].own = out[i].own && e.Reason == nil && p.Author.DID == g.Account
+		out[i].isOwn = out[i].isOwn && e.Reason == nil && p.Author.DID == g.Account
 		// Clients choose a record's creation time. If it is later than the time of indexing, the latter is used.
 		if indexed := parseTime(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
 			out[i].PostedAt = indexed
@@ -169,7 +169,7 @@ func parseTime(text string) time.Time {
 // feedItem converts a record to a post without counts.
 func (n *Network) feedItem(g network.Grant, uri string, r postRecord) feedItem {
 	rkey, ok := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
-	return feedItem{own: ok && r.Reply == nil, CollectedPost: network.CollectedPost{
+	return feedItem{isOwn: ok && r.Reply == nil, CollectedPost: network.CollectedPost{
 		ID: uri, URL: n.opts.WebURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + url.PathEscape(rkey),
 		Text: r.Text, Format: r.Embed.format(), PostedAt: parseTime(r.CreatedAt),
 	}}

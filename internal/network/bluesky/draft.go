@@ -56,8 +56,8 @@ type record struct {
 
 // Plan fixes the record's key (from the seed and the first submission), its creation time, its text and its media. It
 // returns an error for an empty seed and for a time before 1970 or after 2255, which a key cannot represent.
-func (n *Network) Plan(i network.Intent) (network.Draft, error) {
-	rkey, err := recordKey(i.Seed, i.First)
+func (n *Network) Plan(i network.Submission) (network.Draft, error) {
+	rkey, err := recordKey(i.Seed, i.FirstSubmittedAt)
 	if err != nil {
 		return nil, fmt.Errorf("planning a Bluesky post: %w", err)
 	}
@@ -155,9 +155,9 @@ var languageTag = regexp.MustCompile(
 
 // languages returns the first valid tags, at most 3. The server rejects a post with an invalid tag, and languages
 // are only a hint to readers.
-func languages(wanted []string) []string {
+func languages(requested []string) []string {
 	var valid []string
-	for _, tag := range wanted {
+	for _, tag := range requested {
 		if len(valid) < maxLanguages && languageTag.MatchString(tag) && !slices.Contains(valid, tag) {
 			valid = append(valid, tag)
 		}

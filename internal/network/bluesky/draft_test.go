@@ -22,7 +22,7 @@ const blank = " \n\u200b\u00a0"
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	rules, _ := network.DefaultRules("bluesky")
-	rules.Text.Longest, rules.Text.MaxBytes = 5, 30
+	rules.Text.MaxLength, rules.Text.MaxBytes = 5, 30
 	n := bluesky.New(bluesky.Options{App: network.App{Rules: &rules}})
 	for text, code := range map[string]string{
 		"":       "caption_missing",
@@ -57,9 +57,10 @@ func TestPlanIsDeterministic(t *testing.T) {
 			Text: rapid.String().Draw(t, "text"), Languages: rapid.SliceOf(rapid.String()).Draw(t, "languages"),
 			Media: rapid.SliceOf(rapid.Make[network.Media]()).Draw(t, "media"),
 		}
-		first := must.Get(newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: c}))(t)
+		first := must.Get(newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: at, At: at,
+			Content: c}))(t)
 		at = at.In(time.FixedZone("another", 3600))
-		second, err := newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: c})
+		second, err := newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: at, At: at, Content: c})
 		if err != nil || string(first) != string(second) {
 			t.Fatalf("%s and %s, %v", first, second, err)
 		}
@@ -69,7 +70,8 @@ func TestPlanIsDeterministic(t *testing.T) {
 func TestPlanRejections(t *testing.T) {
 	t.Parallel()
 	for seed, at := range map[string]time.Time{"": planTime, "seed": {}} {
-		if d, err := newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: network.Content{Text: "x"}}); err == nil {
+		if d, err := newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: at, At: at,
+			Content: network.Content{Text: "x"}}); err == nil {
 			t.Errorf("seed %q at %v: %s", seed, at, d)
 		}
 	}
@@ -80,7 +82,8 @@ func TestPlannedRecord(t *testing.T) {
 	languages := []string{"no language", "pt-BR", "pt-BR", "zh-Hant-TW", "de-1996", "fr"}
 	at := time.Date(2026, 3, 29, 10, 15, 0, 123_456_789, time.FixedZone("CEST", 7200))
 	content := network.Content{Text: "a\xffb <&>", Languages: languages}
-	d := must.Get(newNetwork().Plan(network.Intent{Seed: "seed", First: at, At: at, Content: content}))(t)
+	d := must.Get(newNetwork().Plan(network.Submission{Seed: "seed", FirstSubmittedAt: at, At: at,
+		Content: content}))(t)
 	var got struct{ Record map[string]any }
 	must.NoError(t, json.Unmarshal(d, &got))
 	want := map[string]any{
@@ -109,7 +112,7 @@ func prepareWith(t *testing.T, h *handles, text string) (network.Draft, network.
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	planned := must.Get(newNetwork().Plan(network.Intent{Seed: "seed", First: planTime, At: planTime,
+	planned := must.Get(newNetwork().Plan(network.Submission{Seed: "seed", FirstSubmittedAt: planTime, At: planTime,
 		Content: network.Content{Text: text}}))(t)
 	done, _, err := newNetwork().Prepare(t.Context(), network.Grant{Server: server.URL}, planned, nil)
 	return planned, done, err
@@ -138,14 +141,14 @@ func TestPrepareWithoutResolving(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		body   string
-		want   network.Class
+		want   network.ErrorClass
 	}{
 		{400, `{"error":"InvalidRequest","message":"Unable to resolve handle"}`, ""},
 		{400, `{"error":"HandleNotFound"}`, ""},
 		{500, `{"error":"InternalServerError"}`, network.Transient},
 		{400, `not XRPC`, network.Transient},
 		{200, `{"did":"nonsense"}`, network.Transient},
-		{429, `{"error":"RateLimitExceeded"}`, network.Rate},
+		{429, `{"error":"RateLimitExceeded"}`, network.RateLimited},
 	} {
 		_, done, err := prepareWith(t, &handles{status: c.status, body: c.body}, "@alice.test")
 		if networktest.Class(err) != c.want || c.want == "" && (err != nil || strings.Contains(string(done), "facets")) {

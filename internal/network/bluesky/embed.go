@@ -98,11 +98,11 @@ func (n *Network) upload(
 		Blob json.RawMessage `json:"blob"`
 	}
 	err = n.call(ctx, call{
-		purpose: network.Transferring,
+		purpose: network.PurposeTransfer,
 		verb:    http.MethodPost,
 		method:  uploadBlobMethod,
 		server:  g.Server,
-		token:   g.Access,
+		token:   g.AccessToken,
 		file:    &file,
 		out:     &answer,
 	})

@@ -18,21 +18,21 @@ const (
 
 // classByName maps the names of XRPC errors to classes. The HTTP status is not enough: servers respond to an expired
 // token with 400.
-var classByName = map[string]network.Class{
-	"ExpiredToken":            network.AuthRefresh,
-	"InvalidToken":            network.AuthDead,
-	"AuthMissing":             network.AuthDead,
-	"AuthenticationRequired":  network.AuthDead,
-	"AuthFactorTokenRequired": network.AuthDead,
-	"AccountNotFound":         network.AuthDead,
-	"AccountTakedown":         network.AuthDead,
-	"AccountDeactivated":      network.AuthDead,
-	"RepoNotFound":            network.AuthDead,
-	"RepoTakendown":           network.AuthDead,
-	"RepoSuspended":           network.AuthDead,
-	"RepoDeactivated":         network.AuthDead,
-	"RateLimitExceeded":       network.Rate,
-	"InvalidSwap":             network.Uncertain, // another record has the post's key
+var classByName = map[string]network.ErrorClass{
+	"ExpiredToken":            network.RefreshRequired,
+	"InvalidToken":            network.ReconnectRequired,
+	"AuthMissing":             network.ReconnectRequired,
+	"AuthenticationRequired":  network.ReconnectRequired,
+	"AuthFactorTokenRequired": network.ReconnectRequired,
+	"AccountNotFound":         network.ReconnectRequired,
+	"AccountTakedown":         network.ReconnectRequired,
+	"AccountDeactivated":      network.ReconnectRequired,
+	"RepoNotFound":            network.ReconnectRequired,
+	"RepoTakendown":           network.ReconnectRequired,
+	"RepoSuspended":           network.ReconnectRequired,
+	"RepoDeactivated":         network.ReconnectRequired,
+	"RateLimitExceeded":       network.RateLimited,
+	"InvalidSwap":             network.OutcomeUnknown, // another record has the post's key
 	"BlobNotFound":            network.RejectedMedia,
 	"BlobTooLarge":            network.RejectedMedia,
 	"InvalidMimeType":         network.RejectedMedia,
@@ -57,16 +57,16 @@ func rejection(answer network.Response, now time.Time) *network.Error {
 		class = network.RejectedMedia
 	}
 	rejected := answer.Rejection(class, body.Error, body.Message)
-	if rejected.Class == network.Rate {
-		rejected.After = retryTime(answer.Header, now)
+	if rejected.Class == network.RateLimited {
+		rejected.RetryAt = retryTime(answer.Header, now)
 	}
 	return rejected
 }
 
-func classify(answer network.Response, name string) network.Class {
+func classify(answer network.Response, name string) network.ErrorClass {
 	status := answer.Status
 	if status == http.StatusTooManyRequests {
-		return network.Rate
+		return network.RateLimited
 	}
 	// A response without a name comes from a proxy, not from the server.
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout || name == "" {
@@ -74,14 +74,14 @@ func classify(answer network.Response, name string) network.Class {
 	}
 	class, known := classByName[name]
 	switch {
-	case known && class == network.Rate:
+	case known && class == network.RateLimited:
 		return class
-	case answer.Call.Purpose == network.Authorizing:
-		return network.AuthDead // only a new sign-in returns new tokens
+	case answer.Call.Purpose == network.PurposeAuthorize:
+		return network.ReconnectRequired // only a new sign-in returns new tokens
 	case known:
 		return class
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return network.AuthDead
+		return network.ReconnectRequired
 	}
 	return network.Rejected
 }

@@ -26,7 +26,8 @@ func serve(t *testing.T, status int, header map[string]string, body string) netw
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	return network.Grant{Server: server.URL, Account: "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", Username: "alice.test", Access: "a", Refresh: "r"}
+	return network.Grant{Server: server.URL, Account: "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", Username: "alice.test",
+		AccessToken: "a", RefreshToken: "r"}
 }
 
 // plainDraft returns a draft that was prepared without a request.
@@ -60,12 +61,12 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(release)
-	g := network.Grant{Server: server.URL, Account: "did:plc:a", Access: "a", Refresh: "r"}
+	g := network.Grant{Server: server.URL, Account: "did:plc:a", AccessToken: "a", RefreshToken: "r"}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-heard; cancel() }()
 	_, err := newNetwork().Commit(ctx, g, plainDraft(t), nil)
-	networktest.WantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "")
 }
 
 // The outcome is Uncertain with a transport that does not report whether it sent the request.
@@ -73,7 +74,7 @@ func TestTransportWithoutTrace(t *testing.T) {
 	t.Parallel()
 	n := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: brokenTransport{}}}})
 	_, err := n.Commit(t.Context(), network.Grant{Server: "http://nobody.invalid", Account: "did:plc:a"}, plainDraft(t), nil)
-	networktest.WantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "")
 }
 
 type brokenTransport struct{}

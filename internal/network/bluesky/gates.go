@@ -31,8 +31,8 @@ func (n *Network) commitWithGates(ctx context.Context, g network.Grant, post dra
 		} `json:"results"`
 	}
 	err := n.call(ctx, call{
-		purpose: network.Committing, verb: http.MethodPost, method: "com.atproto.repo.applyWrites", server: g.Server,
-		token: g.Access,
+		purpose: network.PurposeCommit, verb: http.MethodPost, method: "com.atproto.repo.applyWrites", server: g.Server,
+		token: g.AccessToken,
 		in: struct {
 			Repo   string  `json:"repo"`
 			Writes []write `json:"writes"`
@@ -45,7 +45,7 @@ func (n *Network) commitWithGates(ctx context.Context, g network.Grant, post dra
 	receipt := n.receipt(g, post.RKey, rec)
 	if len(answer.Results) != len(writes) || answer.Results[0].URI != receipt.ID {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK,
+			Class: network.OutcomeUnknown, Status: http.StatusOK,
 			Err: errors.New("creating the records: the response is for other records"),
 		}
 	}

@@ -181,7 +181,7 @@ func uploadWithExpiredToken(t *testing.T, w env) {
 	plan := plan(t, "post-1", content)
 	expired := w.expired(t, g)
 	_, _, err := newNetwork().Prepare(t.Context(), expired, plan, files)
-	networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken")
+	networktest.WantClass(t, err, network.RefreshRequired, "ExpiredToken")
 	renewed := must.Get(newNetwork().Refresh(t.Context(), expired))(t)
 	d, _, err := newNetwork().Prepare(t.Context(), renewed, plan, files)
 	must.NoError(t, err)

@@ -29,7 +29,7 @@ func (zeros) Read(into []byte) (int, error) { clear(into); return len(into), nil
 func TestUnopenableMedia(t *testing.T) {
 	t.Parallel()
 	unfit := &network.Error{Class: network.RejectedMedia, Code: "NoSuchMedia"}
-	for want, failed := range map[network.Class]error{network.RejectedMedia: unfit, network.Transient: errLost} {
+	for want, failed := range map[network.ErrorClass]error{network.RejectedMedia: unfit, network.Transient: errLost} {
 		picture := pngItem(t, 10, 10, "")
 		picture.failed = failed
 		files, content := newLibrary(picture)
@@ -97,7 +97,7 @@ func TestCollectWithoutPicture(t *testing.T) {
 		`{"followersCount":1}`:            true,
 		`{"avatar":"https://cdn.test/1"}`: false,
 	} {
-		s := networktest.NewStub(t, withVideoService, network.App{}, networktest.Answer{Body: body})
+		s := networktest.NewStub(t, withVideoService, network.App{}, networktest.StubResponse{Body: body})
 		got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10)
 		if err != nil || got.NoPicture != none || none && got.Picture != "" {
 			t.Errorf("%s: %+v, %v", body, got, err)

@@ -40,7 +40,7 @@ func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle str
 		DID string `json:"did"`
 	}
 	err := n.call(ctx, call{
-		purpose: network.Reading,
+		purpose: network.PurposeRead,
 		verb:    http.MethodGet,
 		method:  "com.atproto.identity.resolveHandle",
 		server:  g.Server,

@@ -163,8 +163,8 @@ type gate struct {
 	Record     json.RawMessage `json:"record"`
 }
 
-// typed is an object with only a type, such as a rule of a gate.
-type typed struct {
+// typedObject is an object with only a type, such as a rule of a gate.
+type typedObject struct {
 	Type string `json:"$type"`
 }
 
@@ -173,7 +173,7 @@ const (
 	postGate   = "app.bsky.feed.postgate"
 )
 
-var replyRules = map[string]typed{
+var replyRules = map[string]typedObject{
 	"mentioned": {threadGate + "#mentionRule"}, "followers": {threadGate + "#followerRule"},
 	"following": {threadGate + "#followingRule"},
 }
@@ -181,7 +181,7 @@ var replyRules = map[string]typed{
 // newGates returns the gates that a post's reply settings and its setting for quotes require.
 func newGates(o draftOptions, uri, createdAt string) ([]gate, error) {
 	var gates []gate
-	add := func(collection, member string, rules []typed) error {
+	add := func(collection, member string, rules []typedObject) error {
 		encoded, err := json.Marshal(map[string]any{"$type": collection, "post": uri, "createdAt": createdAt, member: rules})
 		if err != nil {
 			return fmt.Errorf("writing the record: %w", err)
@@ -190,7 +190,7 @@ func newGates(o draftOptions, uri, createdAt string) ([]gate, error) {
 		return nil
 	}
 	if len(o.ReplySettings) > 0 && !slices.Contains(o.ReplySettings, everybody) {
-		allow := []typed{} // empty: nobody can reply
+		allow := []typedObject{} // empty: nobody can reply
 		for _, setting := range o.ReplySettings {
 			if rule, known := replyRules[setting]; known {
 				allow = append(allow, rule)
@@ -201,7 +201,7 @@ func newGates(o draftOptions, uri, createdAt string) ([]gate, error) {
 		}
 	}
 	if o.DisableQuotes {
-		if err := add(postGate, "embeddingRules", []typed{{postGate + "#disableRule"}}); err != nil {
+		if err := add(postGate, "embeddingRules", []typedObject{{postGate + "#disableRule"}}); err != nil {
 			return nil, fmt.Errorf("writing the post gate: %w", err)
 		}
 	}
@@ -272,9 +272,10 @@ func (n *Network) checkQuotable(ctx context.Context, g network.Grant, quoted pos
 		return err
 	}
 	var rules struct {
-		Embedding []typed `json:"embeddingRules"`
+		Embedding []typedObject `json:"embeddingRules"`
 	}
-	if json.Unmarshal(stored.Value, &rules) == nil && slices.Contains(rules.Embedding, typed{postGate + "#disableRule"}) {
+	if json.Unmarshal(stored.Value, &rules) == nil && slices.Contains(rules.Embedding,
+		typedObject{postGate + "#disableRule"}) {
 		return quoteError(codeQuotesDisabled, "The author of the quoted post does not allow quotes of it.", nil)
 	}
 	return nil

@@ -196,7 +196,7 @@ func commitWithGatesTwice(t *testing.T, w env) {
 	must.NoError(t, err)
 	first := must.Get(newNetwork().Commit(t.Context(), g, d, nil))(t)
 	_, err = newNetwork().Commit(t.Context(), g, d, nil)
-	networktest.WantClass(t, err, network.Uncertain, "InternalServerError")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "InternalServerError")
 	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
 	if err != nil || verdict != network.Published || receipt != first || len(w.posts(t)) != 1 {
 		t.Errorf("%v, %+v, %v; %d posts", verdict, receipt, err, len(w.posts(t)))
@@ -210,9 +210,9 @@ func commitWithGatesAfterOther(t *testing.T, w env) {
 		plan(t, "post-1", withOptions("second", network.BlueskyOptions{ReplySettings: []string{"nobody"}})), nil)
 	must.NoError(t, err)
 	_, err = newNetwork().Commit(t.Context(), g, d, nil)
-	networktest.WantClass(t, err, network.Uncertain, "InternalServerError")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "InternalServerError")
 	_, _, err = newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
-	networktest.WantClass(t, err, network.Uncertain, "RecordDiffers")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "RecordDiffers")
 	if diff := cmp.Diff([]string{"first"}, w.texts(t)); diff != "" {
 		t.Error(diff)
 	}
@@ -236,7 +236,7 @@ func TestOptionsDescribed(t *testing.T) {
 	publish("b", network.BlueskyOptions{
 		QuoteURL: first.ID, ReplySettings: []string{"mentioned", "followers", "following"}, DisableQuotes: true,
 	})
-	if f.Wire.Count("applyWrites") != 1 || f.Wire.Count("uploadBlob") != 1 {
+	if f.Transport.Count("applyWrites") != 1 || f.Transport.Count("uploadBlob") != 1 {
 		t.Error("the options were not sent")
 	}
 }

@@ -30,11 +30,11 @@ func (n *Network) Commit(
 		URI string `json:"uri"`
 	}
 	err = n.call(ctx, call{
-		purpose: network.Committing,
+		purpose: network.PurposeCommit,
 		verb:    http.MethodPost,
 		method:  "com.atproto.repo.putRecord",
 		server:  g.Server,
-		token:   g.Access,
+		token:   g.AccessToken,
 		in: struct {
 			Repo       string          `json:"repo"`
 			Collection string          `json:"collection"`
@@ -50,7 +50,7 @@ func (n *Network) Commit(
 	receipt := n.receipt(g, post.RKey, rec)
 	if answer.URI != receipt.ID {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK,
+			Class: network.OutcomeUnknown, Status: http.StatusOK,
 			Err: errors.New("creating the record: the response is for another record"),
 		}
 	}
@@ -83,7 +83,7 @@ func (n *Network) Resolve(
 	}
 	if !same {
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Code: "RecordDiffers",
+			Class: network.OutcomeUnknown, Status: http.StatusOK, Code: "RecordDiffers",
 			Err: errors.New("another record has the post's key; compare it with the post on Bluesky"),
 		}
 	}
@@ -111,7 +111,7 @@ func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (
 func (n *Network) readRecord(ctx context.Context, g network.Grant, repo, collection, rkey string) (storedRecord, error) {
 	var answer storedRecord
 	err := n.call(ctx, call{
-		purpose: network.Reading,
+		purpose: network.PurposeRead,
 		verb:    http.MethodGet,
 		method:  "com.atproto.repo.getRecord",
 		server:  g.Server,

@@ -26,13 +26,13 @@ type session struct {
 	} `json:"didDoc"`
 }
 
-// Connect signs in with an app password. The error is of class AuthDead if the password is wrong, a second factor is
+// Connect signs in with an app password. The error is of class ReconnectRequired if the password is wrong, a second factor is
 // required, or the account is inactive.
 func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.Grant, error) {
 	identifier := strings.TrimPrefix(strings.TrimSpace(c.Identifier), "@")
 	var answer session
 	err := n.call(ctx, call{
-		purpose: network.Reading,
+		purpose: network.PurposeRead,
 		verb:    http.MethodPost,
 		method:  "com.atproto.server.createSession",
 		server:  c.Server,
@@ -47,7 +47,7 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 	}
 	if answer.Active != nil && !*answer.Active {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Status: http.StatusOK, Code: "AccountInactive",
+			Class: network.ReconnectRequired, Status: http.StatusOK, Code: "AccountInactive",
 			Message: network.Clip(answer.Status, maxMessage),
 			Err:     errors.New("signing in: the account is not active; reactivate it on Bluesky"),
 		}
@@ -56,15 +56,15 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 }
 
 // Refresh exchanges the refresh token for a new pair of tokens. The old refresh token expires soon after. The error is
-// of class AuthDead only if the server rejects the token, not if a response is missing.
+// of class ReconnectRequired only if the server rejects the token, not if a response is missing.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	var answer session
 	err := n.call(ctx, call{
-		purpose: network.Authorizing,
+		purpose: network.PurposeAuthorize,
 		verb:    http.MethodPost,
 		method:  "com.atproto.server.refreshSession",
 		server:  g.Server,
-		token:   g.Refresh,
+		token:   g.RefreshToken,
 		out:     &answer,
 	})
 	if err != nil {
@@ -79,8 +79,8 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 // Revoke ends the session of a grant.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	return n.call(ctx, call{
-		purpose: network.Authorizing, verb: http.MethodPost, method: "com.atproto.server.deleteSession",
-		server: g.Server, token: g.Refresh,
+		purpose: network.PurposeAuthorize, verb: http.MethodPost, method: "com.atproto.server.deleteSession",
+		server: g.Server, token: g.RefreshToken,
 	})
 }
 
@@ -93,7 +93,7 @@ func (s session) grant(server string) (network.Grant, error) {
 		username = s.DID
 	}
 	return network.Grant{
-		Server: s.pdsURL(server), Account: s.DID, Username: username, Access: s.Access, Refresh: s.Refresh,
+		Server: s.pdsURL(server), Account: s.DID, Username: username, AccessToken: s.Access, RefreshToken: s.Refresh,
 	}, nil
 }
 

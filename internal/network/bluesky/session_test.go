@@ -45,7 +45,8 @@ func TestConnectFindsPDS(t *testing.T) {
 		given := serve(t, http.StatusOK, nil, sessionWith(t, c.more))
 		g := must.Get(newNetwork().Connect(t.Context(),
 			network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"}))(t)
-		want := network.Grant{Server: c.want, Account: aliceDID, Username: "alice.test", Access: "access", Refresh: "refresh"}
+		want := network.Grant{Server: c.want, Account: aliceDID, Username: "alice.test", AccessToken: "access",
+			RefreshToken: "refresh"}
 		if want.Server == "" {
 			want.Server = given.Server
 		}
@@ -59,11 +60,11 @@ func TestInvalidSessions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		more map[string]any
-		want network.Class
+		want network.ErrorClass
 	}{
 		"no token":         {map[string]any{"accessJwt": ""}, network.Transient},
 		"no DID":           {map[string]any{"did": "alice"}, network.Transient},
-		"not active":       {map[string]any{"active": false, "status": "takendown"}, network.AuthDead},
+		"not active":       {map[string]any{"active": false, "status": "takendown"}, network.ReconnectRequired},
 		"no usable handle": {map[string]any{"handle": "handle", "active": true}, ""},
 	} {
 		given := serve(t, http.StatusOK, nil, sessionWith(t, c.more))
@@ -119,7 +120,7 @@ func TestRevoke(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	g := network.Grant{Server: server.URL, Account: aliceDID, Access: "access", Refresh: "refresh"}
+	g := network.Grant{Server: server.URL, Account: aliceDID, AccessToken: "access", RefreshToken: "refresh"}
 	must.NoError(t, newNetwork().Revoke(t.Context(), g))
 	if err := newNetwork().Revoke(t.Context(), g); err == nil {
 		t.Error("revoking an ended session returned no error")

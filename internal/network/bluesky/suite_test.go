@@ -73,9 +73,9 @@ var genuineCases = map[string]string{
 func TestVerification(t *testing.T) {
 	t.Parallel()
 	c := withVideoService
-	c.Posts, c.Genuine = adapter.Posts, map[string]bool{}
+	c.Posts, c.RealServer = adapter.Posts, map[string]bool{}
 	for capability, name := range genuineCases {
-		if c.Genuine[capability] = cases[name] != nil; cases[name] == nil {
+		if c.RealServer[capability] = cases[name] != nil; cases[name] == nil {
 			t.Errorf("no case %q", name)
 		}
 	}
@@ -91,7 +91,7 @@ func TestGenuineServer(t *testing.T) {
 			w := env{url: server.URL}
 			w.handle, w.did, w.password = server.NewAccount(t)
 			w.expired = func(t *testing.T, g network.Grant) network.Grant {
-				g.Access = server.ExpireToken(t, g.Access)
+				g.AccessToken = server.ExpireToken(t, g.AccessToken)
 				return g
 			}
 			w.another = func(t *testing.T) network.Grant {
@@ -152,7 +152,8 @@ func prepare(t *testing.T, g network.Grant, seed, text string) network.Draft {
 
 func plan(t *testing.T, seed string, c network.Content) network.Draft {
 	t.Helper()
-	d := must.Get(newNetwork().Plan(network.Intent{Seed: seed, First: planTime, At: planTime, Content: c}))(t)
+	d := must.Get(newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: planTime, At: planTime,
+		Content: c}))(t)
 	return d
 }
 

@@ -110,7 +110,8 @@ func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
 		Status job `json:"jobStatus"`
 	}
 	err := n.call(ctx, call{
-		purpose: network.Reading, verb: http.MethodGet, method: "app.bsky.video.getJobStatus", server: n.opts.VideoURL,
+		purpose: network.PurposeRead, verb: http.MethodGet, method: "app.bsky.video.getJobStatus",
+		server: n.opts.VideoURL,
 		params: url.Values{"jobId": {id}}, out: &answer,
 	})
 	return answer.Status, n.serviceError(err)
@@ -133,7 +134,7 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 		Status job `json:"jobStatus"` // format in the lexicon
 	}
 	err = n.call(ctx, call{
-		purpose: network.Transferring, verb: http.MethodPost, method: "app.bsky.video.uploadVideo",
+		purpose: network.PurposeTransfer, verb: http.MethodPost, method: "app.bsky.video.uploadVideo",
 		server: n.opts.VideoURL, token: token, file: &file, out: &answer, orStatus: http.StatusConflict,
 		params: url.Values{"did": {g.Account}, "name": {d.RKey + ".mp4"}},
 	})
@@ -163,7 +164,7 @@ func (n *Network) uploadRejection(j job) *network.Error {
 		rejected.Code = j.Error
 	}
 	if isQuotaUsed(rejected) {
-		rejected.Class, rejected.After = network.Quota, n.quotaEnd()
+		rejected.Class, rejected.RetryAt = network.QuotaExceeded, n.quotaEnd()
 	}
 	return rejected
 }
@@ -196,7 +197,8 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 		Message   string `json:"message"`
 	}
 	err = n.call(ctx, call{
-		purpose: network.Reading, verb: http.MethodGet, method: limitsMethod, server: n.opts.VideoURL, token: token, out: &limits,
+		purpose: network.PurposeRead, verb: http.MethodGet, method: limitsMethod, server: n.opts.VideoURL,
+		token: token, out: &limits,
 	})
 	if errors.As(err, &rejected) && (rejected.Status == http.StatusUnauthorized || rejected.Status == http.StatusForbidden) {
 		return errNoVideoService
@@ -222,7 +224,7 @@ func (n *Network) limitError(used bool, code, message string) *network.Error {
 		rejection.Code = code
 	}
 	if used {
-		rejection.Class, rejection.After = network.Quota, n.quotaEnd()
+		rejection.Class, rejection.RetryAt = network.QuotaExceeded, n.quotaEnd()
 	}
 	return rejection
 }
@@ -241,8 +243,9 @@ func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, me
 		Token string `json:"token"`
 	}
 	err = n.call(ctx, call{
-		purpose: network.Reading, verb: http.MethodGet, method: "com.atproto.server.getServiceAuth", server: g.Server,
-		token: g.Access, out: &answer, params: url.Values{
+		purpose: network.PurposeRead, verb: http.MethodGet, method: "com.atproto.server.getServiceAuth",
+		server: g.Server,
+		token:  g.AccessToken, out: &answer, params: url.Values{
 			"aud": {"did:web:" + strings.ReplaceAll(target.Host, ":", "%3A")}, "lxm": {method},
 			"exp": {strconv.FormatInt(n.opts.Now().Add(tokenLife(method)).Unix(), 10)},
 		},
@@ -273,8 +276,8 @@ func (n *Network) serviceError(err error) error {
 	changed.Host = n.opts.VideoURL
 	switch {
 	case isQuotaUsed(rejected):
-		changed.Class, changed.After = network.Quota, n.quotaEnd()
-	case rejected.Class == network.AuthDead, rejected.Class == network.AuthRefresh:
+		changed.Class, changed.RetryAt = network.QuotaExceeded, n.quotaEnd()
+	case rejected.Class == network.ReconnectRequired, rejected.Class == network.RefreshRequired:
 		changed.Class = network.Transient
 	}
 	return &changed

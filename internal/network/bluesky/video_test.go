@@ -50,11 +50,11 @@ func TestVideoProcessing(t *testing.T) {
 	if err != nil || len(drafts) != 6 { // it takes 10 seconds, and is checked every 3
 		t.Fatalf("%d drafts, %v", len(drafts), err)
 	}
-	if direct := f.Wire.Count("/xrpc/com.atproto.repo.uploadBlob"); direct != 0 {
+	if direct := f.Transport.Count("/xrpc/com.atproto.repo.uploadBlob"); direct != 0 {
 		t.Errorf("%d uploads to the account's server", direct)
 	}
 	var methods []string
-	for _, r := range f.Wire.Requests("getServiceAuth") {
+	for _, r := range f.Transport.Requests("getServiceAuth") {
 		q := r.URL.Query()
 		methods = append(methods, q.Get("lxm"))
 		if !strings.HasPrefix(q.Get("aud"), "did:web:127.0.0.1%3A") || q.Get("exp") == "" {
@@ -64,12 +64,12 @@ func TestVideoProcessing(t *testing.T) {
 	if len(methods) != 2 || methods[0] != "app.bsky.video.getUploadLimits" || methods[1] != "com.atproto.repo.uploadBlob" {
 		t.Error(methods)
 	}
-	for _, r := range f.Wire.Requests("/xrpc/app.bsky.video") {
-		if strings.Contains(r.Header.Get("Authorization"), g.Access) {
+	for _, r := range f.Transport.Requests("/xrpc/app.bsky.video") {
+		if strings.Contains(r.Header.Get("Authorization"), g.AccessToken) {
 			t.Errorf("%s has the account's own token", r.URL.Path)
 		}
 	}
-	upload := f.Wire.Requests("uploadVideo")[0]
+	upload := f.Transport.Requests("uploadVideo")[0]
 	if q := upload.URL.Query(); q.Get("did") != g.Account || !strings.HasSuffix(q.Get("name"), ".mp4") ||
 		upload.Header.Get("Content-Type") != "video/mp4" {
 		t.Errorf("%v, %v", upload.URL, upload.Header)
@@ -84,9 +84,9 @@ func TestKnownVideo(t *testing.T) {
 	g := f.Grant()
 	media := oneFilm(f.Library)
 	f.MustPrepare(g, "film", media...)
-	asked := f.Wire.Count("getJobStatus")
+	asked := f.Transport.Count("getJobStatus")
 	f.MustPrepare(g, "again", media...)
-	if sent, now := f.Wire.Count("uploadVideo"), f.Wire.Count("getJobStatus"); sent != 2 || now != asked {
+	if sent, now := f.Transport.Count("uploadVideo"), f.Transport.Count("getJobStatus"); sent != 2 || now != asked {
 		t.Errorf("%d uploads, %d more checks of the job", sent, now-asked)
 	}
 }
@@ -100,11 +100,11 @@ func TestVideoLimits(t *testing.T) {
 		f.MustPrepare(g, "film", f.Library.Video(1000+i))
 	}
 	_, err := f.Prepare(g, f.Plan("one more", oneFilm(f.Library)...))
-	failed := networktest.WantClass(t, err, network.Quota, "")
-	if want := f.Clock.Now().Add(24 * time.Hour); !failed.After.Equal(want) || failed.Message == "" {
+	failed := networktest.WantClass(t, err, network.QuotaExceeded, "")
+	if want := f.Clock.Now().Add(24 * time.Hour); !failed.RetryAt.Equal(want) || failed.Message == "" {
 		t.Errorf("%+v, want after %v", failed, want)
 	}
-	if sent := f.Wire.Count("uploadVideo"); sent != 25 {
+	if sent := f.Transport.Count("uploadVideo"); sent != 25 {
 		t.Errorf("%d uploads", sent)
 	}
 	f.Clock.Advance(24 * time.Hour)
@@ -117,14 +117,14 @@ func TestVideoOfUnconfirmedAccount(t *testing.T) {
 	g := f.Connect("", networktest.Unconfirmed)
 	_, err := f.Prepare(g, f.Plan("film", oneFilm(f.Library)...))
 	failed := networktest.WantClass(t, err, network.RejectedMedia, "")
-	if !strings.Contains(failed.Message, "confirm your email") || f.Wire.Count("upload") != 0 {
+	if !strings.Contains(failed.Message, "confirm your email") || f.Transport.Count("upload") != 0 {
 		t.Errorf("%+v", failed)
 	}
 	f.Publish(g, f.MustPrepare(g, "text"))
 }
 
 // videoServer responds to each call with the next of its method's answers.
-func videoServer(t *testing.T, answers map[string][]networktest.Answer) (*networktest.Stub, map[string]int) {
+func videoServer(t *testing.T, answers map[string][]networktest.StubResponse) (*networktest.Stub, map[string]int) {
 	t.Helper()
 	calls := map[string]int{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -132,7 +132,7 @@ func videoServer(t *testing.T, answers map[string][]networktest.Answer) (*networ
 		method := r.URL.Path[strings.LastIndexByte(r.URL.Path, '.')+1:]
 		turns := answers[method]
 		if len(turns) == 0 {
-			turns = []networktest.Answer{{Body: map[string]string{
+			turns = []networktest.StubResponse{{Body: map[string]string{
 				"getServiceAuth":  `{"token":"service"}`,
 				"getUploadLimits": `{"canUpload":true}`,
 				"uploadVideo":     `{"jobId":"j1","state":"JOB_STATE_CREATED"}`,
@@ -175,19 +175,19 @@ const (
 // Prepare fails immediately if the video is invalid. Other failed jobs are retried a few times.
 func TestVideoJobs(t *testing.T) {
 	t.Parallel()
-	status := func(bodies ...string) map[string][]networktest.Answer {
-		var turns []networktest.Answer
+	status := func(bodies ...string) map[string][]networktest.StubResponse {
+		var turns []networktest.StubResponse
 		for _, body := range bodies {
-			turns = append(turns, networktest.Answer{Body: body})
+			turns = append(turns, networktest.StubResponse{Body: body})
 		}
-		return map[string][]networktest.Answer{"getJobStatus": turns}
+		return map[string][]networktest.StubResponse{"getJobStatus": turns}
 	}
-	unknown := map[string][]networktest.Answer{
+	unknown := map[string][]networktest.StubResponse{
 		"getJobStatus": {{Status: 400, Body: `{"error":"InvalidRequest","message":"Job not found"}`}},
 	}
 	for name, c := range map[string]struct {
-		answers map[string][]networktest.Answer
-		class   network.Class
+		answers map[string][]networktest.StubResponse
+		class   network.ErrorClass
 		code    string
 		uploads int
 	}{
@@ -199,51 +199,56 @@ func TestVideoJobs(t *testing.T) {
 		"fails always":  {status(fmt.Sprintf(jobFailure, "pds_upload_failure")), network.Transient, "pds_upload_failure", 3},
 		"unknown job":   {unknown, network.Transient, "InvalidRequest", 3},
 		"not a blob":    {status(`{"jobStatus":{"jobId":"j1","state":"JOB_STATE_COMPLETED","blob":{}}}`), network.Transient, "", 1},
-		"uploaded before": {map[string][]networktest.Answer{
+		"uploaded before": {map[string][]networktest.StubResponse{
 			"uploadVideo":  {{Status: 409, Body: `{"jobId":"j1","state":"JOB_STATE_COMPLETED","error":"already_exists"}`}},
 			"getJobStatus": {{Body: processed}},
 		}, "", "", 1},
-		"processed before":     {map[string][]networktest.Answer{"uploadVideo": {{Status: 409, Body: known}}}, "", "", 1},
+		"processed before": {map[string][]networktest.StubResponse{"uploadVideo": {{Status: 409, Body: known}}},
+			"", "", 1},
 		"known once processed": {status(`{"jobStatus":` + known + `}`), "", "", 1},
 		"no blob yet": {status(`{"jobStatus":{"jobId":"j1","state":"JOB_STATE_ENCODING","blob":null}}`,
 			processed), "", "", 1},
-		"response as in the lexicon": {map[string][]networktest.Answer{"uploadVideo": {{Body: processed}}}, "", "", 1},
-		"no job":                     {map[string][]networktest.Answer{"uploadVideo": {{Body: `{}`}}}, network.Transient, "", 1},
-		"daily limit, by code": {map[string][]networktest.Answer{
+		"response as in the lexicon": {map[string][]networktest.StubResponse{"uploadVideo": {{Body: processed}}}, "",
+			"", 1},
+		"no job": {map[string][]networktest.StubResponse{"uploadVideo": {{Body: `{}`}}},
+			network.Transient, "", 1},
+		"daily limit, by code": {map[string][]networktest.StubResponse{
 			"uploadVideo": {{Status: 400, Body: `{"error":"DailyLimitExceeded"}`}},
-		}, network.Quota, "DailyLimitExceeded", 1},
-		"daily limit, by error text": {map[string][]networktest.Answer{
+		}, network.QuotaExceeded, "DailyLimitExceeded", 1},
+		"daily limit, by error text": {map[string][]networktest.StubResponse{
 			"uploadVideo": {{Body: `{"error":"User has exceeded daily upload bytes limit"}`}},
-		}, network.Quota, "", 1},
-		"daily limit, by message": {map[string][]networktest.Answer{
+		}, network.QuotaExceeded, "", 1},
+		"daily limit, by message": {map[string][]networktest.StubResponse{
 			"uploadVideo": {{Status: 400, Body: `{"error":"BadRequest","message":"User has exceeded daily upload videos limit"}`}},
-		}, network.Quota, "BadRequest", 1},
-		"unconfirmed": {map[string][]networktest.Answer{
+		}, network.QuotaExceeded, "BadRequest", 1},
+		"unconfirmed": {map[string][]networktest.StubResponse{
 			"uploadVideo": {{Body: `{"jobId":"","error":"unconfirmed_email","message":"why"}`}},
 		}, network.RejectedMedia, "unconfirmed_email", 1},
-		"rejected by error text": {map[string][]networktest.Answer{
+		"rejected by error text": {map[string][]networktest.StubResponse{
 			"uploadVideo": {{Body: `{"error":"Account is not old enough to upload videos: why"}`}},
 		}, network.RejectedMedia, "", 1},
-		"unconfirmed by the limits": {map[string][]networktest.Answer{
+		"unconfirmed by the limits": {map[string][]networktest.StubResponse{
 			"getUploadLimits": {{Body: `{"canUpload":false,"error":"unconfirmed_email","message":"why"}`}},
 		}, network.RejectedMedia, "unconfirmed_email", 0},
-		"token rejected": {map[string][]networktest.Answer{
+		"token rejected": {map[string][]networktest.StubResponse{
 			"uploadVideo": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},
 		}, network.Transient, "AuthenticationRequired", 1},
-		"status rejected": {map[string][]networktest.Answer{
+		"status rejected": {map[string][]networktest.StubResponse{
 			"getJobStatus": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},
 		}, network.Transient, "AuthenticationRequired", 1},
-		"status forbidden": {map[string][]networktest.Answer{
+		"status forbidden": {map[string][]networktest.StubResponse{
 			"getJobStatus": {{Status: 403, Body: `{"error":"Forbidden"}`}},
 		}, network.Transient, "Forbidden", 1},
-		"dead session": {map[string][]networktest.Answer{
+		"dead session": {map[string][]networktest.StubResponse{
 			"getServiceAuth": {{Status: 400, Body: `{"error":"ExpiredToken"}`}},
-		}, network.AuthRefresh, "ExpiredToken", 0},
-		"no token":            {map[string][]networktest.Answer{"getServiceAuth": {{Body: `{}`}}}, network.Transient, "", 0},
-		"service unavailable": {map[string][]networktest.Answer{"getUploadLimits": {{Status: 503}}}, network.Transient, "", 0},
-		"no bytes left": {map[string][]networktest.Answer{
+		}, network.RefreshRequired, "ExpiredToken", 0},
+		"no token": {map[string][]networktest.StubResponse{"getServiceAuth": {{Body: `{}`}}},
+			network.Transient, "", 0},
+		"service unavailable": {map[string][]networktest.StubResponse{"getUploadLimits": {{Status: 503}}},
+			network.Transient, "", 0},
+		"no bytes left": {map[string][]networktest.StubResponse{
 			"getUploadLimits": {{Body: `{"canUpload":true,"remainingDailyVideos":3,"remainingDailyBytes":99}`}},
-		}, network.Quota, "", 0},
+		}, network.QuotaExceeded, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,8 +262,9 @@ func TestVideoJobs(t *testing.T) {
 			} else {
 				failed := networktest.WantClass(t, err, c.class, c.code)
 				wantHost(t, failed, c.answers)
-				if tomorrow := networktest.Start.Add(24 * time.Hour); c.class == network.Quota && !failed.After.Equal(tomorrow) {
-					t.Errorf("not before %v", failed.After)
+				if tomorrow := networktest.Start.Add(24 * time.Hour); c.class == network.QuotaExceeded &&
+					!failed.RetryAt.Equal(tomorrow) {
+					t.Errorf("not before %v", failed.RetryAt)
 				}
 				if c.class == network.RejectedMedia && !strings.HasSuffix(failed.Message, "why") {
 					t.Errorf("message %q", failed.Message)
@@ -273,7 +279,7 @@ func TestVideoJobs(t *testing.T) {
 
 // wantHost checks that a failure of the video service has the service as its Host, so that it does not count against
 // the account's server.
-func wantHost(t *testing.T, failed *network.Error, answers map[string][]networktest.Answer) {
+func wantHost(t *testing.T, failed *network.Error, answers map[string][]networktest.StubResponse) {
 	t.Helper()
 	_, ofServer := answers["getServiceAuth"]
 	if failed.Class == network.Transient && ofServer == (failed.Host != "") {
@@ -284,8 +290,8 @@ func wantHost(t *testing.T, failed *network.Error, answers map[string][]networkt
 // If the service does not support an account, videos are uploaded to the account's server.
 func TestVideoWithoutService(t *testing.T) {
 	t.Parallel()
-	blob := []networktest.Answer{{Body: `{"blob":{"$type":"blob","ref":{"$link":"bafkreia"},"mimeType":"video/mp4","size":100}}`}}
-	for name, answers := range map[string]map[string][]networktest.Answer{
+	blob := []networktest.StubResponse{{Body: `{"blob":{"$type":"blob","ref":{"$link":"bafkreia"},"mimeType":"video/mp4","size":100}}`}}
+	for name, answers := range map[string]map[string][]networktest.StubResponse{
 		"a server without service tokens": {"getServiceAuth": {{Status: 501, Body: `{"error":"MethodNotImplemented"}`}}},
 		"a service that rejects the token": {
 			"getUploadLimits": {{Status: 401, Body: `{"error":"AuthenticationRequired"}`}},

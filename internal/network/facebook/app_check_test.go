@@ -12,14 +12,16 @@ func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-unreviewed"), 0)
 	found := f.CheckedApp()
-	networktest.WantFinding(t, found, network.Works, "client ID and secret")
-	networktest.WantFinding(t, found, network.Unclear, "App Review: Not approved: pages_show_list", "Complete App Review")
+	networktest.WantFinding(t, found, network.CheckPassed, "client ID and secret")
+	networktest.WantFinding(t, found, network.CheckUnclear, "App Review: Not approved: pages_show_list",
+		"Complete App Review")
 
 	g := f.Candidates("", networktest.Account+"&declined=read_insights")[0].Grant
 	found = f.CheckedAccount(g)
-	networktest.WantFinding(t, found, network.Fails, "permission read_insights", "metrics are missing", "Connect the account again")
-	networktest.WantFinding(t, found, network.Works, "permission pages_manage_posts")
-	if bad := networktest.Findings(found, network.Fails); len(bad) != 1 {
+	networktest.WantFinding(t, found, network.CheckFailed, "permission read_insights", "metrics are missing",
+		"Connect the account again")
+	networktest.WantFinding(t, found, network.CheckPassed, "permission pages_manage_posts")
+	if bad := networktest.Findings(found, network.CheckFailed); len(bad) != 1 {
 		t.Errorf("failures: %q", bad)
 	}
 }

@@ -102,7 +102,7 @@ func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, l
 	}
 	posts, cut, err := list(countFields)
 	netErr, ok := errors.AsType[*network.Error](graph.DowngradeMissingPermission(err))
-	if ok && (netErr.Class == network.Unapproved || netErr.Class == network.Rejected) {
+	if ok && (netErr.Class == network.AppNotApproved || netErr.Class == network.Rejected) {
 		return list(plainFields)
 	}
 	return posts, cut, err

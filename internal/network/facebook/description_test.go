@@ -59,7 +59,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 	networktest.WantDescribed(t, r.Method+" "+parts[3], params, slices.Collect(maps.Keys(sent)))
 	networktest.WantDescribed(t, "the fields of "+parts[3], fields, fieldNames(sent.Get("fields")))
-	networktest.WantDescribed(t, "the answer to "+parts[3], fields, memberNames(t, r.Answer))
+	networktest.WantDescribed(t, "the answer to "+parts[3], fields, memberNames(t, r.ResponseBody))
 }
 
 // undescribed are the calls that Meta's description lacks.
@@ -82,7 +82,7 @@ func TestCallsDescribed(t *testing.T) {
 	f.MakeEveryCall()
 	for _, part := range []string{"/video_reels", "/videos", "/photos", "/feed", "/published_posts", "/me/accounts",
 		"/photo_stories", "/video_stories", "/stories"} {
-		if f.Wire.Count(part) == 0 {
+		if f.Transport.Count(part) == 0 {
 			t.Errorf("%s was not called", part)
 		}
 	}

@@ -33,14 +33,15 @@ var drafts = network.DraftCodec[draft]{Kind: "a Facebook post", Validate: draft.
 
 // Plan fixes the text, the link to preview, the media and the options, or the text of a comment. A story has no text.
 // The network supports no client-chosen keys.
-func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	if i.Reply != nil {
 		return network.PlanFirstComment(i)
 	}
 	o := i.Content.Options
 	p := draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		Format: choices(o).Format, Place: choices(o).Place, Title: strings.ToValidUTF8(choices(o).Title, "\uFFFD"),
+		Format: postOptions(o).Format, Place: postOptions(o).Place, Title: strings.ToValidUTF8(postOptions(o).Title,
+			"\uFFFD"),
 	}
 	if p.isStory() {
 		p.Text, p.Reel = "", p.isVideo()

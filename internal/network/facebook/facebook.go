@@ -93,7 +93,7 @@ func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 // newCall returns a call to the versioned API with a Page's token.
 func (n *Network) newCall(g network.Grant, method, path string, params url.Values, out any) graph.Call {
 	return graph.Call{
-		Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access,
+		Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.AccessToken,
 		Secret: n.opts.ClientSecret, Params: params, Out: out,
 	}
 }

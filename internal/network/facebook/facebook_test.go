@@ -46,8 +46,8 @@ func with(o network.FacebookOptions) network.Options { return network.Options{Fa
 var story = with(network.FacebookOptions{Format: network.FormatStory})
 
 var adapter = networktest.Case{
-	Platform: "facebook",
-	Wire:     checkCall, Described: isDescribed,
+	Platform:     "facebook",
+	CheckTraffic: checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return facebook.New(facebook.Options{
 			App: app, AuthorizeHost: base + "/www", GraphHost: base + "/graph", VideoHost: base + "/video",
@@ -58,8 +58,9 @@ var adapter = networktest.Case{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g, ends := found[0].Grant, networktest.Start.Add(60*day)
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
-				Server: url + "/graph", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: ends,
-				Refresh: g.Refresh, RefreshExpires: ends,
+				Server: url + "/graph", Account: g.Account, Username: "harbour.coffee", AccessToken: g.AccessToken,
+				Expires:      ends,
+				RefreshToken: g.RefreshToken, RefreshExpires: ends,
 				Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts", "read_insights",
 					"pages_manage_engagement", "business_management"},
 				Holder: "facebook:" + strings.TrimPrefix(g.Holder, "facebook:"),
@@ -67,24 +68,28 @@ var adapter = networktest.Case{
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute,
 		Life: 60 * day, Renew: 30 * day, GrantLife: 61 * day, RotatesRefresh: true, TokenLasts: true,
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, ExpiredRefresh: "190/463",
-		Revoked: "190/463", RevokedTwice: network.AuthDead,
+		UnknownTokenError: networktest.ExpectedError{Class: network.ReconnectRequired, Code: "190"},
+		ExpiredRefresh:    "190/463",
+		RevokedCode:       "190/463", SecondRevocation: network.ReconnectRequired,
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "text", Format: network.FormatText, Settled: time.Minute},
+			{Name: "text", Format: network.FormatText, AbsentAfter: time.Minute},
 			{Name: "https://a.test/page", Text: "see https://a.test/page", Format: network.FormatLink, Variant: true},
-			{Name: "an image", Media: image, Format: network.FormatImage, Settled: time.Minute, UploadStart: "/photos"},
+			{Name: "an image", Media: image, Format: network.FormatImage, AbsentAfter: time.Minute,
+				UploadStart: "/photos"},
 			{
-				Name: "images", Media: images, Format: network.FormatCarousel, Settled: time.Minute, UploadStart: "/photos",
-				Uploads: 2,
+				Name: "images", Media: images, Format: network.FormatCarousel, AbsentAfter: time.Minute,
+				UploadStart: "/photos",
+				Uploads:     2,
 			},
 			{
-				Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/videos",
-				Uploads: 4, ListedElsewhere: true,
+				Name: "a video", Media: film, Format: network.FormatVideo, AbsentAfter: time.Minute,
+				UploadStart: "/videos",
+				Uploads:     4, ListedElsewhere: true,
 			},
 			{
-				Name: "a reel", Media: reel, Format: network.FormatReel, Settled: time.Minute,
+				Name: "a reel", Media: reel, Format: network.FormatReel, AbsentAfter: time.Minute,
 				UploadStart: "/video-upload/", ListedElsewhere: true,
 			},
 			{Name: "a post with options", Text: "see https://a.test/", Options: with(network.FacebookOptions{
@@ -94,11 +99,13 @@ var adapter = networktest.Case{
 				Format: network.FormatReel, Title: "Waves", Place: "123",
 			}), Format: network.FormatReel, Variant: true, ListedElsewhere: true},
 			{
-				Name: "a story", Media: image, Options: story, NoText: true, Uncollected: true, Settled: time.Minute,
+				Name: "a story", Media: image, Options: story, NoText: true, Uncollected: true,
+				AbsentAfter: time.Minute,
 				UploadStart: "/photos",
 			},
 			{
-				Name: "a video story", Media: reel, Options: story, NoText: true, Uncollected: true, Settled: time.Minute,
+				Name: "a video story", Media: reel, Options: story, NoText: true, Uncollected: true,
+				AbsentAfter: time.Minute,
 				UploadStart: "/video-upload/",
 			},
 		},
@@ -154,60 +161,67 @@ var adapter = networktest.Case{
 			networktest.CommitCall(readyReel), networktest.PrepareCall(plannedVideo), networktest.PrepareCall(plannedReel),
 			networktest.RefreshCall(""), networktest.ExchangeCall(""),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{Status: http.StatusBadRequest,
+				Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead,
-				network.AuthDead, network.AuthDead),
-			"no session":      networktest.Fails(400, graph(`"code":102`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"permission":      networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"failed inside":   networktest.Fails(500, graph(`"code":10`), network.AuthDead, network.Uncertain, network.Uncertain),
-			"rejected inside": networktest.Fails(500, graph(`"code":100`), network.Rejected, network.Uncertain, network.Uncertain),
+			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired,
+				network.ReconnectRequired, network.ReconnectRequired),
+			"no session": networktest.Fails(400, graph(`"code":102`), network.ReconnectRequired),
+			"permission": networktest.Fails(403, graph(`"code":200`), network.ReconnectRequired),
+			"failed inside": networktest.Fails(500, graph(`"code":10`), network.ReconnectRequired,
+				network.OutcomeUnknown),
+			"rejected inside": networktest.Fails(500, graph(`"code":100`), network.Rejected, network.OutcomeUnknown),
 			"app blocked": networktest.Fails(400, graph(`"code":200,"message":"API access deactivated."`),
-				network.Unapproved, network.Unapproved, network.Unapproved),
-			"permission missing": networktest.Fails(400, graph(`"code":10`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"identity": networktest.Fails(400, graph(`"code":100,"error_subcode":1404078`), network.AuthDead,
-				network.AuthDead, network.AuthDead),
-			"identity too":        networktest.Fails(400, graph(`"code":4854002`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"throttled":           networktest.Fails(400, graph(`"code":32`), network.Rate, network.Rate, network.Rate),
-			"too fast":            networktest.Fails(400, graph(`"code":1390008`), network.Rate, network.Rate, network.Rate),
-			"policy":              networktest.Fails(400, graph(`"code":368`), network.Rate, network.Rate, network.Rate),
-			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate, network.Rate),
-			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.Quota,
-				network.Quota, network.Quota),
+				network.AppNotApproved, network.AppNotApproved, network.AppNotApproved),
+			"permission missing": networktest.Fails(400, graph(`"code":10`), network.ReconnectRequired),
+			"identity": networktest.Fails(400, graph(`"code":100,"error_subcode":1404078`), network.ReconnectRequired,
+				network.ReconnectRequired, network.ReconnectRequired),
+			"identity too":        networktest.Fails(400, graph(`"code":4854002`), network.ReconnectRequired),
+			"throttled":           networktest.Fails(400, graph(`"code":32`), network.RateLimited),
+			"too fast":            networktest.Fails(400, graph(`"code":1390008`), network.RateLimited),
+			"policy":              networktest.Fails(400, graph(`"code":368`), network.RateLimited),
+			"throttled elsewhere": networktest.Fails(429, `slow down`, network.RateLimited),
+			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.QuotaExceeded,
+				network.QuotaExceeded, network.QuotaExceeded),
 			"content": networktest.Fails(400, graph(`"code":100,"error_subcode":1346003`), network.Rejected,
-				network.Rejected, network.Uncertain),
-			"content too": networktest.Fails(400, graph(`"code":1404102`), network.Rejected, network.Rejected, network.Uncertain),
-			"link":        networktest.Fails(400, graph(`"code":1609005`), network.Rejected, network.Rejected, network.Uncertain),
+				network.Rejected, network.OutcomeUnknown),
+			"content too": networktest.Fails(400, graph(`"code":1404102`), network.Rejected, network.Rejected,
+				network.OutcomeUnknown),
+			"link": networktest.Fails(400, graph(`"code":1609005`), network.Rejected, network.Rejected,
+				network.OutcomeUnknown),
 			"link too": networktest.Fails(400, graph(`"code":100,"error_subcode":1609008`), network.Rejected,
-				network.Rejected, network.Uncertain),
+				network.Rejected, network.OutcomeUnknown),
 			"photo": networktest.Fails(400, graph(`"code":100,"error_subcode":1366046`), network.RejectedMedia,
-				network.RejectedMedia, network.Uncertain),
-			"login approvals": networktest.Fails(400, graph(`"code":490`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"security check": networktest.Fails(400, graph(`"code":100,"error_subcode":1404006`), network.AuthDead,
-				network.AuthDead, network.AuthDead),
-			"rate limit of days": networktest.Fails(400, graph(`"code":1404112`), network.Rate, network.Rate, network.Rate),
+				network.RejectedMedia, network.OutcomeUnknown),
+			"login approvals": networktest.Fails(400, graph(`"code":490`), network.ReconnectRequired),
+			"security check": networktest.Fails(400, graph(`"code":100,"error_subcode":1404006`),
+				network.ReconnectRequired,
+				network.ReconnectRequired, network.ReconnectRequired),
+			"rate limit of days": networktest.Fails(400, graph(`"code":1404112`), network.RateLimited),
 			"video": networktest.Fails(400, graph(`"code":100,"error_subcode":1349125`), network.RejectedMedia,
-				network.RejectedMedia, network.Uncertain),
+				network.RejectedMedia, network.OutcomeUnknown),
 			"media": networktest.Fails(400, graph(`"code":100,"error_subcode":2069019`), network.RejectedMedia,
-				network.RejectedMedia, network.Uncertain),
+				network.RejectedMedia, network.OutcomeUnknown),
 			"bad link": networktest.Fails(400, graph(`"code":100,"error_subcode":2061006`), network.Rejected,
-				network.Rejected, network.Uncertain),
-			"duplicate post": networktest.Fails(400, graph(`"code":506`), network.Duplicate, network.Duplicate, network.Uncertain),
+				network.Rejected, network.OutcomeUnknown),
+			"duplicate post": networktest.Fails(400, graph(`"code":506`), network.Duplicate, network.Duplicate,
+				network.OutcomeUnknown),
 			"posted photos": networktest.Fails(400, graph(`"code":100,"error_subcode":1366051`), network.Duplicate,
-				network.Duplicate, network.Uncertain),
-			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain, network.Uncertain),
-			"service":   networktest.Fails(400, graph(`"code":1363047`), network.Transient, network.Uncertain, network.Uncertain),
+				network.Duplicate, network.OutcomeUnknown),
+			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown),
+			"service":   networktest.Fails(400, graph(`"code":1363047`), network.Transient, network.OutcomeUnknown),
 			"service too": networktest.Fails(400, graph(`"code":100,"error_subcode":1609010`), network.Transient,
-				network.Uncertain, network.Uncertain),
+				network.OutcomeUnknown, network.OutcomeUnknown),
 			"says so": networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient,
-				network.Uncertain, network.Uncertain),
-			"unknown":  networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Rejected, network.Uncertain),
-			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.Uncertain, network.Uncertain),
+				network.OutcomeUnknown, network.OutcomeUnknown),
+			"unknown": networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Rejected,
+				network.OutcomeUnknown),
+			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.OutcomeUnknown),
 			"wrong types": networktest.Fails(200, `{"id":5,"permalink_url":{},"success":"yes"}`, network.Transient,
-				network.Uncertain, network.Uncertain),
-			"no id": networktest.Fails(200, `{"permalink_url":"javascript:alert(1)"}`, "", network.Uncertain, network.Uncertain),
+				network.OutcomeUnknown, network.OutcomeUnknown),
+			"no id": networktest.Fails(200, `{"permalink_url":"javascript:alert(1)"}`, "", network.OutcomeUnknown),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"minutes": rateLimited(`1390008`, usage, 7*time.Minute),
@@ -219,15 +233,15 @@ var adapter = networktest.Case{
 		},
 		Resolves: resolveCases(),
 		EmptyLists: map[string]http.Handler{
-			readyText:  networktest.Answer{Body: `{"data":[]}`},
-			readyVideo: networktest.Answer{Body: `{"status":{"video_status":"uploading"}}`},
-			readyReel:  networktest.Answer{Body: `{"status":{"video_status":"upload_complete"}}`},
+			readyText:  networktest.StubResponse{Body: `{"data":[]}`},
+			readyVideo: networktest.StubResponse{Body: `{"status":{"video_status":"uploading"}}`},
+			readyReel:  networktest.StubResponse{Body: `{"status":{"video_status":"upload_complete"}}`},
 		},
 		GivesUp: map[string]networktest.GiveUp{
 			"expired":       uploading(`{"status":{"video_status":"expired"}}`, network.Transient, 4),
 			"gone":          uploading(graph(`"code":100,"error_subcode":33`), network.Transient, 4),
 			"failed":        uploading(`{"status":{"video_status":"error"}}`, network.RejectedMedia, 2),
-			"invalid token": uploading(graph(`"code":190`), network.AuthDead, 2),
+			"invalid token": uploading(graph(`"code":190`), network.ReconnectRequired, 2),
 		},
 	},
 	Collecting: networktest.Collecting{Metrics: []string{"reach", "views", "likes", "comments", "clicks"},
@@ -238,12 +252,13 @@ func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
 // rateLimited returns a case with a rate limit response.
 func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
-	class := network.Rate
+	class := network.RateLimited
 	if code == "190" {
-		class = network.AuthDead
+		class = network.ReconnectRequired
 	}
 	r := networktest.Repeat{
-		Call: 1, Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class,
+		Call: 1, Answer: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
+			Body: graph(`"code":` + code)}, Class: class,
 	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
@@ -252,7 +267,7 @@ func rateLimited(code string, header http.Header, after time.Duration) networkte
 }
 
 // uploading returns a case in which the network accepts uploads and returns the same state for all videos.
-func uploading(video string, class network.Class, calls int) networktest.GiveUp {
+func uploading(video string, class network.ErrorClass, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: plannedVideo, Class: class, Calls: calls,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body := `{"video_id":"15001","upload_session_id":"16001","start_offset":"0","end_offset":"100"}`
@@ -274,7 +289,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 	}
 	list := func(posts ...string) string { return `{"data":[` + strings.Join(posts, ",") + `]}` }
 	const photo, share = `{"type":"photo"}`, `{"type":"share"}`
-	look := func(draft, answer string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+	look := func(draft, answer string, verdict network.Verdict, class network.ErrorClass,
+		id string) networktest.ResolveCase {
 		l := networktest.ResolveCase{
 			Draft: draft, Later: time.Hour, Answer: networktest.Listing("", answer, ""), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
@@ -303,12 +319,14 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"post: no time": look(readyText, list(post("10_1", "x", "noon", "")), network.Absent, "", ""),
 		"post: nothing": look(readyText, list(), network.Absent, "", ""),
 		"post: two": look(readyText,
-			list(post("10_1", "x", "09:00:00", ""), post("10_2", "x", "09:00:01", "")), network.Unknown, network.Uncertain, ""),
+			list(post("10_1", "x", "09:00:00", ""), post("10_2", "x", "09:00:01", "")), network.Unknown,
+			network.OutcomeUnknown, ""),
 		"post: two, one before": look(readyText,
 			list(post("10_1", "x", "08:59:59", ""), post("10_2", "x", "09:00:01", "")), network.Published, "", "10_2"),
-		"post: throttled":     look(readyText, `{"error":{"code":4}}`, network.Unknown, network.Rate, ""),
-		"post: invalid token": look(readyText, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
-		"post: invalid JSON":  look(readyText, `[`, network.Unknown, network.Transient, ""),
+		"post: throttled": look(readyText, `{"error":{"code":4}}`, network.Unknown, network.RateLimited, ""),
+		"post: invalid token": look(readyText, `{"error":{"code":190}}`, network.Unknown, network.ReconnectRequired,
+			""),
+		"post: invalid JSON": look(readyText, `[`, network.Unknown, network.Transient, ""),
 		"video: published": look(readyVideo,
 			`{"published":true,"permalink_url":"/page/videos/1/","status":{"video_status":"ready"}}`, network.Published, "", "15001"),
 		"video: published by phase": look(readyVideo,
@@ -360,7 +378,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"video: an unknown state": look(readyVideo, `{"status":{"video_status":"resting"}}`, network.Unknown, network.Transient, ""),
 		"video: no state":         look(readyVideo, `{}`, network.Unknown, network.Transient, ""),
 		"video: gone":             look(readyVideo, `{"error":{"code":100,"error_subcode":33}}`, network.Unknown, network.Transient, ""),
-		"video: invalid token":    look(readyVideo, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
+		"video: invalid token": look(readyVideo, `{"error":{"code":190}}`, network.Unknown,
+			network.ReconnectRequired, ""),
 	}
 }
 

@@ -41,13 +41,13 @@ func (n *Network) login() graph.Login {
 }
 
 // Exchange exchanges the code for a token of the person with a lifetime of sixty days. It returns the Pages on which
-// the person may post. The error is of class AuthDead if the code is rejected or a permission was declined.
+// the person may post. The error is of class ReconnectRequired if the code is rejected or a permission was declined.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	short, err := n.login().ExchangeCode(ctx, n.opts.GraphHost, a.Redirect, code)
 	if err != nil {
 		return nil, err
 	}
-	person, err := n.extendToken(ctx, network.Grant{Server: n.opts.GraphHost}, short.Access)
+	person, err := n.extendToken(ctx, network.Grant{Server: n.opts.GraphHost}, short.AccessToken)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +61,9 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 }
 
 // Refresh exchanges the person's token for a new token with a lifetime of sixty days, and reads the Page's token again.
-// The error is of class AuthDead if the person may no longer post on the Page.
+// The error is of class ReconnectRequired if the person may no longer post on the Page.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	person, err := n.extendToken(ctx, g, g.Refresh)
+	person, err := n.extendToken(ctx, g, g.RefreshToken)
 	if err != nil {
 		return network.Grant{}, err
 	}
@@ -75,7 +75,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 }
 
 // page returns one Page of a person with its token. A Page of a business portfolio is not in the person's list, so a
-// separate call reads it. The error is of class AuthDead if the person may not post on the Page.
+// separate call reads it. The error is of class ReconnectRequired if the person may not post on the Page.
 func (n *Network) page(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
 	pages, _, err := n.login().OwnPages(ctx, person, pageFields)
 	if err != nil {
@@ -95,7 +95,7 @@ func (n *Network) page(ctx context.Context, person network.Grant, id string) (gr
 		return graph.Page{}, err
 	case p.ID != id || p.Access == "":
 		return graph.Page{}, &network.Error{
-			Class: network.AuthDead, Status: http.StatusOK, Code: createContentTask,
+			Class: network.ReconnectRequired, Status: http.StatusOK, Code: createContentTask,
 			Err: errors.New("the person may no longer post on the Page"),
 		}
 	}
@@ -109,7 +109,7 @@ func (n *Network) extendToken(ctx context.Context, g network.Grant, token string
 	if err != nil {
 		return network.Grant{}, err
 	}
-	long.Refresh, long.RefreshFor = long.Access, long.Expires
+	long.RefreshToken, long.RefreshFor = long.AccessToken, long.Expires
 	g = long.Grant(g, n.opts.Now())
 	if g.Holder == "" {
 		g.Holder, err = n.login().Holder(ctx, g)
@@ -148,10 +148,10 @@ func (n *Network) candidates(ctx context.Context, person network.Grant) ([]netwo
 
 func noPageError() *network.Error {
 	return &network.Error{
-		Class: network.AuthDead, Status: http.StatusOK, Code: scopeShowPages,
+		Class: network.ReconnectRequired, Status: http.StatusOK, Code: scopeShowPages,
 		Err: &network.MissingPermissionError{
 			Permission: scopeShowPages, Effect: "No Page was found.",
-			Cure: "Connect again and select a Page on Facebook’s consent screen. If none is offered, a Page admin has to give " +
+			NextStep: "Connect again and select a Page on Facebook’s consent screen. If none is offered, a Page admin has to give " +
 				"you access.",
 		},
 	}
@@ -159,10 +159,10 @@ func noPageError() *network.Error {
 
 func noTaskError() *network.Error {
 	return &network.Error{
-		Class: network.AuthDead, Status: http.StatusOK, Code: createContentTask,
+		Class: network.ReconnectRequired, Status: http.StatusOK, Code: createContentTask,
 		Err: &network.MissingPermissionError{
 			Permission: createContentTask, Effect: "Your role on the Pages does not let you publish.",
-			Cure: "A Page admin has to give you the task " + createContentTask + ".",
+			NextStep: "A Page admin has to give you the task " + createContentTask + ".",
 		},
 	}
 }
@@ -174,7 +174,7 @@ func mayPost(p graph.Page) bool { return p.Tasks == nil || slices.Contains(p.Tas
 // pageGrant returns the person's grant with the Page's token.
 func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
-	g.Account, g.Access, g.Username = p.ID, p.Access, network.Clip(p.Username, maxName)
+	g.Account, g.AccessToken, g.Username = p.ID, p.Access, network.Clip(p.Username, maxName)
 	if g.Username == "" { // optional for Pages
 		g.Username = network.Clip(p.Name, maxName)
 	}

@@ -20,7 +20,7 @@ func TestDeclinedPermission(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	_, err := f.Exchange("", networktest.Account+"&declined=pages_manage_posts")
-	networktest.WantClass(t, err, network.AuthDead, "pages_manage_posts")
+	networktest.WantClass(t, err, network.ReconnectRequired, "pages_manage_posts")
 }
 
 // Only Pages on which a person may post can be connected. If the person loses that role, the Page has to be
@@ -54,18 +54,18 @@ func TestPages(t *testing.T) {
 	must.NoError(t, err)
 	got := map[string]string{}
 	for _, f := range found {
-		got[f.Grant.Account] = f.Grant.Username + " " + f.Grant.Access + " " + f.Grant.Refresh
+		got[f.Grant.Account] = f.Grant.Username + " " + f.Grant.AccessToken + " " + f.Grant.RefreshToken
 	}
 	want := map[string]string{"104": "No name of its own page-104 person", "105": "page page-105 person"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	fresh, err := n.Refresh(t.Context(), network.Grant{Server: url, Account: "105"})
-	if err != nil || fresh.Access != "page-105" {
+	if err != nil || fresh.AccessToken != "page-105" {
 		t.Errorf("grant %+v, %v", fresh, err)
 	}
 	_, err = n.Refresh(t.Context(), network.Grant{Server: url, Account: "101"})
-	networktest.WantClass(t, err, network.AuthDead, "CREATE_CONTENT")
+	networktest.WantClass(t, err, network.ReconnectRequired, "CREATE_CONTENT")
 }
 
 // portfolio returns a server for a person whose Pages belong to business portfolios, so that the person's own list is
@@ -120,19 +120,19 @@ func TestPagesOfPortfolios(t *testing.T) {
 	must.NoError(t, err)
 	var got []string
 	for _, f := range found {
-		got = append(got, f.Grant.Account+" "+f.Grant.Access)
+		got = append(got, f.Grant.Account+" "+f.Grant.AccessToken)
 	}
 	want := []string{"1010 own", "1020 page-1020", "1030 page-1030", "1050 page-1050"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	fresh, err := n.Refresh(t.Context(), network.Grant{Server: url, Account: "1050"})
-	if err != nil || fresh.Access != "page-1050" {
+	if err != nil || fresh.AccessToken != "page-1050" {
 		t.Errorf("grant %+v, %v", fresh, err)
 	}
 	for _, lost := range []string{"1040", "1060"} {
 		_, err = n.Refresh(t.Context(), network.Grant{Server: url, Account: lost})
-		networktest.WantClass(t, err, network.AuthDead, "CREATE_CONTENT")
+		networktest.WantClass(t, err, network.ReconnectRequired, "CREATE_CONTENT")
 	}
 }
 
@@ -159,10 +159,10 @@ func TestMissingPermission(t *testing.T) {
 			if len(found) != 0 || !lacks || missing.Permission != c.want || missing.Effect == "" {
 				t.Fatalf("found %+v, %v", found, err)
 			}
-			if byAdmin := c.want != "business_management"; strings.Contains(missing.Cure, "Page admin") != byAdmin {
-				t.Errorf("cure %q", missing.Cure)
+			if byAdmin := c.want != "business_management"; strings.Contains(missing.NextStep, "Page admin") != byAdmin {
+				t.Errorf("cure %q", missing.NextStep)
 			}
-			networktest.WantClass(t, err, network.AuthDead, c.want)
+			networktest.WantClass(t, err, network.ReconnectRequired, c.want)
 		})
 	}
 }
@@ -207,7 +207,7 @@ func TestSandboxPortfolio(t *testing.T) {
 	f.Publish(f.Renew(g), f.MustPrepare(g, "by an agency"))
 	f.WantPosts(1)
 	_, err := f.Exchange("", "studio.north&declined=business_management")
-	networktest.WantClass(t, err, network.AuthDead, "business_management")
+	networktest.WantClass(t, err, network.ReconnectRequired, "business_management")
 }
 
 // answering returns a handler that responds with the result of answer.
@@ -221,12 +221,12 @@ func TestPersonToken(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	d := f.MustPrepare(g, "dead")
-	g.Access = g.Refresh
+	g.AccessToken = g.RefreshToken
 	_, err := f.Commit(g, d)
-	networktest.WantClass(t, err, network.AuthDead, "200")
-	g.Refresh = "no-token"
+	networktest.WantClass(t, err, network.ReconnectRequired, "200")
+	g.RefreshToken = "no-token"
 	_, err = f.Network().Refresh(t.Context(), g)
-	networktest.WantClass(t, err, network.AuthDead, "190")
+	networktest.WantClass(t, err, network.ReconnectRequired, "190")
 	f.WantPosts(0)
 }
 
@@ -261,7 +261,7 @@ func TestRenewFillsInHolder(t *testing.T) {
 // Revoke returns an error if the network does not confirm the revocation.
 func TestUnconfirmedRevocation(t *testing.T) {
 	t.Parallel()
-	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: `{}`})
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Body: `{}`})
 	s.Grant.Holder = "facebook:7"
 	networktest.WantClass(t, s.Network.(*facebook.Network).Revoke(t.Context(), s.Grant), network.Transient, "")
 }

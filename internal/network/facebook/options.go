@@ -8,8 +8,8 @@ import (
 
 const codeOptionUnsupported = "option_not_supported"
 
-// choices returns a post's options for Facebook, or the zero value if there are none.
-func choices(o network.Options) network.FacebookOptions {
+// postOptions returns a post's options for Facebook, or the zero value if there are none.
+func postOptions(o network.Options) network.FacebookOptions {
 	if o.Facebook == nil {
 		return network.FacebookOptions{}
 	}
@@ -18,7 +18,7 @@ func choices(o network.Options) network.FacebookOptions {
 
 // checkOptions returns problems with the options that Facebook does not support for this post.
 func checkOptions(c network.Content) []network.Problem {
-	o, story := choices(c.Options), c.Options.IsStory(platform)
+	o, story := postOptions(c.Options), c.Options.IsStory(platform)
 	video := len(c.Media) == 1 && c.Media[0].Kind == network.Video
 	reel := isReel(c.Media) && !story
 	var found []network.Problem
@@ -50,7 +50,7 @@ func link(text string, o network.Options, media []network.Media) string {
 	if len(media) > 0 {
 		return ""
 	}
-	if chosen := choices(o).Link; chosen != "" {
+	if chosen := postOptions(o).Link; chosen != "" {
 		return chosen
 	}
 	if links := network.Links(text); len(links) > 0 {

@@ -24,7 +24,7 @@ func TestCheckOptions(t *testing.T) {
 	wide.Width, wide.Height = 1920, 1080
 	long.Duration += time.Second
 	small.Width, small.Height = 360, 640
-	networktest.RunChecks(t, adapter, map[string]networktest.Checked{
+	networktest.RunChecks(t, adapter, map[string]networktest.CheckCase{
 		"a story":            networktest.Checks("", picture).With(story),
 		"a story's text":     networktest.Checks("words", picture, "caption_not_sent").With(story),
 		"a video story":      networktest.Checks("", []network.Media{clip}).With(story),
@@ -67,8 +67,8 @@ func TestOptionParameters(t *testing.T) {
 		"a story": {network.FacebookOptions{Format: "story", Title: "Waves", Place: "123"}, reel(f.Library), nil},
 	} {
 		before := len(f.Posts())
-		d, err := f.Prepare(g, must.Get(f.Network().Plan(network.Intent{
-			Seed: name, First: networktest.Start, At: networktest.Start,
+		d, err := f.Prepare(g, must.Get(f.Network().Plan(network.Submission{
+			Seed: name, FirstSubmittedAt: networktest.Start, At: networktest.Start,
 			Content: network.Content{Text: name, Media: c.media, Options: with(c.options)},
 		}))(t))
 		must.NoError(t, err)
@@ -85,12 +85,13 @@ const readyStory = `{"facebook":true,"text":"","format":"story","media":[{"id":1
 // A photo that was already published as a story was published by an earlier commit, even if the list lacks it.
 func TestPhotoStoryAgain(t *testing.T) {
 	t.Parallel()
-	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{
 		Status: http.StatusBadRequest, Body: graph(`"code":100,"error_subcode":1366051`),
 	})
 	_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(readyStory), s.Library)
-	failed := networktest.WantClass(t, err, network.Uncertain, "100/1366051")
-	unlisted := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Status: http.StatusOK, Body: `{"data":[]}`})
+	failed := networktest.WantClass(t, err, network.OutcomeUnknown, "100/1366051")
+	unlisted := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Status: http.StatusOK,
+		Body: `{"data":[]}`})
 	verdict, receipt, err := unlisted.Network.Resolve(t.Context(), unlisted.Grant, failed.Draft, network.CommitHistory{})
 	if verdict != network.Published || receipt != (network.Receipt{}) || err != nil {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
@@ -104,7 +105,7 @@ func TestResolvePhotoStory(t *testing.T) {
 		stories string
 		later   time.Duration
 		verdict network.Verdict
-		class   network.Class
+		class   network.ErrorClass
 		id      string
 	}{
 		"listed": {`{"data":[{"post_id":"16001","media_id":"18000","creation_time":"1795253400"},` +
@@ -113,14 +114,15 @@ func TestResolvePhotoStory(t *testing.T) {
 		"another photo": {`{"data":[{"post_id":"16001","media_id":"18000"}]}`, time.Hour, network.Absent, "", ""},
 		"too early":     {`{"data":[]}`, 0, network.Unknown, network.Processing, ""},
 		"not a post ID": {`{"data":[{"post_id":"../me","media_id":"18001"}]}`, time.Hour, network.Absent, "", ""},
-		"rejected":      {graph(`"code":190`), time.Hour, network.Unknown, network.AuthDead, ""},
+		"rejected":      {graph(`"code":190`), time.Hour, network.Unknown, network.ReconnectRequired, ""},
 	} {
-		answer := networktest.Answer{Body: c.stories}
+		answer := networktest.StubResponse{Body: c.stories}
 		if strings.Contains(c.stories, "error") {
 			answer.Status = http.StatusBadRequest
 		}
 		app := network.App{
-			ListingDelay: network.Span(time.Minute), Now: func() time.Time { return networktest.Start.Add(c.later) },
+			ListingDelay: network.Duration(time.Minute),
+			Now:          func() time.Time { return networktest.Start.Add(c.later) },
 		}
 		s := networktest.NewStub(t, adapter, app, answer)
 		verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(readyStory),

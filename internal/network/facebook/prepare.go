@@ -68,9 +68,9 @@ func (n *Network) photo(ctx context.Context, g network.Grant, m network.Media, f
 	if m.Alt != "" {
 		params.Set("alt_text_custom", network.Clip(m.Alt, maxAlt))
 	}
-	var response graph.Created
+	var response graph.CreatedObject
 	c := n.newCall(g, http.MethodPost, g.Account+"/photos", params, &response)
-	c.Purpose, c.Secrets = network.Transferring, []string{address} // the link grants access to the file
+	c.Purpose, c.Secrets = network.PurposeTransfer, []string{address} // the link grants access to the file
 	if err := n.graph.Do(ctx, c); err != nil {
 		return "", err
 	}

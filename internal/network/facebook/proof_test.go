@@ -26,7 +26,7 @@ func TestProof(t *testing.T) {
 	f := networktest.New(t, strict, 0)
 	f.MakeEveryCall()
 	calls := 0
-	for _, r := range f.Wire.Requests("") {
+	for _, r := range f.Transport.Requests("") {
 		params := r.Params()
 		token := params.Get("access_token")
 		if token == "" {

@@ -38,15 +38,15 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, network.PermanentError(err)
 	}
-	var response graph.Created
+	var response graph.CreatedObject
 	c := n.newCall(g, http.MethodPost, g.Account+"/feed", params, &response)
-	c.Purpose = network.Committing
+	c.Purpose = network.PurposeCommit
 	if err := n.graph.Do(ctx, c); err != nil {
 		return network.Receipt{}, err
 	}
 	if !graph.IsID(response.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
+			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
 		}
 	}
 	return network.Receipt{ID: response.ID}, nil
@@ -84,13 +84,13 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 		Success bool `json:"success"`
 	}
 	c := n.finishCall(g, p, &response)
-	c.Purpose = network.Committing
+	c.Purpose = network.PurposeCommit
 	if err := n.graph.Do(ctx, c); err != nil {
 		return network.Receipt{}, n.confirmRejection(ctx, g, p, err)
 	}
 	if !response.Success {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK,
+			Class: network.OutcomeUnknown, Status: http.StatusOK,
 			Err: errors.New("finishing an upload: the response does not confirm success"),
 		}
 	}
@@ -109,7 +109,8 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 func (n *Network) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
 	rejection, ok := errors.AsType[*network.Error](err)
 	if !ok || rejection.Status == 0 ||
-		!slices.Contains([]network.Class{network.Rejected, network.RejectedMedia, network.Duplicate}, rejection.Class) {
+		!slices.Contains([]network.ErrorClass{network.Rejected, network.RejectedMedia, network.Duplicate},
+			rejection.Class) {
 		return err
 	}
 	now, err := n.state(ctx, g, p.Video)
@@ -118,14 +119,14 @@ func (n *Network) confirmRejection(ctx context.Context, g network.Grant, p draft
 		return rejection
 	}
 	uncertain := *rejection
-	uncertain.Class = network.Uncertain
+	uncertain.Class = network.OutcomeUnknown
 	return &uncertain
 }
 
 // processingError returns the error for a publication that Facebook is still processing.
 func (n *Network) processingError(code string) *network.Error {
 	return &network.Error{
-		Class: network.Processing, Status: http.StatusOK, Code: code, After: n.opts.Now().Add(pollInterval).UTC(),
+		Class: network.Processing, Status: http.StatusOK, Code: code, RetryAt: n.opts.Now().Add(pollInterval).UTC(),
 	}
 }
 

@@ -20,20 +20,21 @@ func TestParameters(t *testing.T) {
 	g := f.Grant()
 	text := "text https://example.org/?a=b https://example.com"
 	f.Publish(g, f.MustPrepare(g, text))
-	want := map[string][]string{"access_token": {g.Access}, "message": {text}, "link": {"https://example.org/?a=b"}}
-	sent := f.Wire.Requests("/feed")[0].Params()
+	want := map[string][]string{"access_token": {g.AccessToken}, "message": {text},
+		"link": {"https://example.org/?a=b"}}
+	sent := f.Transport.Requests("/feed")[0].Params()
 	sent.Del("appsecret_proof")
 	if diff := cmp.Diff(want, map[string][]string(sent)); diff != "" {
 		t.Error(diff)
 	}
 	f.Publish(g, f.MustPrepare(g, "", image(f.Library)...))
 	f.Publish(g, f.MustPrepare(g, "", film(f.Library)...))
-	photo := f.Wire.Requests("/photos")[0].Params()
+	photo := f.Transport.Requests("/photos")[0].Params()
 	if photo.Get("published") != "false" || photo.Get("alt_text_custom") != "dots" || photo.Has("message") {
 		t.Errorf("photo %v", photo)
 	}
 	var chunks []string
-	for _, r := range f.Wire.Requests("/videos") {
+	for _, r := range f.Transport.Requests("/videos") {
 		params := r.Params()
 		chunks = append(chunks,
 			params.Get("upload_phase")+" "+params.Get("start_offset")+" "+params.Get("video_file_chunk"))
@@ -103,7 +104,7 @@ func TestOlderDuplicate(t *testing.T) {
 	}
 	f.Publish(g, f.MustPrepare(g, "daily", image(f.Library)...))
 	verdict, _, err = f.Resolve(g, d)
-	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
+	if networktest.WantClass(t, err, network.OutcomeUnknown, ""); verdict != network.Unknown {
 		t.Errorf("two posts: verdict %v", verdict)
 	}
 }
@@ -181,7 +182,7 @@ func TestTooMuchDataStatus(t *testing.T) {
 // Resolve fails if even the smallest page is rejected. Otherwise it reads the list to its end in small pages.
 func TestSmallLists(t *testing.T) {
 	t.Parallel()
-	for most, class := range map[int]network.Class{0: network.Transient, 1: "", 3: "", 100: ""} {
+	for most, class := range map[int]network.ErrorClass{0: network.Transient, 1: "", 3: "", 100: ""} {
 		var limits []string
 		s := networktest.NewStub(t, adapter, network.App{}, answering(func(r *http.Request) string {
 			limits = append(limits, r.FormValue("limit"))
@@ -228,7 +229,7 @@ func TestTooManyPosts(t *testing.T) {
 			}))
 			history := network.CommitHistory{OtherPosts: c.others}
 			verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(readyText), history)
-			if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
+			if networktest.WantClass(t, err, network.OutcomeUnknown, ""); verdict != network.Unknown {
 				t.Errorf("verdict %v", verdict)
 			}
 		})
@@ -243,7 +244,7 @@ func TestCollectWithoutPicture(t *testing.T) {
 		`{"picture":{"data":{"url":"https://cdn.test/1","is_silhouette":false}}}`: false,
 		`{"followers_count":1}`: false,
 	} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Body: body})
 		got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10)
 		if err != nil || got.NoPicture != none || none && got.Picture != "" {
 			t.Errorf("%s: %+v, %v", body, got, err)

@@ -76,12 +76,14 @@ func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, fil
 	}
 	query := url.Values{}
 	if n.opts.ClientSecret != "" { // not documented for this host, but harmless
-		query.Set(graph.ProofParam, graph.Proof(g.Access, n.opts.ClientSecret))
+		query.Set(graph.ProofParam, graph.Proof(g.AccessToken, n.opts.ClientSecret))
 	}
 	err := n.graph.Do(ctx, graph.Call{
-		Purpose: network.Transferring, Method: http.MethodPost, Server: n.opts.UploadHost, Path: path, Token: g.Access,
+		Purpose: network.PurposeTransfer, Method: http.MethodPost, Server: n.opts.UploadHost, Path: path,
+		Token: g.AccessToken,
 		Query: query, Header: http.Header{
-			"Authorization": {"OAuth " + g.Access}, "Offset": {"0"}, "File_size": {strconv.FormatInt(file.Size, 10)},
+			"Authorization": {"OAuth " + g.AccessToken}, "Offset": {"0"}, "File_size": {strconv.FormatInt(file.Size,
+				10)},
 		},
 		Body: &network.Body{Reader: file, Type: "application/octet-stream", Size: file.Size}, Out: &response,
 	})

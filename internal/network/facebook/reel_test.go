@@ -35,7 +35,7 @@ func TestReelFormat(t *testing.T) {
 		media := []network.Media{{
 			ID: 1, Kind: network.Video, Type: "video/mp4", Size: 100, Width: c.width, Height: c.height, Duration: c.duration,
 		}}
-		d, err := n.Plan(network.Intent{Content: network.Content{Media: media}})
+		d, err := n.Plan(network.Submission{Content: network.Content{Media: media}})
 		if err != nil || strings.Contains(string(d), `"reel":true`) != c.reel {
 			t.Errorf("%s: draft %s, %v", name, d, err)
 		}
@@ -54,15 +54,15 @@ func TestReelParameters(t *testing.T) {
 	g := f.Grant()
 	f.Publish(g, f.MustPrepare(g, "A reel", reel(f.Library)...))
 	var sent []string
-	for _, r := range f.Wire.Requests("/video_reels") {
+	for _, r := range f.Transport.Requests("/video_reels") {
 		p := r.Params()
 		sent = append(sent, p.Get("upload_phase")+" "+p.Get("video_id")+" "+p.Get("video_state")+" "+p.Get("description"))
 	}
 	if id := f.Posts()[0].ID; !slices.Equal(sent, []string{"start   ", "finish " + id + " PUBLISHED A reel"}) {
 		t.Error(sent)
 	}
-	upload := f.Wire.Requests("/video-upload/")[0]
-	if upload.Header.Get("Authorization") != "OAuth "+g.Access || upload.Header.Get("Offset") != "0" ||
+	upload := f.Transport.Requests("/video-upload/")[0]
+	if upload.Header.Get("Authorization") != "OAuth "+g.AccessToken || upload.Header.Get("Offset") != "0" ||
 		upload.Header.Get("file_size") != "2600024" {
 		t.Errorf("%v", upload.Header)
 	}
@@ -96,15 +96,15 @@ func TestReelUploadHost(t *testing.T) {
 // If Facebook rejects the last call, the reel counts as rejected unless it may be published.
 func TestReelRejected(t *testing.T) {
 	t.Parallel()
-	for status, class := range map[string]network.Class{
+	for status, class := range map[string]network.ErrorClass{
 		`"video_status":"upload_complete"`:                                           network.Rejected,
 		`"video_status":"ready","publishing_phase":{"status":"not_started"}`:         network.Rejected,
-		`"video_status":"ready","publishing_phase":{"status":"complete"}`:            network.Uncertain,
-		`"video_status":"processing","publishing_phase":{"status":"not_started"}`:    network.Uncertain,
-		`"video_status":"processing","processing_phase":{"status":"in_progress"}`:    network.Uncertain,
-		`"video_status":"ready","publishing_phase":{"status":"in_progress"}`:         network.Uncertain,
+		`"video_status":"ready","publishing_phase":{"status":"complete"}`:            network.OutcomeUnknown,
+		`"video_status":"processing","publishing_phase":{"status":"not_started"}`:    network.OutcomeUnknown,
+		`"video_status":"processing","processing_phase":{"status":"in_progress"}`:    network.OutcomeUnknown,
+		`"video_status":"ready","publishing_phase":{"status":"in_progress"}`:         network.OutcomeUnknown,
 		`"video_status":"uploading","uploading_phase":{"status":"in_progress"}`:      network.Rejected,
-		`"video_status":"error","processing_phase":{"error":{"message":"too dark"}}`: network.Uncertain,
+		`"video_status":"error","processing_phase":{"error":{"message":"too dark"}}`: network.OutcomeUnknown,
 	} {
 		s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
@@ -143,7 +143,7 @@ func TestReelStatus(t *testing.T) {
 		history network.CommitHistory
 		after   time.Duration
 		verdict network.Verdict
-		class   network.Class
+		class   network.ErrorClass
 	}{
 		"accepted":                       {accepted, tried, time.Hour, network.Unknown, network.Processing},
 		"accepted, older draft repeated": {network.Draft(readyReel), tried, time.Hour, network.Unknown, network.Processing},
@@ -160,5 +160,5 @@ func TestReelStatus(t *testing.T) {
 	}
 	rejected := strings.Replace(string(accepted), `"text":"x"`, `"text":"refused"`, 1)
 	_, err = s.Network.Commit(t.Context(), s.Grant, network.Draft(rejected), s.Library)
-	networktest.WantClass(t, err, network.Uncertain, "100")
+	networktest.WantClass(t, err, network.OutcomeUnknown, "100")
 }

@@ -62,7 +62,7 @@ func (n *Network) Resolve(
 }
 
 func uncertainError(reason string) *network.Error {
-	return &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New(reason)}
+	return &network.Error{Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New(reason)}
 }
 
 // notFound returns the verdict if a search that began at started found no matching post.

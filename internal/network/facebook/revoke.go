@@ -10,5 +10,5 @@ import (
 //
 // Source: https://developers.facebook.com/docs/graph-api/reference/user/permissions
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
-	return n.login().RevokePermissions(ctx, g.Server, g.Holder, g.Refresh)
+	return n.login().RevokePermissions(ctx, g.Server, g.Holder, g.RefreshToken)
 }

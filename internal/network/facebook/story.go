@@ -23,7 +23,7 @@ func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draf
 		Post    string `json:"post_id"`
 	}
 	c := n.newCall(g, http.MethodPost, g.Account+"/photo_stories", url.Values{"photo_id": {p.Photos[0]}}, &response)
-	c.Purpose = network.Committing
+	c.Purpose = network.PurposeCommit
 	if err := n.graph.Do(ctx, c); err != nil {
 		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Duplicate {
 			return network.Receipt{}, usedPhotoError(p, *failed)
@@ -40,7 +40,7 @@ func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draf
 // so an earlier call has published it.
 func usedPhotoError(p draft, rejection network.Error) *network.Error {
 	p.Used = true
-	rejection.Class = network.Uncertain
+	rejection.Class = network.OutcomeUnknown
 	if d, err := drafts.Encode(p); err == nil {
 		rejection.Draft = d
 	}

@@ -79,13 +79,13 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 		case next.Start != sent || next.End <= next.Start || next.End > file.Size:
 			return network.InvalidResponse(errors.New("uploading: the network does not request the next part"))
 		}
-		body, err := n.chunk(g.Access, session, next, file)
+		body, err := n.chunk(g.AccessToken, session, next, file)
 		if err != nil {
 			return network.PermanentError(err)
 		}
 		sent = next.End
 		c := n.videoCall(g, nil, &next)
-		c.Purpose, c.Body = network.Transferring, body
+		c.Purpose, c.Body = network.PurposeTransfer, body
 		if err := n.graph.Do(ctx, c); err != nil {
 			return err
 		}

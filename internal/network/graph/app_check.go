@@ -19,8 +19,10 @@ func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, pa
 	_, err := c.RequestToken(ctx, http.MethodGet, server, path, params)
 	found := network.CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
 	// a wrong secret has the same code as a temporary failure
-	if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.IsClientError() && rejected.Class != network.Rate {
-		found.Result, found.NextStep = network.Fails, "Compare the app's ID and secret with Meta's developer console."
+	if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.IsClientError() &&
+		rejected.Class != network.RateLimited {
+		found.Result, found.NextStep = network.CheckFailed,
+			"Compare the app's ID and secret with Meta's developer console."
 	}
 	return found
 }
@@ -31,7 +33,7 @@ func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, pa
 func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs []network.RequiredScope) []network.Finding {
 	first := l.Client.CheckCredentials(ctx, platform, app, server, l.Version+"/oauth/access_token",
 		url.Values{"client_id": {l.ClientID}, "client_secret": {l.ClientSecret}})
-	if first.Result != network.Works {
+	if first.Result != network.CheckPassed {
 		return []network.Finding{first}
 	}
 	var response struct {
@@ -47,7 +49,7 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs
 	})
 	if err != nil {
 		found := network.CallFinding(platform, subject, err)
-		found.Result = network.Unclear // apps of some types have no such list
+		found.Result = network.CheckUnclear // apps of some types have no such list
 		return []network.Finding{first, found}
 	}
 	var approved, missing []string
@@ -61,10 +63,10 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs
 			missing = append(missing, need.Scope)
 		}
 	}
-	found := network.Finding{Subject: subject, Result: network.Works}
+	found := network.Finding{Subject: subject, Result: network.CheckPassed}
 	if len(missing) > 0 {
 		// an app that is only used for the operator's accounts may not need App Review
-		found.Result, found.NextStep = network.Unclear, network.NextStep(platform, "")
+		found.Result, found.NextStep = network.CheckUnclear, network.NextStep(platform, "")
 		found.Detail = "Not approved: " + strings.Join(missing, ", ") +
 			". Without approval, only people with a role in the app can connect accounts."
 	}
@@ -89,19 +91,20 @@ func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant,
 	}
 	err := l.Client.Do(ctx, Call{
 		Method: http.MethodGet, Server: g.Server, Path: l.Version + "/debug_token", Token: l.appToken(),
-		Params: url.Values{"input_token": {g.Access}}, Secrets: []string{g.Access, l.ClientSecret}, Out: &response,
+		Params: url.Values{"input_token": {g.AccessToken}}, Secrets: []string{g.AccessToken, l.ClientSecret},
+		Out: &response,
 	})
 	const subject = "access token"
 	if err == nil && !response.Data.Valid {
 		err = &network.Error{
-			Class: network.AuthDead, Status: http.StatusOK,
-			Message: network.Clip(strings.ReplaceAll(response.Data.Error.Message, g.Access, "…"), maxName),
+			Class: network.ReconnectRequired, Status: http.StatusOK,
+			Message: network.Clip(strings.ReplaceAll(response.Data.Error.Message, g.AccessToken, "…"), maxName),
 		}
 	}
 	if err != nil {
 		return []network.Finding{network.CallFinding(platform, subject, err)}
 	}
-	return append([]network.Finding{{Subject: subject, Result: network.Works}},
+	return append([]network.Finding{{Subject: subject, Result: network.CheckPassed}},
 		network.CheckScopes(response.Data.Scopes, needs...)...)
 }
 
@@ -121,7 +124,7 @@ func (c *Containers) CheckLimit(ctx context.Context, g network.Grant, edge strin
 	if err != nil || len(response.Data) == 0 {
 		found := network.CallFinding(c.Platform(), subject, err)
 		if err == nil {
-			found.Result, found.Detail = network.Unclear, "The network does not report the limit."
+			found.Result, found.Detail = network.CheckUnclear, "The network does not report the limit."
 		}
 		return found
 	}

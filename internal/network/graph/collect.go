@@ -243,10 +243,10 @@ var tokenErrorCodes = []string{"102", "190"}
 // isMissingPermission reports whether an error concerns only a permission.
 func isMissingPermission(e *network.Error) bool {
 	code, _, _ := strings.Cut(e.Code, "/")
-	return e.Class == network.AuthDead && e.Code != "" && !slices.Contains(tokenErrorCodes, code)
+	return e.Class == network.ReconnectRequired && e.Code != "" && !slices.Contains(tokenErrorCodes, code)
 }
 
-// DowngradeMissingPermission changes the class of a missing permission from AuthDead to Unapproved. An account whose
+// DowngradeMissingPermission changes the class of a missing permission from ReconnectRequired to Unapproved. An account whose
 // metrics the app may not read can still publish, so it must not be disconnected.
 func DowngradeMissingPermission(err error) error {
 	netErr, ok := errors.AsType[*network.Error](err)
@@ -254,7 +254,7 @@ func DowngradeMissingPermission(err error) error {
 		return err
 	}
 	changed := *netErr
-	changed.Class = network.Unapproved
+	changed.Class = network.AppNotApproved
 	return &changed
 }
 

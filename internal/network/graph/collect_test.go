@@ -114,7 +114,7 @@ func TestListSinceRepeatedCursor(t *testing.T) {
 	}
 }
 
-func rejection(class network.Class, code string) error {
+func rejection(class network.ErrorClass, code string) error {
 	return &network.Error{Class: class, Code: code, Status: 400, Err: errors.New("refused")}
 }
 
@@ -155,7 +155,9 @@ func TestRemovedMetric(t *testing.T) {
 // Posts whose metrics the network rejects have none. After several such posts, no more metrics are requested.
 func TestRejectedMetrics(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{rejection(network.Rejected, "100"), rejection(network.AuthDead, "10"), rejection(network.AuthDead, "200")} {
+	for _, err := range []error{
+		rejection(network.Rejected, "100"), rejection(network.ReconnectRequired, "10"), rejection(network.ReconnectRequired, "200"),
+	} {
 		f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, err }}
 		m := f.reader("views")
 		for _, post := range []string{"1", "2", "3", "4", "5"} {
@@ -174,7 +176,7 @@ func TestOnePostWithoutMetrics(t *testing.T) {
 	t.Parallel()
 	f := &fetcher{fetch: func(post string, _ []string) (graph.Metrics, error) {
 		if post == "2" {
-			return nil, rejection(network.AuthDead, "10")
+			return nil, rejection(network.ReconnectRequired, "10")
 		}
 		return graph.Metrics{"views": 1}, nil
 	}}
@@ -189,7 +191,7 @@ func TestOnePostWithoutMetrics(t *testing.T) {
 // An invalid token, a rate limit and repeated failures end the collection.
 func TestEndOfCollection(t *testing.T) {
 	t.Parallel()
-	for _, want := range []error{rejection(network.AuthDead, "190/463"), rejection(network.Rate, "4")} {
+	for _, want := range []error{rejection(network.ReconnectRequired, "190/463"), rejection(network.RateLimited, "4")} {
 		f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, want }}
 		if _, err := f.reader("views").Read(t.Context(), "", "1"); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
@@ -210,11 +212,12 @@ func TestEndOfCollection(t *testing.T) {
 // A missing permission does not disconnect an account. An invalid token disconnects it.
 func TestDowngradeMissingPermission(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]network.Class{
-		"10": network.Unapproved, "200": network.Unapproved, "190/463": network.AuthDead, "102": network.AuthDead,
-		"": network.AuthDead,
+	for code, want := range map[string]network.ErrorClass{
+		"10": network.AppNotApproved, "200": network.AppNotApproved, "190/463": network.ReconnectRequired,
+		"102": network.ReconnectRequired,
+		"":    network.ReconnectRequired,
 	} {
-		netErr, _ := errors.AsType[*network.Error](graph.DowngradeMissingPermission(rejection(network.AuthDead, code)))
+		netErr, _ := errors.AsType[*network.Error](graph.DowngradeMissingPermission(rejection(network.ReconnectRequired, code)))
 		if netErr.Class != want {
 			t.Errorf("%q: %s, want %s", code, netErr.Class, want)
 		}

@@ -46,25 +46,25 @@ func (c Comments) Commit(ctx context.Context, g network.Grant, d network.Draft) 
 	if !isPostID(p.On) {
 		return network.Receipt{}, errNoPostID
 	}
-	var response Created
+	var response CreatedObject
 	call := c.NewCall(g, http.MethodPost, p.On+"/comments", url.Values{"message": {p.Text}}, &response)
-	call.Purpose = network.Committing
+	call.Purpose = network.PurposeCommit
 	if err := c.Client.Do(ctx, call); err != nil {
 		return network.Receipt{}, c.withoutPermission(err)
 	}
 	if !isPostID(response.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("commenting: the response has no id"),
+			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("commenting: the response has no id"),
 		}
 	}
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// withoutPermission changes the class of an error from AuthDead to Rejected if only a permission is missing, because
+// withoutPermission changes the class of an error from ReconnectRequired to Rejected if only a permission is missing, because
 // the account can still publish posts.
 func (c Comments) withoutPermission(err error) error {
 	e, ok := errors.AsType[*network.Error](err)
-	if !ok || e.Class != network.AuthDead || !isPermissionCode(e.Code) {
+	if !ok || e.Class != network.ReconnectRequired || !isPermissionCode(e.Code) {
 		return err
 	}
 	rejected := *e
@@ -85,7 +85,7 @@ func (c Comments) Resolve(
 	if !isPostID(p.On) {
 		return network.Unknown, network.Receipt{}, errNoPostID
 	}
-	search := network.CommentSearch{At: c.App.Now()} // before the search, because a comment may appear during it
+	search := network.CommentSearch{StartedAt: c.App.Now()} // before the search, because a comment may appear during it
 	search.Found, search.Truncated, err = c.find(ctx, g, p, t)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, c.withoutPermission(err)
@@ -122,7 +122,7 @@ func (c Comments) find(
 		return nil, false, err
 	}
 	var found []network.Receipt
-	since, cut := p.Ready.Add(-clockSkew), list.Paging.Next != ""
+	since, cut := p.PreparedAt.Add(-clockSkew), list.Paging.Next != ""
 	for _, l := range list.Data {
 		if l.at().Before(since) {
 			cut = false

@@ -41,8 +41,8 @@ type Containers struct {
 
 // OptionHooks apply the options of a network. All fields may be nil.
 type OptionHooks struct {
-	// Own returns only the options for this network.
-	Own func(network.Options) network.Options
+	// FilterOptions returns only the options for this network.
+	FilterOptions func(network.Options) network.Options
 	// Check returns problems with the options of a post.
 	Check func(network.Content) []network.Problem
 	// Cover returns the media ID of the post's cover image, or 0 if the options select none.
@@ -116,10 +116,10 @@ func (c *Containers) Connect(context.Context, network.Credentials) (network.Gran
 
 // Plan fixes the text, the media and the options. A story has no text. Repeated commits are safe, because Prepare
 // creates the container that they publish.
-func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
+func (c *Containers) Plan(i network.Submission) (network.Draft, error) {
 	p := draft{Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
-	if c.Options.Own != nil {
-		p.Options = c.Options.Own(i.Content.Options)
+	if c.Options.FilterOptions != nil {
+		p.Options = c.Options.FilterOptions(i.Content.Options)
 	}
 	if c.isStory(p) {
 		p.Text = ""
@@ -149,7 +149,7 @@ func (c *Containers) validate(p draft) error {
 // NewCall returns a call to the versioned API with an account's token.
 func (c *Containers) NewCall(g network.Grant, method, path string, params url.Values, out any) Call {
 	call := Call{
-		Method: method, Server: g.Server, Path: c.Version + "/" + path, Token: g.Access, Params: params, Out: out,
+		Method: method, Server: g.Server, Path: c.Version + "/" + path, Token: g.AccessToken, Params: params, Out: out,
 	}
 	if c.Secret != nil {
 		call.Secret = c.Secret(g)

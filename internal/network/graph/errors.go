@@ -36,17 +36,17 @@ type tokenError struct {
 	Message string `json:"error_message"`
 }
 
-func (e tokenError) class() network.Class {
+func (e tokenError) class() network.ErrorClass {
 	message := strings.ToLower(e.Message)
 	switch {
 	case strings.Contains(message, "client secret"), strings.Contains(message, "platform app"), strings.Contains(message, "redirect_uri"):
-		return network.Unapproved
+		return network.AppNotApproved
 	}
 	return network.Rejected
 }
 
 // bySubcode maps error subcodes to classes. It takes precedence over byCode, because subcodes are more specific.
-var bySubcode = map[int]network.Class{
+var bySubcode = map[int]network.ErrorClass{
 	subcodeMissing: network.Transient, // the missing object is created again
 	2207006:        network.Transient,
 	2207008:        network.Transient,
@@ -61,11 +61,11 @@ var bySubcode = map[int]network.Class{
 
 	2207027:           network.Processing, // published before it was ready
 	subcodeNotVisible: network.Processing,
-	2207042:           network.Quota,    // posts per day
-	2207051:           network.Rejected, // considered spam
+	2207042:           network.QuotaExceeded, // posts per day
+	2207051:           network.Rejected,      // considered spam
 
-	2207050: network.AuthDead, // the account is restricted and its owner has to act
-	4279013: network.AuthDead,
+	2207050: network.ReconnectRequired, // the account is restricted and its owner has to act
+	4279013: network.ReconnectRequired,
 
 	2207004: network.RejectedMedia, // size, type, aspect ratio, number
 	2207005: network.RejectedMedia,
@@ -77,42 +77,43 @@ var bySubcode = map[int]network.Class{
 	2207010: network.Rejected, // length of the text
 }
 
-var byCode = map[int]network.Class{
+var byCode = map[int]network.ErrorClass{
 	// failures of the network
 	-2: network.Transient, -1: network.Transient, 1: network.Transient, 2: network.Transient,
-	4: network.Rate, 17: network.Rate, 32: network.Rate, 341: network.Rate, 613: network.Rate, 80001: network.Rate,
-	80002:        network.Rate,
-	368:          network.Rate, // temporarily blocked by policy
+	4: network.RateLimited, 17: network.RateLimited, 32: network.RateLimited, 341: network.RateLimited,
+	613: network.RateLimited, 80001: network.RateLimited,
+	80002:        network.RateLimited,
+	368:          network.RateLimited, // temporarily blocked by policy
 	codeNotFound: network.Processing,
-	10:           network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
+	10:           network.ReconnectRequired, 102: network.ReconnectRequired, 190: network.ReconnectRequired,
 	506: network.Duplicate, // same content as the Page's previous post
 }
 
 // pageClasses has the codes and subcodes that only Facebook Pages return.
-var pageClasses = map[int]network.Class{
-	1366051: network.Duplicate,     // the photos were already posted
-	1390008: network.Rate,          // too many posts at once
-	1346003: network.Rejected,      // because of the content
-	1404102: network.Rejected,      // because of the content
-	1609005: network.Rejected,      // because of the link
-	1609008: network.Rejected,      // because of the link
-	1366046: network.RejectedMedia, // a photo's size or type
-	1404078: network.AuthDead,      // the Page's owner has to confirm their identity
-	4854002: network.AuthDead,
+var pageClasses = map[int]network.ErrorClass{
+	1366051: network.Duplicate,         // the photos were already posted
+	1390008: network.RateLimited,       // too many posts at once
+	1346003: network.Rejected,          // because of the content
+	1404102: network.Rejected,          // because of the content
+	1609005: network.Rejected,          // because of the link
+	1609008: network.Rejected,          // because of the link
+	1366046: network.RejectedMedia,     // a photo's size or type
+	1404078: network.ReconnectRequired, // the Page's owner has to confirm their identity
+	4854002: network.ReconnectRequired,
 	1363047: network.Transient,
 	1609010: network.Transient,
 
 	// undocumented, but observed in production
-	490:         network.AuthDead, // the person has login approvals on and has to sign in
-	1404006:     network.AuthDead, // a security check that only the person can pass
-	codeLimited: network.Rate,
+	490:         network.ReconnectRequired, // the person has login approvals on and has to sign in
+	1404006:     network.ReconnectRequired, // a security check that only the person can pass
+	codeLimited: network.RateLimited,
 	1349125:     network.RejectedMedia,
 	2069019:     network.RejectedMedia,
 	2061006:     network.Rejected, // because of the link
 }
 
 // Subcode returns the class of an error with this subcode and reports whether the subcode is known.
-func Subcode(code int) (network.Class, bool) {
+func Subcode(code int) (network.ErrorClass, bool) {
 	class, known := bySubcode[code]
 	return class, known
 }
@@ -133,23 +134,23 @@ func responseError(response network.Response, now time.Time) *network.Error {
 	_ = json.Unmarshal(response.Body, &body) // a proxy's response has a different format
 	if e := body.Error; e != nil {
 		failed := response.Rejection(e.class(), e.code(), e.userText())
-		failed.After = e.retryTime(failed.Class, response, now)
+		failed.RetryAt = e.retryTime(failed.Class, response, now)
 		return failed
 	}
 	if body.Type != "" {
 		return response.Rejection(body.class(), body.Type, body.Message)
 	}
 	if response.Status == http.StatusTooManyRequests {
-		failed := response.Rejection(network.Rate, "", "")
-		failed.After = headerRetryTime(response, now)
+		failed := response.Rejection(network.RateLimited, "", "")
+		failed.RetryAt = headerRetryTime(response, now)
 		return failed
 	}
 	return response.Rejection(network.Transient, "", "")
 }
 
-func (r apiError) class() network.Class {
+func (r apiError) class() network.ErrorClass {
 	if r.concernsApp() {
-		return network.Unapproved
+		return network.AppNotApproved
 	}
 	if class, known := bySubcode[r.Subcode]; known {
 		return class
@@ -166,7 +167,7 @@ func (r apiError) class() network.Class {
 	case r.Transient:
 		return network.Transient
 	case r.Code >= 200 && r.Code <= 299: // permissions
-		return network.AuthDead
+		return network.ReconnectRequired
 	}
 	return network.Rejected
 }
@@ -224,14 +225,14 @@ var dayLong = []int{codePolicy, codeLimited}
 
 // retryTime returns the earliest time to retry. Quotas and policy blocks are assumed to last a day, because the network
 // does not report how long they last.
-func (r apiError) retryTime(class network.Class, response network.Response, now time.Time) time.Time {
+func (r apiError) retryTime(class network.ErrorClass, response network.Response, now time.Time) time.Time {
 	switch {
 	case class == network.Processing:
 		return now.Add(notReadyWait).UTC()
-	case class == network.Quota, class == network.Rate && slices.Contains(dayLong, r.Code),
-		class == network.Rate && slices.Contains(dayLong, r.Subcode):
+	case class == network.QuotaExceeded, class == network.RateLimited && slices.Contains(dayLong, r.Code),
+		class == network.RateLimited && slices.Contains(dayLong, r.Subcode):
 		return now.Add(maxWait).UTC()
-	case class == network.Rate:
+	case class == network.RateLimited:
 		return headerRetryTime(response, now)
 	}
 	return time.Time{}

@@ -94,8 +94,8 @@ var numericID = regexp.MustCompile(`^[0-9]{1,40}(_[0-9]{1,40})?$`)
 // IsID reports whether text has the format of an ID. The ID of a Page post consists of two IDs.
 func IsID(text string) bool { return numericID.MatchString(text) }
 
-// Created is the response of every call that creates an object.
-type Created struct {
+// CreatedObject is the response of every call that creates an object.
+type CreatedObject struct {
 	ID string `json:"id"`
 }
 

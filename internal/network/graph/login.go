@@ -54,7 +54,7 @@ func (l Login) requestToken(ctx context.Context, server string, params url.Value
 
 func (l Login) get(ctx context.Context, person network.Grant, path string, params url.Values, out any) error {
 	return l.Client.Do(ctx, Call{
-		Method: http.MethodGet, Server: person.Server, Path: l.Version + "/" + path, Token: person.Access,
+		Method: http.MethodGet, Server: person.Server, Path: l.Version + "/" + path, Token: person.AccessToken,
 		Secret: l.ClientSecret, Params: params, Out: out,
 	})
 }

@@ -41,7 +41,7 @@ func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 	}
 	later := *e
 	later.Draft = counted
-	later.After = c.App.Now().Add(time.Duration(min(p.NotVisible, maxNotVisible)) * notVisibleWait).UTC()
+	later.RetryAt = c.App.Now().Add(time.Duration(min(p.NotVisible, maxNotVisible)) * notVisibleWait).UTC()
 	return &later
 }
 
@@ -59,7 +59,7 @@ func (c *Containers) resolveNotVisible(
 		return network.Unknown, network.Receipt{}, err
 	case len(found) > 1:
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("several posts match this one"),
+			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("several posts match this one"),
 		}
 	case len(found) == 1:
 		receipt := found[0].receipt()
@@ -69,7 +69,7 @@ func (c *Containers) resolveNotVisible(
 		return network.Absent, network.Receipt{}, nil
 	case started.Before(listed):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: listed.UTC(),
+			Class: network.Processing, Status: http.StatusOK, RetryAt: listed.UTC(),
 			Err: errors.New("the account may not list the post yet"),
 		}
 	case t.Undecided:

@@ -72,12 +72,12 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 	if failed != nil && len(found) == 0 {
 		return nil, failed
 	}
-	return found, incomplete(failed != nil, more)
+	return found, incompleteListError(failed != nil, more)
 }
 
-// incomplete returns the error for an incomplete list, or nil. The list is incomplete if some of its Pages were not
+// incompleteListError returns the error for an incomplete list, or nil. The list is incomplete if some of its Pages were not
 // read or if it has more Pages.
-func incomplete(unread, more bool) error {
+func incompleteListError(unread, more bool) error {
 	switch {
 	case unread:
 		return network.ErrUnreadAccounts
@@ -92,8 +92,8 @@ func incomplete(unread, more bool) error {
 func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields string) []pageList {
 	timed, cancel := context.WithTimeout(ctx, l.portfolioTime())
 	defer cancel()
-	businesses, more, err := readList[Created](timed, l, person, "me/businesses", "id")
-	businesses = slices.DeleteFunc(businesses, func(b Created) bool { return !IsID(b.ID) })
+	businesses, more, err := readList[CreatedObject](timed, l, person, "me/businesses", "id")
+	businesses = slices.DeleteFunc(businesses, func(b CreatedObject) bool { return !IsID(b.ID) })
 	var edges []string
 	for _, b := range businesses[:min(len(businesses), maxBusinesses)] {
 		edges = append(edges, b.ID+"/owned_pages", b.ID+"/client_pages")
@@ -115,8 +115,8 @@ func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields 
 // isRetryable reports whether a repeated call may succeed.
 func isRetryable(err error) bool {
 	netErr, ok := errors.AsType[*network.Error](err)
-	return ok && slices.Contains([]network.Class{
-		network.Transient, network.Uncertain, network.Processing, network.Rate, network.Quota,
+	return ok && slices.Contains([]network.ErrorClass{
+		network.Transient, network.OutcomeUnknown, network.Processing, network.RateLimited, network.QuotaExceeded,
 	}, netErr.Class)
 }
 

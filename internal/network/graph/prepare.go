@@ -166,11 +166,11 @@ func (c *Containers) mediaParams(
 
 // create returns the ID of a new container. If the response is lost, the container remains unused and expires.
 func (c *Containers) create(ctx context.Context, g network.Grant, params url.Values) (string, error) {
-	var response Created
+	var response CreatedObject
 	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Edge), params, &response)
 	call.Secrets = []string{params.Get("image_url"), params.Get("video_url"), params.Get("cover_url")} // links grant access to the files
 	if params.Has("image_url") || params.Has("video_url") {
-		call.Purpose = network.Transferring
+		call.Purpose = network.PurposeTransfer
 	}
 	if err := c.Client.Do(ctx, call); err != nil {
 		return "", err

@@ -29,9 +29,9 @@ func (c *Containers) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var response Created
+	var response CreatedObject
 	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Publish), url.Values{"creation_id": {p.Container}}, &response)
-	call.Purpose = network.Committing
+	call.Purpose = network.PurposeCommit
 	if err := c.Client.Do(ctx, call); err != nil {
 		if netErr, ok := errors.AsType[*network.Error](err); ok && isNotVisible(netErr) {
 			return network.Receipt{}, c.countNotVisible(p, netErr)
@@ -40,7 +40,7 @@ func (c *Containers) Commit(
 	}
 	if !IsID(response.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
+			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
 		}
 	}
 	return network.Receipt{ID: response.ID}, nil
@@ -56,7 +56,7 @@ func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p dr
 	now, err := c.status(ctx, g, p.Container)
 	if err != nil || now.state == published || now.state == expired {
 		uncertain := *responseError
-		uncertain.Class = network.Uncertain
+		uncertain.Class = network.OutcomeUnknown
 		return &uncertain
 	}
 	return responseError
@@ -68,7 +68,7 @@ func mayContradictState(e *network.Error) bool {
 	switch e.Class {
 	case network.Rejected, network.RejectedMedia:
 		return true
-	case network.AuthDead:
+	case network.ReconnectRequired:
 		return isPermissionCode(e.Code)
 	default:
 		return false
@@ -111,7 +111,8 @@ func (c *Containers) verdict(now container) (network.Verdict, network.Receipt, e
 		return network.Absent, network.Receipt{}, nil
 	case inProgress:
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, Code: inProgress, After: c.App.Now().Add(progressPollInterval).UTC(),
+			Class: network.Processing, Status: http.StatusOK, Code: inProgress,
+			RetryAt: c.App.Now().Add(progressPollInterval).UTC(),
 		}
 	case expired:
 		return network.Absent, network.Receipt{}, &network.Error{
@@ -137,7 +138,7 @@ func (c *Containers) resolvePublished(
 ) (network.Verdict, network.Receipt, error) {
 	receipt, err := c.findPost(ctx, g, p, t)
 	netErr, ok := errors.AsType[*network.Error](err)
-	if ok && (netErr.Class == network.Transient || netErr.Class == network.Rate) {
+	if ok && (netErr.Class == network.Transient || netErr.Class == network.RateLimited) {
 		return network.Unknown, network.Receipt{}, err
 	}
 	return network.Published, receipt, nil

@@ -46,7 +46,7 @@ func (c *Client) RequestToken(ctx context.Context, method, server, path string, 
 		Data []Token `json:"data"`
 	}
 	err := c.Do(ctx, Call{
-		Purpose: network.Authorizing, Method: method, Server: server, Path: path, Params: params, Out: &response,
+		Purpose: network.PurposeAuthorize, Method: method, Server: server, Path: path, Params: params, Out: &response,
 		Secrets: []string{
 			params.Get("client_secret"), params.Get("code"), params.Get("access_token"),
 			params.Get("fb_exchange_token"),
@@ -58,7 +58,7 @@ func (c *Client) RequestToken(ctx context.Context, method, server, path string, 
 	if len(response.Data) > 0 {
 		response.Token = response.Data[0]
 	}
-	if response.Access == "" {
+	if response.AccessToken == "" {
 		return Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return response.Token, nil

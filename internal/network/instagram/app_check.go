@@ -52,7 +52,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 			found = append(found, network.CheckScopes(g.Scopes, needs...)...)
 		}
 	}
-	if found[0].Result != network.Works {
+	if found[0].Result != network.CheckPassed {
 		return found
 	}
 	return append(found, n.CheckLimit(ctx, g, "content_publishing_limit"))

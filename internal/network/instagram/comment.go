@@ -23,7 +23,7 @@ func newComments(c *graph.Containers) graph.Comments {
 }
 
 // Plan fixes the content of a post, or the text of a comment on one.
-func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	if i.Reply != nil {
 		return network.PlanFirstComment(i)
 	}

@@ -38,7 +38,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 	networktest.WantDescribed(t, r.Line(), media.Names(), strings.Split(r.Params().Get("fields"), ","))
 	var answer struct{ Data []map[string]any }
-	if _ = json.Unmarshal(r.Answer, &answer); match[1] != "media_publish" {
+	if _ = json.Unmarshal(r.ResponseBody, &answer); match[1] != "media_publish" {
 		for _, post := range answer.Data {
 			networktest.WantDescribed(t, "the answer to "+r.Line(), media.Names(), slices.Collect(maps.Keys(post)))
 		}
@@ -52,7 +52,7 @@ func TestCallsDescribed(t *testing.T) {
 	f.MakeEveryCall()
 	f.Collect(f.Grant(), networktest.Start, 500)
 	for edge, least := range map[string]int{"/media": 10, "/media_publish": 10, "/insights": 1, "/stories": 2} {
-		if made := f.Wire.Count(edge); made < least {
+		if made := f.Transport.Count(edge); made < least {
 			t.Errorf("%d calls of %s", made, edge)
 		}
 	}

@@ -32,7 +32,7 @@ func (n *Network) exchangeFacebook(
 	if err != nil {
 		return nil, err
 	}
-	if person, err = n.extendToken(ctx, person, short.Access); err != nil {
+	if person, err = n.extendToken(ctx, person, short.AccessToken); err != nil {
 		return nil, err
 	}
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
@@ -77,13 +77,14 @@ func (n *Network) extendToken(ctx context.Context, person network.Grant, token s
 // with the person's token, because a longer lifetime of the Page's token is unconfirmed.
 func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
-	g.Access = p.Access
-	g.Extra = map[string]string{pageID: p.ID, userToken: person.Access, graph.IssuedAt: person.Extra[graph.IssuedAt]}
+	g.AccessToken = p.Access
+	g.Extra = map[string]string{pageID: p.ID, userToken: person.AccessToken,
+		graph.IssuedAt: person.Extra[graph.IssuedAt]}
 	return g
 }
 
 // refreshFacebook exchanges the person's token for a new token and uses the new token to request the Page's token. The
-// error is of class AuthDead if the person no longer has access to the Page.
+// error is of class ReconnectRequired if the person no longer has access to the Page.
 func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network.Grant, error) {
 	id := g.Extra[pageID]
 	if !graph.IsID(id) {
@@ -100,7 +101,7 @@ func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network
 		return network.Grant{}, err
 	case p.Access == "":
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Status: http.StatusOK,
+			Class: network.ReconnectRequired, Status: http.StatusOK,
 			Err: errors.New("the person no longer has a role on the Page"),
 		}
 	}

@@ -21,7 +21,7 @@ var hashtagsPattern = regexp.MustCompile(`\b([0-9]{1,3}) hashtags`)
 // hashtagLimit is the number of hashtags that Instagram accepts, learned from its responses since the process started.
 // Instagram documents 30, but reportedly accepts only 5 from some accounts. The value is 0 as long as no response has
 // shown a lower limit than the documented one.
-type hashtagLimit struct{ most atomic.Int64 }
+type hashtagLimit struct{ value atomic.Int64 }
 
 // observe learns from Instagram's response to the creation of a container with a text that the rules allow. A rejection
 // is ignored if the text has few hashtags, because the reason is a different one. If Instagram accepts more hashtags
@@ -31,24 +31,24 @@ func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
 	failed, rejected := errors.AsType[*network.Error](err)
 	switch {
 	case err == nil:
-		if most := l.most.Load(); most > 0 && int64(have) > most {
-			l.most.CompareAndSwap(most, 0)
+		if most := l.value.Load(); most > 0 && int64(have) > most {
+			l.value.CompareAndSwap(most, 0)
 		}
-	case rejected && strings.HasSuffix(failed.Code, subcodeText) && have > rules.Hashtags.Warn:
+	case rejected && strings.HasSuffix(failed.Code, subcodeText) && have > rules.Hashtags.SoftLimit:
 		most := have - 1
 		if named := hashtagsPattern.FindStringSubmatch(failed.Message); named != nil {
 			number, _ := strconv.Atoi(named[1])
 			most = min(most, number)
 		}
-		l.most.Store(int64(max(most, 1)))
+		l.value.Store(int64(max(most, 1)))
 	}
 }
 
 // Rules returns the limits that Check applies. The learned limit on hashtags, if any, replaces Hashtags.Warn.
 func (n *Network) Rules() network.Rules {
 	rules := n.Containers.Rules()
-	if most := int(n.hashtags.most.Load()); most > 0 {
-		rules.Hashtags.Warn = most
+	if most := int(n.hashtags.value.Load()); most > 0 {
+		rules.Hashtags.SoftLimit = most
 	}
 	return rules
 }
@@ -56,12 +56,12 @@ func (n *Network) Rules() network.Rules {
 // Check returns what the network would reject, or accept only with changes. The learned limit does not block a post,
 // because Instagram may accept more hashtags from another account.
 func (n *Network) Check(content network.Content) []network.Problem {
-	rules, most := n.Containers.Rules(), int(n.hashtags.most.Load())
+	rules, most := n.Containers.Rules(), int(n.hashtags.value.Load())
 	have := len(network.Hashtags(content.Text))
-	if most == 0 || have <= most || have > rules.Hashtags.Most || content.Options.IsStory(platform) {
+	if most == 0 || have <= most || have > rules.Hashtags.Limit || content.Options.IsStory(platform) {
 		return n.Containers.Check(content)
 	}
-	rules.Hashtags.Warn = 0
+	rules.Hashtags.SoftLimit = 0
 	return append(n.CheckWith(rules, content), network.Problem{Code: "hashtags_too_many", Message: fmt.Sprintf(
 		"The text has %d hashtags; Instagram rejected a post with more than %d. Remove %d.", have, most, have-most)})
 }

@@ -14,7 +14,7 @@ import (
 // prepare prepares a post with an image and this text.
 func prepare(t *testing.T, n network.Network, g network.Grant, l *networktest.Library, text string) error {
 	t.Helper()
-	d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{
+	d, err := n.Plan(network.Submission{Seed: "s", Content: network.Content{
 		Text: text, Media: []network.Media{l.Image("jpeg", 40, 40)},
 	}})
 	must.NoError(t, err)
@@ -48,7 +48,7 @@ func TestHashtagLimitFollowsResponses(t *testing.T) {
 	}
 	networktest.WantClass(t, prepare(t, n, f.Connect("instagram", "studio.north"), f.Library, seven), network.Rejected, "36004/2207010")
 	if got := warning(t, n, seven); got != "The text has 7 hashtags; Instagram rejected a post with more than 5. Remove 2." ||
-		n.Rules().Hashtags.Warn != 5 {
+		n.Rules().Hashtags.SoftLimit != 5 {
 		t.Errorf("after a rejection: %q, rules %+v", got, n.Rules().Hashtags)
 	}
 	if got := warning(t, n, strings.Repeat("#tea ", 5)); got != "" {
@@ -70,11 +70,11 @@ func TestHashtagLimitWithoutNumber(t *testing.T) {
 	}))
 	n, text := s.Network.(*instagram.Network), strings.Repeat("#tea ", 9)
 	networktest.WantClass(t, prepare(t, n, s.Grant, s.Library, "#tea #tea"), network.Rejected, "")
-	if most := n.Rules().Hashtags.Warn; most != 5 {
+	if most := n.Rules().Hashtags.SoftLimit; most != 5 {
 		t.Errorf("a limit of %d after a text with few hashtags", most)
 	}
 	networktest.WantClass(t, prepare(t, n, s.Grant, s.Library, text), network.Rejected, "")
-	if most := n.Rules().Hashtags.Warn; most != 8 {
+	if most := n.Rules().Hashtags.SoftLimit; most != 8 {
 		t.Errorf("a limit of %d", most)
 	}
 }

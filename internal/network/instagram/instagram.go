@@ -126,7 +126,7 @@ func mediaParams(o network.Options, m network.Media, address string, several boo
 		return url.Values{"media_type": {"VIDEO"}, "video_url": {address}}
 	case m.Kind == network.Video:
 		params := url.Values{"media_type": {"REELS"}, "video_url": {address}, "share_to_feed": {"true"}}
-		if m.Cover > 0 && choices(o).CoverMediaID == 0 {
+		if m.Cover > 0 && postOptions(o).CoverMediaID == 0 {
 			params.Set("thumb_offset", strconv.FormatInt(m.Cover.Milliseconds(), 10))
 		}
 		return params

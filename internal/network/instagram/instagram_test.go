@@ -76,17 +76,18 @@ func media(kinds ...string) func(*networktest.Library) []network.Media {
 }
 
 var adapter = networktest.Case{
-	Platform: "instagram",
-	Wire:     checkCall, Described: isDescribed,
+	Platform:     "instagram",
+	CheckTraffic: checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network { return instagram.New(options(base, app)) },
 	Signing: networktest.Signing{
 		Kinds: kinds,
 		Candidates: func(found []network.Candidate, url, kind string) []network.Candidate {
 			g := found[0].Grant
 			want := network.Grant{
-				Server: url + "/graph", Kind: kind, Account: g.Account, Username: "harbour.coffee", Access: g.Access,
-				Expires: networktest.Start.Add(60 * day),
-				Scopes:  scopes[kind], Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
+				Server: url + "/graph", Kind: kind, Account: g.Account, Username: "harbour.coffee",
+				AccessToken: g.AccessToken,
+				Expires:     networktest.Start.Add(60 * day),
+				Scopes:      scopes[kind], Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
 				Holder: "instagram:" + strings.TrimPrefix(g.Holder, "instagram:"),
 			}
 			if kind == "facebook" {
@@ -97,8 +98,9 @@ var adapter = networktest.Case{
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
 		Life: 60 * day, Renew: 59 * day, GrantLife: 61 * day, MinAge: day,
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, ExpiredRefresh: "190/463",
-		Revoked: "190/463", RevokedTwice: network.AuthDead,
+		UnknownTokenError: networktest.ExpectedError{Class: network.ReconnectRequired, Code: "190"},
+		ExpiredRefresh:    "190/463",
+		RevokedCode:       "190/463", SecondRevocation: network.ReconnectRequired,
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -114,13 +116,13 @@ var adapter = networktest.Case{
 			{Name: "a story", Media: media(network.Image), Options: story, NoText: true, Uncollected: true},
 			{Name: "a video story", Media: media(network.Video), Options: story, NoText: true, Uncollected: true},
 		},
-		SecondCommit: network.Uncertain,
+		SecondCommit: network.OutcomeUnknown,
 		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg"}, MaxBytes: 8 << 20},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 100_000_000},
 		},
-		Checks: map[string]networktest.Checked{
+		Checks: map[string]networktest.CheckCase{
 			"an image":           networktest.Checks(strings.Repeat("é", 2200), one),
 			"a reel":             networktest.Checks("", []network.Media{film}),
 			"both":               networktest.Checks("", []network.Media{film, picture}),
@@ -196,63 +198,66 @@ var adapter = networktest.Case{
 			networktest.RefreshCall("facebook", "most-secret", "app-secret"), networktest.ExchangeCall("instagram"),
 			networktest.ExchangeCall("facebook"),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{Status: http.StatusBadRequest,
+				Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead,
-				network.AuthDead, network.AuthDead, network.AuthDead),
-			"checkpoint": networktest.Fails(400, graph(`"code":190,"error_subcode":459`), network.AuthDead,
-				network.AuthDead, network.AuthDead, network.AuthDead),
-			"session": networktest.Fails(400, graph(`"code":102`), network.AuthDead, network.AuthDead,
-				network.AuthDead, network.AuthDead),
-			"permission": networktest.Fails(403, graph(`"code":10`), network.AuthDead, network.Uncertain,
-				network.AuthDead, network.AuthDead),
+			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired,
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
+			"checkpoint": networktest.Fails(400, graph(`"code":190,"error_subcode":459`), network.ReconnectRequired,
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
+			"session": networktest.Fails(400, graph(`"code":102`), network.ReconnectRequired, network.ReconnectRequired,
+				network.ReconnectRequired, network.ReconnectRequired),
+			"permission": networktest.Fails(403, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown,
+				network.ReconnectRequired, network.ReconnectRequired),
 			"wrong app": networktest.Fails(400,
 				`{"error_type":"OAuthException","code":400,"error_message":"Invalid platform app"}`,
-				network.Unapproved, network.Unapproved, network.Unapproved, network.Unapproved),
-			"failed inside": networktest.Fails(500, graph(`"code":10`), network.AuthDead, network.Uncertain,
-				network.AuthDead, network.AuthDead),
-			"another permission": networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.Uncertain,
-				network.AuthDead, network.AuthDead),
-			"restricted": networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.AuthDead,
-				network.AuthDead, network.AuthDead, network.AuthDead),
-			"throttled":           networktest.Fails(400, graph(`"code":80002`), network.Rate, network.Rate, network.Rate, network.Rate),
-			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate, network.Rate, network.Rate),
-			"policy":              networktest.Fails(400, graph(`"code":368`), network.Rate, network.Rate, network.Rate, network.Rate),
+				network.AppNotApproved, network.AppNotApproved, network.AppNotApproved, network.AppNotApproved),
+			"failed inside": networktest.Fails(500, graph(`"code":10`), network.ReconnectRequired,
+				network.OutcomeUnknown,
+				network.ReconnectRequired, network.ReconnectRequired),
+			"another permission": networktest.Fails(403, graph(`"code":200`), network.ReconnectRequired,
+				network.OutcomeUnknown,
+				network.ReconnectRequired, network.ReconnectRequired),
+			"restricted": networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.ReconnectRequired,
+				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
+			"throttled":           networktest.Fails(400, graph(`"code":80002`), network.RateLimited),
+			"throttled elsewhere": networktest.Fails(429, `slow down`, network.RateLimited),
+			"policy":              networktest.Fails(400, graph(`"code":368`), network.RateLimited),
 			"spam": networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected,
-				network.Uncertain, network.AuthDead, network.AuthDead),
-			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.Quota,
-				network.Quota, network.Quota, network.Quota),
-			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain,
+				network.OutcomeUnknown, network.ReconnectRequired, network.ReconnectRequired),
+			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.QuotaExceeded,
+				network.QuotaExceeded, network.QuotaExceeded, network.QuotaExceeded),
+			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown,
 				network.Transient, network.Transient),
 			"its own": networktest.Fails(400, graph(`"code":-1,"error_subcode":2207001`), network.Transient,
-				network.Uncertain, network.Transient, network.Transient),
+				network.OutcomeUnknown, network.Transient, network.Transient),
 			"its own, unknown": networktest.Fails(400, graph(`"code":-2,"error_subcode":2299999`), network.Transient,
-				network.Uncertain, network.Transient, network.Transient),
+				network.OutcomeUnknown, network.Transient, network.Transient),
 			"says so": networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient,
-				network.Uncertain, network.Transient, network.Transient),
+				network.OutcomeUnknown, network.Transient, network.Transient),
 			"not fetched": networktest.Fails(400, graph(`"code":9004,"error_subcode":2207052`), network.Transient,
-				network.Uncertain, network.Transient, network.Transient),
+				network.OutcomeUnknown, network.Transient, network.Transient),
 			"container expired": networktest.Fails(400, graph(`"code":24,"error_subcode":2207008`), network.Transient,
-				network.Uncertain, network.Transient, network.Transient),
+				network.OutcomeUnknown, network.Transient, network.Transient),
 			"not ready": networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing,
 				network.Processing, network.Processing, network.Processing),
 			"format": networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`),
-				network.RejectedMedia, network.Uncertain, network.RejectedMedia, network.RejectedMedia),
+				network.RejectedMedia, network.OutcomeUnknown, network.RejectedMedia, network.RejectedMedia),
 			"caption": networktest.Fails(400, graph(`"code":36004,"error_subcode":2207010`), network.Rejected,
-				network.Uncertain, network.AuthDead, network.AuthDead),
+				network.OutcomeUnknown, network.ReconnectRequired, network.ReconnectRequired),
 			"product tag": networktest.Fails(400, graph(`"code":100,"error_subcode":2207035`), network.Rejected,
-				network.Uncertain, network.AuthDead, network.AuthDead),
+				network.OutcomeUnknown, network.ReconnectRequired, network.ReconnectRequired),
 			"place": networktest.Fails(400,
 				graph(`"code":100,"message":"INSTAGRAM_PLATFORM_API__INVALID_LOCATION_ID"`), network.Rejected,
-				network.Uncertain, network.AuthDead, network.AuthDead),
-			"unknown": networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Uncertain,
-				network.AuthDead, network.AuthDead),
-			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.Uncertain, network.Transient, network.Transient),
+				network.OutcomeUnknown, network.ReconnectRequired, network.ReconnectRequired),
+			"unknown": networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.OutcomeUnknown,
+				network.ReconnectRequired, network.ReconnectRequired),
+			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.OutcomeUnknown, network.Transient),
 			"wrong types": networktest.Fails(200, `{"id":5,"permalink":{},"access_token":7}`, network.Transient,
-				network.Uncertain, network.Transient, network.Transient),
-			"no usable field": networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain,
+				network.OutcomeUnknown, network.Transient, network.Transient),
+			"no usable field": networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.OutcomeUnknown,
 				network.Transient, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
@@ -284,15 +289,16 @@ func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
 // rateLimited returns a case with a rate limit response.
 func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
-	class := network.Rate
+	class := network.RateLimited
 	switch code {
 	case "190":
-		class = network.AuthDead
+		class = network.ReconnectRequired
 	case `9,"error_subcode":2207042`:
-		class = network.Quota
+		class = network.QuotaExceeded
 	}
 	r := networktest.Repeat{
-		Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class,
+		Answer: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
+			Body: graph(`"code":` + code)}, Class: class,
 	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
@@ -301,7 +307,7 @@ func rateLimited(code string, header http.Header, after time.Duration) networkte
 }
 
 // creating returns a case in which all containers have the given state.
-func creating(state string, class network.Class, calls int) networktest.GiveUp {
+func creating(state string, class network.ErrorClass, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/media", `{"id":"181"}`, state), Class: class, Calls: calls}
 }
 
@@ -322,7 +328,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 		published = `{"status_code":"PUBLISHED","status":"Published"}`
 		failed    = `{"status_code":"ERROR","status":"Error: Media upload has failed with error code `
 	)
-	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+	look := func(container, posts string, verdict network.Verdict, class network.ErrorClass,
+		id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: ready, Answer: networktest.Listing("/media", posts, container), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
@@ -331,7 +338,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 	return map[string]networktest.ResolveCase{
 		"published":                      look(published, one, network.Published, "", "171"),
 		"published, not listed":          look(published, other, network.Published, "", ""),
-		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),
+		"published, lists are throttled": look(published, throt, network.Unknown, network.RateLimited, ""),
 		"published, lists are rejected":  look(published, dead, network.Published, "", ""),
 		"finished":                       look(`{"status_code":"FINISHED"}`, one, network.Absent, "", ""),
 		"in progress":                    look(`{"status_code":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
@@ -344,8 +351,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"an unknown state":               look(`{"status_code":"RESTING"}`, one, network.Unknown, network.Transient, ""),
 		"gone, listed":                   look(gone, one, network.Published, "", "171"),
 		"gone, not listed":               look(gone, none, network.Unknown, network.Transient, ""),
-		"gone, lists are throttled":      look(gone, throt, network.Unknown, network.Rate, ""),
-		"invalid token":                  look(dead, one, network.Unknown, network.AuthDead, ""),
+		"gone, lists are throttled":      look(gone, throt, network.Unknown, network.RateLimited, ""),
+		"invalid token":                  look(dead, one, network.Unknown, network.ReconnectRequired, ""),
 	}
 }
 

@@ -74,7 +74,8 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 		return nil, err
 	}
 	long, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
-		"grant_type": {"ig_exchange_token"}, "client_secret": {n.opts.ClientSecret}, "access_token": {short.Access},
+		"grant_type": {"ig_exchange_token"}, "client_secret": {n.opts.ClientSecret},
+		"access_token": {short.AccessToken},
 	})
 	if err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 // requests the holder again.
 func (n *Network) holder(ctx context.Context, g network.Grant) string {
 	if g.Kind == kindFacebook {
-		g.Access = g.Extra[userToken]
+		g.AccessToken = g.Extra[userToken]
 		who, err := n.login().Holder(ctx, g)
 		if err != nil {
 			return ""
@@ -157,7 +158,7 @@ func (n *Network) renew(ctx context.Context, g network.Grant) (network.Grant, er
 		return n.refreshFacebook(ctx, g)
 	}
 	fresh, err := n.Client.RequestToken(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
-		"grant_type": {"ig_refresh_token"}, "access_token": {g.Access},
+		"grant_type": {"ig_refresh_token"}, "access_token": {g.AccessToken},
 	})
 	if err != nil {
 		return network.Grant{}, err

@@ -60,7 +60,7 @@ func TestConnectByFacebook(t *testing.T) {
 		t.Fatalf("%d candidates", len(found))
 	}
 	g := found[0].Grant
-	if g.Account != direct.Account || g.Extra["user_token"] == "" || g.Extra["user_token"] == g.Access ||
+	if g.Account != direct.Account || g.Extra["user_token"] == "" || g.Extra["user_token"] == g.AccessToken ||
 		g.Extra["page"] == "" {
 		t.Errorf("grant %+v", g)
 	}
@@ -96,7 +96,7 @@ func TestPublishingNotAllowed(t *testing.T) {
 // wantMissing fails the test unless the error has the missing permission and describes what does not work without it.
 func wantMissing(t *testing.T, err error, permission string) {
 	t.Helper()
-	networktest.WantClass(t, err, network.AuthDead, permission)
+	networktest.WantClass(t, err, network.ReconnectRequired, permission)
 	missing, ok := errors.AsType[*network.MissingPermissionError](err)
 	if !ok || missing.Permission != permission || missing.Effect == "" {
 		t.Errorf("%v", err)
@@ -109,8 +109,9 @@ func TestUnknownHolder(t *testing.T) {
 	opts := answers(t, map[string][]string{
 		"/refresh_access_token": {`{"access_token":"t","expires_in":5184000}`}, "/v25.0/me": {`{}`},
 	})
-	g := network.Grant{Kind: "instagram", Server: opts.GraphHost, Access: "old"}
-	if fresh, err := instagram.New(opts).Refresh(t.Context(), g); err != nil || fresh.Access != "t" || fresh.Holder != "" {
+	g := network.Grant{Kind: "instagram", Server: opts.GraphHost, AccessToken: "old"}
+	if fresh, err := instagram.New(opts).Refresh(t.Context(), g); err != nil || fresh.AccessToken != "t" ||
+		fresh.Holder != "" {
 		t.Errorf("%+v, %v", fresh, err)
 	}
 }
@@ -154,7 +155,7 @@ func TestTokenFormats(t *testing.T) {
 	const me = `{"id":"5","user_id":"17841400000000001","username":"a","name":"A"}`
 	for name, c := range map[string]struct {
 		short string
-		class network.Class
+		class network.ErrorClass
 	}{
 		"a list of permissions": {
 			`{"access_token":"short","user_id":17841,
@@ -165,9 +166,10 @@ func TestTokenFormats(t *testing.T) {
 				"permissions":"instagram_business_basic,instagram_business_content_publish"}]}`, "",
 		},
 		"no permissions": {`{"access_token":"short"}`, ""},
-		"not allowed":    {`{"access_token":"short","permissions":"instagram_business_basic"}`, network.AuthDead},
-		"no token":       {`{"data":[{}]}`, network.Transient},
-		"nonsense":       {`{"data":"x"}`, network.Transient},
+		"not allowed": {`{"access_token":"short","permissions":"instagram_business_basic"}`,
+			network.ReconnectRequired},
+		"no token": {`{"data":[{}]}`, network.Transient},
+		"nonsense": {`{"data":"x"}`, network.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +182,7 @@ func TestTokenFormats(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err == nil && (len(found) != 1 || found[0].Grant.Account != "17841400000000001" ||
-				found[0].Grant.Access != "long") {
+				found[0].Grant.AccessToken != "long") {
 				t.Errorf("found %+v", found)
 			}
 		})
@@ -264,9 +266,9 @@ func TestDeclinedPermission(t *testing.T) {
 // A person who no longer has a role on a Page has to reconnect. A grant without a Page is invalid.
 func TestRefreshWithoutPage(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]network.Class{
-		`{"id":"301"}`: network.AuthDead,
-		`{"error":{"code":100,"error_subcode":33,"message":"Unsupported get request."}}`: network.AuthDead,
+	for answer, want := range map[string]network.ErrorClass{
+		`{"id":"301"}`: network.ReconnectRequired,
+		`{"error":{"code":100,"error_subcode":33,"message":"Unsupported get request."}}`: network.ReconnectRequired,
 		`{"error":{"code":2}}`: network.Transient,
 	} {
 		opts := answers(t, map[string][]string{

@@ -16,8 +16,8 @@ const codeOptionUnsupported = "option_not_supported"
 // ownOptions returns only the options for Instagram.
 func ownOptions(o network.Options) network.Options { return network.Options{Instagram: o.Instagram} }
 
-// choices returns a post's options for Instagram, or the zero value if there are none.
-func choices(o network.Options) network.InstagramOptions {
+// postOptions returns a post's options for Instagram, or the zero value if there are none.
+func postOptions(o network.Options) network.InstagramOptions {
 	if o.Instagram == nil {
 		return network.InstagramOptions{}
 	}
@@ -33,7 +33,7 @@ func isReel(o network.Options, media []network.Media) bool {
 
 // checkOptions returns problems with the options that Instagram does not support for this post.
 func checkOptions(c network.Content) []network.Problem {
-	o, reel := choices(c.Options), isReel(c.Options, c.Media)
+	o, reel := postOptions(c.Options), isReel(c.Options, c.Media)
 	var found []network.Problem
 	add := func(field string, isBlocking bool, message string) {
 		found = append(found, network.Problem{
@@ -93,12 +93,12 @@ func coverImage(o network.Options, media []network.Media) int64 {
 	if !isReel(o, media) {
 		return 0
 	}
-	return choices(o).CoverMediaID
+	return postOptions(o).CoverMediaID
 }
 
 // optionParams returns the parameters of the options for a post's container. cover is the URL of the cover image.
 func optionParams(o network.Options, media []network.Media, cover string) url.Values {
-	chosen, params := choices(o), url.Values{}
+	chosen, params := postOptions(o), url.Values{}
 	if isReel(o, media) {
 		setReelParams(params, chosen, cover)
 	}
@@ -133,7 +133,7 @@ func setReelParams(params url.Values, o network.InstagramOptions, cover string) 
 
 // itemParams returns the parameters of the options for one of several media. Only the first image has tags.
 func itemParams(o network.Options, media []network.Media, item int) url.Values {
-	chosen := choices(o)
+	chosen := postOptions(o)
 	if len(chosen.UserTags) == 0 || slices.IndexFunc(media, isImage) != item {
 		return nil
 	}
@@ -164,5 +164,5 @@ func encode(value any) string {
 }
 
 var containerOptions = graph.OptionHooks{
-	Own: ownOptions, Check: checkOptions, Cover: coverImage, Params: optionParams, ItemParams: itemParams,
+	FilterOptions: ownOptions, Check: checkOptions, Cover: coverImage, Params: optionParams, ItemParams: itemParams,
 }

@@ -22,7 +22,7 @@ func with(o network.InstagramOptions) network.Options { return network.Options{I
 // Check applies the limits of stories, and reports options that have no effect.
 func TestCheckOptions(t *testing.T) {
 	t.Parallel()
-	networktest.RunChecks(t, adapter, map[string]networktest.Checked{
+	networktest.RunChecks(t, adapter, map[string]networktest.CheckCase{
 		"a story": networktest.Checks("", upright).With(story),
 		"a story with a text": networktest.Checks(strings.Repeat("#a ", 40)+strings.Repeat("é", 2200), upright,
 			"caption_not_sent").With(story),

@@ -18,7 +18,7 @@ func TestProof(t *testing.T) {
 		g := f.Connect(kind, "mira.keller")
 		f.Publish(g, f.PrepareUsual(g, "proven"))
 		f.Collect(g, networktest.Start, 10)
-		for _, r := range f.Wire.Requests("") {
+		for _, r := range f.Transport.Requests("") {
 			params := r.Params()
 			if params.Has("access_token") && len(params.Get("appsecret_proof")) != map[bool]int{true: 64}[want] {
 				t.Errorf("%s: %s has the proof %q", kind, r.Line(), params.Get("appsecret_proof"))

@@ -25,7 +25,7 @@ func TestParameters(t *testing.T) {
 		f.MustPrepare(g, "text", media...)
 	}
 	var sent []map[string]string
-	for _, r := range f.Wire.Requests("POST ") {
+	for _, r := range f.Transport.Requests("POST ") {
 		if r.Endpoint() != "POST media" {
 			continue
 		}
@@ -71,7 +71,7 @@ func TestAnyText(t *testing.T) {
 	n := instagram.New(instagram.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		must.Get(n.Plan(network.Intent{Seed: "s", Content: network.Content{Text: text}}))(t)
+		must.Get(n.Plan(network.Submission{Seed: "s", Content: network.Content{Text: text}}))(t)
 		for _, p := range n.Check(network.Content{Text: text}) {
 			if p.Code == "caption_too_long" && len(text) <= 2200 {
 				t.Fatalf("%d bytes are too long", len(text))
@@ -84,7 +84,8 @@ func TestAnyText(t *testing.T) {
 func TestRejectedHashtagsOfOnePost(t *testing.T) {
 	t.Parallel()
 	rejection := graph(`"code":100,"message":"The hashtag #x is not allowed"`)
-	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Status: http.StatusBadRequest, Body: rejection})
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Status: http.StatusBadRequest,
+		Body: rejection})
 	draft := network.Draft(`{"network":"instagram","text":"#x #y","media":[{"id":1,"kind":"video","type":"video/mp4",
 		"size":100,"duration":4000000000}]}`)
 	_, _, err := s.Network.Prepare(t.Context(), s.Grant, draft, s.Library)
@@ -101,7 +102,7 @@ func TestCollectWithoutPicture(t *testing.T) {
 		`{"followers_count":1}`:                        true,
 		`{"profile_picture_url":"https://cdn.test/1"}`: false,
 	} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Body: body})
 		got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10)
 		if err != nil || got.NoPicture != none || none && got.Picture != "" {
 			t.Errorf("%s: %+v, %v", body, got, err)
@@ -146,8 +147,8 @@ func TestOptionParameters(t *testing.T) {
 			map[string]string{"user_tags": `[{"username":"mira.keller","x":0.5,"y":0.5}]`}},
 	} {
 		before := len(f.Posts())
-		d, err := f.Prepare(g, must.Get(f.Network().Plan(network.Intent{
-			Seed: name, First: networktest.Start, At: networktest.Start,
+		d, err := f.Prepare(g, must.Get(f.Network().Plan(network.Submission{
+			Seed: name, FirstSubmittedAt: networktest.Start, At: networktest.Start,
 			Content: network.Content{Text: name, Media: c.media, Options: c.options},
 		}))(t))
 		must.NoError(t, err)
@@ -157,7 +158,7 @@ func TestOptionParameters(t *testing.T) {
 		}
 	}
 	var tagged []string
-	for _, r := range f.Wire.Requests("POST ") {
+	for _, r := range f.Transport.Requests("POST ") {
 		if item := r.Params().Get("user_tags"); r.Params().Has("is_carousel_item") {
 			tagged = append(tagged, item)
 		}

@@ -35,7 +35,7 @@ type tokenInfo struct {
 func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token string) (tokenInfo, error) {
 	const path = "oauth/v2/introspectToken"
 	response, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Authorizing, Name: path, Method: http.MethodPost, URL: n.opts.AuthorizeHost + "/" + path,
+		Purpose: network.PurposeAuthorize, Name: path, Method: http.MethodPost, URL: n.opts.AuthorizeHost + "/" + path,
 		Form:    url.Values{"client_id": {app.ClientID}, "client_secret": {app.ClientSecret}, "token": {token}},
 		Secrets: []string{app.ClientSecret, token},
 	})
@@ -52,24 +52,25 @@ func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token strin
 // CheckAccount reports whether the account's token is valid, and which required scopes it has.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	const subject = "access token"
-	about, err := n.inspect(ctx, n.app(g.Extra[usedApp]), g.Access)
+	about, err := n.inspect(ctx, n.app(g.Extra[usedApp]), g.AccessToken)
 	if err == nil && !about.Active {
-		err = &network.Error{Class: network.AuthDead, Status: http.StatusOK, Code: network.Clip(about.Status, maxName)}
+		err = &network.Error{Class: network.ReconnectRequired, Status: http.StatusOK, Code: network.Clip(about.Status,
+			maxName)}
 	}
 	if err != nil {
 		return []network.Finding{network.CallFinding(platform, subject, err)}
 	}
 	found := network.CheckScopes(scopes(about.Scope), n.requiredScopes(g)...)
 	for i := range found {
-		if found[i].Result == network.Fails {
+		if found[i].Result == network.CheckFailed {
 			found[i].NextStep = network.NextStep(platform, "")
 		}
 	}
-	found = append([]network.Finding{{Subject: subject, Result: network.Works}}, found...)
+	found = append([]network.Finding{{Subject: subject, Result: network.CheckPassed}}, found...)
 	found = append(found, n.checkVersion(ctx, g, scopes(about.Scope)))
 	if g.Kind != organization && !slices.Contains(scopes(about.Scope), scopeReadPosts) {
 		found = append(found, network.Finding{
-			Subject: "list of a member's posts", Result: network.Unclear,
+			Subject: "list of a member's posts", Result: network.CheckUnclear,
 			Detail: "The app lacks " + scopeReadPosts + ", like nearly all apps. If the response to a post is lost, the post has to be " +
 				"checked by a person, and metrics are missing.",
 		})
@@ -98,7 +99,7 @@ func (n *Network) checkVersion(ctx context.Context, g network.Grant, granted []s
 		return network.CallFinding(platform, subject, n.initializeUpload(ctx, g, "images", map[string]any{}, nil))
 	}
 	return network.Finding{
-		Subject: subject, Result: network.Unclear,
+		Subject: subject, Result: network.CheckUnclear,
 		Detail: "Whether it is active could not be checked, because the app lacks " + write + ".",
 	}
 }

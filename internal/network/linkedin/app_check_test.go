@@ -18,12 +18,13 @@ func TestAppCheckOfProducts(t *testing.T) {
 			f := networktest.New(t, c, 0)
 			for _, candidate := range f.Candidates("", "mira.keller") {
 				found := f.CheckedAccount(candidate.Grant)
-				if bad := networktest.Findings(found, network.Fails); len(bad) > 0 {
+				if bad := networktest.Findings(found, network.CheckFailed); len(bad) > 0 {
 					t.Errorf("%s: %q", candidate.Grant.Kind, bad)
 				}
-				networktest.WantFinding(t, found, network.Works, "API version 2026")
+				networktest.WantFinding(t, found, network.CheckPassed, "API version 2026")
 				if candidate.Grant.Kind == "member" {
-					networktest.WantFinding(t, found, network.Unclear, "list of a member's posts", "r_member_social")
+					networktest.WantFinding(t, found, network.CheckUnclear, "list of a member's posts",
+						"r_member_social")
 				}
 			}
 		})
@@ -31,8 +32,8 @@ func TestAppCheckOfProducts(t *testing.T) {
 	f := networktest.New(t, company, 0)
 	for _, candidate := range f.Candidates("company", "mira.keller") {
 		found := f.CheckedAccount(candidate.Grant)
-		networktest.WantFinding(t, found, network.Works, "API version 2026")
-		if bad := networktest.Findings(found, network.Fails); len(bad) > 0 {
+		networktest.WantFinding(t, found, network.CheckPassed, "API version 2026")
+		if bad := networktest.Findings(found, network.CheckFailed); len(bad) > 0 {
 			t.Errorf("%s: %q", candidate.Grant.Kind, bad)
 		}
 	}
@@ -44,7 +45,7 @@ func TestAppCheckFindsMissingProducts(t *testing.T) {
 	f := networktest.New(t, selfService, 0)
 	g := f.Candidates("", "mira.keller")[0].Grant
 	g.Kind = "organization"
-	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission w_organization_social",
+	networktest.WantFinding(t, f.CheckedAccount(g), network.CheckFailed, "permission w_organization_social",
 		"posts cannot be published", "choose the settings that match: \"organizations\"")
 
 	for _, scopes := range []string{"rw_organization_admin", "w_organization_social", "openid"} {
@@ -59,9 +60,10 @@ func TestAppCheckFindsMissingProducts(t *testing.T) {
 		n, _ := s.Network.(network.AppChecker)
 		found := n.CheckAccount(t.Context(), s.Grant)
 		if scopes == "openid" {
-			networktest.WantFinding(t, found, network.Unclear, "API version 2026", "could not be checked")
+			networktest.WantFinding(t, found, network.CheckUnclear, "API version 2026", "could not be checked")
 			continue
 		}
-		networktest.WantFinding(t, found, network.Fails, "API version 2026", "NONEXISTENT_VERSION", "Set a current API version")
+		networktest.WantFinding(t, found, network.CheckFailed, "API version 2026", "NONEXISTENT_VERSION",
+			"Set a current API version")
 	}
 }

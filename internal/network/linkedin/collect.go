@@ -30,7 +30,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	picture.Picture, picture.NoPicture = n.picture(ctx, g)
 	if g.Kind != organization && !slices.Contains(g.Scopes, scopeReadPosts) {
 		return picture, &network.Error{
-			Class: network.Unapproved, Code: scopeReadPosts, Err: errors.New("a member's posts cannot be listed"),
+			Class: network.AppNotApproved, Code: scopeReadPosts, Err: errors.New("a member's posts cannot be listed"),
 		}
 	}
 	posts, cut, err := n.ownPosts(ctx, g, since, limit)
@@ -117,7 +117,8 @@ func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"picture"`
 	}
-	call := network.Call{Name: "userinfo", Method: http.MethodGet, URL: g.Server + "/v2/userinfo", Bearer: g.Access}
+	call := network.Call{Name: "userinfo", Method: http.MethodGet, URL: g.Server + "/v2/userinfo",
+		Bearer: g.AccessToken}
 	if _, err := n.do(ctx, g, call, &me); err != nil {
 		return "", false
 	}
@@ -202,7 +203,7 @@ func restList(urns []string) string {
 // memberMetric is one metric of a member's post.
 type memberMetric struct {
 	query string
-	of    func(*network.CollectedPost) **int64
+	field func(*network.CollectedPost) **int64
 }
 
 var memberMetrics = []memberMetric{
@@ -231,7 +232,7 @@ func (n *Network) addMemberMetrics(ctx context.Context, g network.Grant, posts [
 				return err
 			}
 			rejected[metric.query] = err != nil
-			*metric.of(&posts[i]) = count
+			*metric.field(&posts[i]) = count
 		}
 	}
 	return nil

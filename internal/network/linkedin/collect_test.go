@@ -22,7 +22,7 @@ func TestCollectWithoutStatistics(t *testing.T) {
 	f.Publish(g, f.MustPrepare(g, "a moment ago"))
 	posts := f.Collect(g, networktest.Start, 10).Posts
 	if len(posts) != 1 || posts[0].Views != nil || posts[0].Likes != nil ||
-		f.Wire.Count("shares=List(urn%3Ali%3Ashare%3A") != 1 {
+		f.Transport.Count("shares=List(urn%3Ali%3Ashare%3A") != 1 {
 		t.Errorf("%+v", posts)
 	}
 }
@@ -34,12 +34,12 @@ func TestCollectMembers(t *testing.T) {
 	for name, c := range map[string]struct {
 		scopes   string
 		rejected string // metric
-		class    network.Class
+		class    network.ErrorClass
 		metrics  bool
 		calls    int // for metrics
 	}{
-		"default":     {"", none, network.Unapproved, false, 0},
-		"metrics":     {"r_member_postAnalytics", none, network.Unapproved, false, 0},
+		"default":     {"", none, network.AppNotApproved, false, 0},
+		"metrics":     {"r_member_postAnalytics", none, network.AppNotApproved, false, 0},
 		"posts":       {"r_member_social", none, "", false, 0},
 		"both":        {"r_member_social r_member_postAnalytics", none, "", true, 20 * 6},
 		"unsupported": {"r_member_social r_member_postAnalytics", "POST_SAVE", "", true, 20*5 + 1},
@@ -54,7 +54,7 @@ func TestCollectMembers(t *testing.T) {
 			}
 			f.Clock.Advance(day)
 			rejecting := networktest.Interceptor{
-				RoundTripper: f.Wire, Part: "queryType=" + c.rejected, Status: http.StatusBadRequest,
+				RoundTripper: f.Transport, Part: "queryType=" + c.rejected, Status: http.StatusBadRequest,
 				Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`,
 			}
 			calls := 0
@@ -97,7 +97,7 @@ func TestCollectFormats(t *testing.T) {
 		elements = append(elements,
 			fmt.Sprintf(`{"id":"urn:li:ugcPost:%d","commentary":"a \\(b\\)","createdAt":%d,%s}`, id, at-id, more))
 	}
-	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{
 		Body: `{"elements":[` + strings.Join(elements, ",") + `,{"id":"urn:li:ugcPost:5","ugcPost":"urn:li:ugcPost:5",` +
 			`"totalShareStatistics":{"likeCount":-1,"commentCount":2}}]}`,
 	})
@@ -125,13 +125,13 @@ func TestCollectWithoutPicture(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind   string
-		answer networktest.Answer
+		answer networktest.StubResponse
 		none   bool
 	}{
-		"none":      {"member", networktest.Answer{Body: `{"sub":"a"}`}, true},
-		"a picture": {"member", networktest.Answer{Body: `{"picture":"https://cdn.test/1"}`}, false},
-		"a failure": {"member", networktest.Answer{Status: 500}, false},
-		"a company": {"organization", networktest.Answer{Body: `{"elements":[]}`}, false},
+		"none":      {"member", networktest.StubResponse{Body: `{"sub":"a"}`}, true},
+		"a picture": {"member", networktest.StubResponse{Body: `{"picture":"https://cdn.test/1"}`}, false},
+		"a failure": {"member", networktest.StubResponse{Status: 500}, false},
+		"a company": {"organization", networktest.StubResponse{Body: `{"elements":[]}`}, false},
 	} {
 		s := networktest.NewStub(t, adapter, network.App{}, c.answer)
 		s.Grant.Kind, s.Grant.Scopes = c.kind, []string{"openid"}

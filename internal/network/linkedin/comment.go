@@ -64,7 +64,7 @@ func (n *Network) commitComment(ctx context.Context, g network.Grant, d network.
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	call.Purpose = network.Committing
+	call.Purpose = network.PurposeCommit
 	call.JSON = map[string]any{"actor": g.Account, "object": c.On, "message": map[string]string{"text": c.Text}}
 	var created createdComment
 	if _, err := n.do(ctx, g, call, &created); err != nil {
@@ -93,7 +93,7 @@ func (n *Network) resolveComment(
 	var list struct {
 		Elements []createdComment `json:"elements"`
 	}
-	search := network.CommentSearch{At: n.opts.Now()} // before the search, because a comment may appear during it
+	search := network.CommentSearch{StartedAt: n.opts.Now()} // before the search, because a comment may appear during it
 	_, err = n.do(ctx, g, call, &list)
 	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusForbidden {
 		err = uncertainError(netErr.Status, "the comments on the post cannot be listed")
@@ -105,7 +105,7 @@ func (n *Network) resolveComment(
 	for _, one := range list.Elements {
 		receipt := one.receipt(n, c.On)
 		if one.Actor == g.Account && receipt.ID != "" && network.SameWords(one.Message.Text, c.Text) &&
-			!one.at().Before(c.Ready.Add(-clockSkew)) && !t.BelongsToOther(receipt.ID, receipt.Permalink) {
+			!one.at().Before(c.PreparedAt.Add(-clockSkew)) && !t.BelongsToOther(receipt.ID, receipt.Permalink) {
 			search.Found = append(search.Found, receipt)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 
 // draft is the stored state of a publication.
 type draft struct {
+	draftOptions
+
 	Post     bool            `json:"linkedin"` // distinguishes drafts of different networks
 	Text     string          `json:"text"`
 	Media    []network.Media `json:"media,omitempty"`
@@ -19,19 +21,18 @@ type draft struct {
 	Uploaded time.Time       `json:"arrived,omitzero"`
 	Waited   bool            `json:"rested,omitempty"` // waited once, because the app may not read the media's state
 	Ready    bool            `json:"ready,omitempty"`
-
-	draftOptions
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a LinkedIn post", Validate: draft.validate, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text, the media and the options. The network supports no client-chosen keys.
-func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	if i.Reply != nil {
 		return network.PlanFirstComment(i)
 	}
 	return drafts.Plan(draft{
-		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media, Planned: i.First.UTC(),
+		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		Planned:      i.FirstSubmittedAt.UTC(),
 		draftOptions: newDraftOptions(i.Content),
 	})
 }

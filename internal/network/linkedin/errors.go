@@ -33,32 +33,32 @@ type apiError struct {
 func (n *Network) responseError(response network.Response, g network.Grant) *network.Error {
 	var body apiError
 	_ = json.Unmarshal(response.Body, &body) // a proxy's response has a different format
-	class := body.class(response.Status, g.Refresh != "")
-	if class == network.Rejected && response.Call.Purpose == network.Transferring {
+	class := body.class(response.Status, g.RefreshToken != "")
+	if class == network.Rejected && response.Call.Purpose == network.PurposeTransfer {
 		class = network.RejectedMedia
 	}
 	failed := response.Rejection(class, body.code(), body.Message)
-	if class == network.Rate {
-		failed.After = n.retryTime(response)
+	if class == network.RateLimited {
+		failed.RetryAt = n.retryTime(response)
 	}
 	return failed
 }
 
 // class returns the class of the error, mostly based on the status. renewable means that the grant can be refreshed.
-func (r apiError) class(status int, renewable bool) network.Class {
+func (r apiError) class(status int, renewable bool) network.ErrorClass {
 	switch {
 	case status == http.StatusUnauthorized && renewable: // if the token was revoked, the refresh fails
-		return network.AuthRefresh
+		return network.RefreshRequired
 	case status == http.StatusUnauthorized:
-		return network.AuthDead
+		return network.ReconnectRequired
 	case status == http.StatusForbidden && strings.Contains(r.Message, "Unpermitted"): // fields in the request
-		return network.Unapproved
+		return network.AppNotApproved
 	case status == http.StatusForbidden: // a missing scope or a lost role
-		return network.AuthDead
+		return network.ReconnectRequired
 	case status == http.StatusUpgradeRequired: // the operator has to configure a current API version
-		return network.Unapproved
+		return network.AppNotApproved
 	case status == http.StatusTooManyRequests:
-		return network.Rate
+		return network.RateLimited
 	case r.code() == duplicatePost:
 		return network.Duplicate
 	case r.isPermanent(status):

@@ -34,7 +34,7 @@ const (
 // products. An app with the Community Management API cannot have other products. Such an app has no OpenID scopes and
 // uses r_basicprofile to identify the member.
 var (
-	// for the products Share on LinkedIn and Sign In with LinkedIn using OpenID Connect
+	// For the products Share on LinkedIn and Sign In with LinkedIn using OpenID Connect.
 	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember}
 	organizationScopes = []string{scopeWriteOrganization, "r_organization_social", scopeOrganizationAdmin}
 	companyScopes      = slices.Concat([]string{scopeBasicProfile, scopeWriteMember}, organizationScopes)
@@ -119,7 +119,8 @@ func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 	header := http.Header{}
 	header.Set("LinkedIn-Version", n.opts.Version)
 	header.Set("X-Restli-Protocol-Version", restli)
-	return network.Call{Name: name, Method: method, URL: g.Server + "/rest/" + path, Header: header, Bearer: g.Access}
+	return network.Call{Name: name, Method: method, URL: g.Server + "/rest/" + path, Header: header,
+		Bearer: g.AccessToken}
 }
 
 // newFinder returns a call to a finder (Rest.li's method for searches).

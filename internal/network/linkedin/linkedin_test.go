@@ -68,7 +68,8 @@ var adapter = networktest.Case{
 			for i, kind := range []string{"member", "organization"} {
 				g := found[i].Grant
 				want = append(want, network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
-					Server: url, Access: g.Access, Refresh: g.Refresh, Kind: kind, Account: g.Account, Username: "Harbour Coffee",
+					Server: url, AccessToken: g.AccessToken, RefreshToken: g.RefreshToken, Kind: kind,
+					Account: g.Account, Username: "Harbour Coffee",
 					Expires: networktest.Start.Add(60 * day), RefreshExpires: networktest.Start.Add(365 * day), Scopes: scopes,
 				}})
 			}
@@ -77,23 +78,23 @@ var adapter = networktest.Case{
 		},
 		BadCode: "invalid_request", CodeLife: 10 * time.Minute,
 		Life: 60 * day, Renew: 61 * day, GrantLife: 305 * day, ResolveSigned: true, ExpiredRefresh: "invalid_grant",
-		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "EXPIRED_ACCESS_TOKEN"},
-		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "INVALID_ACCESS_TOKEN"},
+		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "EXPIRED_ACCESS_TOKEN"},
+		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "INVALID_ACCESS_TOKEN"},
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
 			{
 				Name: "text", Text: "Grüße 👋 & more (really) @you\n\n*https://example.org/a_b?c=d#e* #tag_two <x> {y} | \\ ~ [z]",
-				Format: network.FormatText, Settled: time.Minute,
+				Format: network.FormatText, AbsentAfter: time.Minute,
 			},
 			{
-				Name: "an image", Media: images("png"), Format: network.FormatImage, Settled: time.Minute,
+				Name: "an image", Media: images("png"), Format: network.FormatImage, AbsentAfter: time.Minute,
 				UploadStart: "images?action=initializeUpload",
 			},
 			{Name: "a GIF", Media: images("gif"), Format: network.FormatImage, Variant: true},
 			{Name: "several", Media: images("jpeg", "gif", "png"), Format: network.FormatCarousel, Variant: true},
 			{
-				Name: "a short video", Media: film(9000), Format: network.FormatVideo, Settled: time.Minute,
+				Name: "a short video", Media: film(9000), Format: network.FormatVideo, AbsentAfter: time.Minute,
 				UploadStart: "videos?action=initializeUpload",
 			},
 			{Name: "a video", Media: film(9 << 20), Format: network.FormatVideo, Variant: true},
@@ -132,8 +133,8 @@ var adapter = networktest.Case{
 			networktest.PrepareCall(uploaded), networktest.CommitCall(ready), networktest.RefreshCall(""),
 			networktest.ExchangeCall(""), networktest.ResolveCall(ready),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{
 				Status: http.StatusBadRequest,
 				Body: `{"status":400,"code":"ILLEGAL_ARGUMENT","message":"` + message +
 					`","error":"invalid_request","error_description":"` + message + `"}`,
@@ -141,33 +142,36 @@ var adapter = networktest.Case{
 		},
 		Errors: map[string]networktest.Failure{
 			"expired": networktest.Fails(401,
-				`{"status":401,"serviceErrorCode":65602,"code":"EXPIRED_ACCESS_TOKEN"}`, network.AuthRefresh, network.AuthRefresh),
+				`{"status":401,"serviceErrorCode":65602,"code":"EXPIRED_ACCESS_TOKEN"}`, network.RefreshRequired,
+				network.RefreshRequired),
 			"permission": networktest.Fails(403, `{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED"}`,
-				"", network.AuthDead),
+				"", network.ReconnectRequired),
 			"unknown field": networktest.Fails(403,
-				`{"status":403,"message":"Unpermitted fields present in REQUEST_BODY"}`, "", network.Unapproved),
+				`{"status":403,"message":"Unpermitted fields present in REQUEST_BODY"}`, "", network.AppNotApproved),
 			"version": networktest.Fails(426, `{"status":426,"code":"NONEXISTENT_VERSION"}`,
-				network.Unapproved, network.Unapproved),
-			"throttled": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
+				network.AppNotApproved, network.AppNotApproved),
+			"throttled": networktest.Fails(429, `slow down`, network.RateLimited),
 			"duplicate": networktest.Fails(422,
 				`{"status":422,"errorDetails":{"inputErrors":[{"code":"DUPLICATE_POST"}]}}`, network.Duplicate, network.Duplicate),
 			"duplicate, before":   networktest.Fails(422, `{"status":422,"code":"DUPLICATE_POST"}`, network.Duplicate, network.Duplicate),
 			"content":             networktest.Fails(422, `{"status":422,"message":"no"}`, network.Rejected, network.Rejected),
 			"argument":            networktest.Fails(400, `{"status":400,"code":"ILLEGAL_ARGUMENT"}`, network.Rejected, network.Rejected),
-			"conflict":            networktest.Fails(409, `{"status":409}`, network.Transient, network.Uncertain),
-			"temporary":           networktest.Fails(500, `{"status":500}`, network.Transient, network.Uncertain),
-			"response of a proxy": networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
-			"unknown status":      networktest.Fails(200, `{"status":"RESTING"}`, network.Transient, network.Uncertain),
-			"no id":               networktest.Fails(201, `{"status":"AVAILABLE"}`, "", network.Uncertain),
+			"conflict":            networktest.Fails(409, `{"status":409}`, network.Transient, network.OutcomeUnknown),
+			"temporary":           networktest.Fails(500, `{"status":500}`, network.Transient, network.OutcomeUnknown),
+			"response of a proxy": networktest.Fails(400, `<html>`, network.Transient, network.OutcomeUnknown),
+			"unknown status": networktest.Fails(200, `{"status":"RESTING"}`, network.Transient,
+				network.OutcomeUnknown),
+			"no id": networktest.Fails(201, `{"status":"AVAILABLE"}`, "", network.OutcomeUnknown),
 			"failed": networktest.Fails(200, `{"status":"PROCESSING_FAILED","processingFailureReason":"no"}`,
-				network.RejectedMedia, network.Uncertain),
+				network.RejectedMedia, network.OutcomeUnknown),
 			"token: no token": networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
 			"token: dead": networktest.Fails(400,
-				`{"error":"invalid_grant","error_description":"old was revoked"}`, networktest.Skip, networktest.Skip, network.AuthDead),
+				`{"error":"invalid_grant","error_description":"old was revoked"}`, networktest.Skip, networktest.Skip,
+				network.ReconnectRequired),
 			"token: the app": networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip, networktest.Skip, network.Transient),
 			"token: request": networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip,
 				networktest.Skip, network.Transient),
-			"token: too often": networktest.Fails(429, ``, networktest.Skip, networktest.Skip, network.Rate),
+			"token: too often": networktest.Fails(429, ``, networktest.Skip, networktest.Skip, network.RateLimited),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"seconds":  rateLimited("2", networktest.Start.Add(2*time.Second)),
@@ -175,7 +179,7 @@ var adapter = networktest.Case{
 			"nonsense": rateLimited("-1", midnight),
 		},
 		Resolves:   resolveCases(),
-		EmptyLists: map[string]http.Handler{ready: networktest.Answer{Body: `{"elements":[]}`}},
+		EmptyLists: map[string]http.Handler{ready: networktest.StubResponse{Body: `{"elements":[]}`}},
 	},
 	Collecting: networktest.Collecting{
 		Metrics: strings.Fields(none), NoPicture: true, Page: 50, MetricsAfter: day,
@@ -183,22 +187,22 @@ var adapter = networktest.Case{
 			return map[string]networktest.CollectFailure{
 				"too often, the list": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 429, Body: `{"status":429}`,
-				}, network.Rate, midnight, 0),
+				}, network.RateLimited, midnight, 0),
 				"too often, the statistics": networktest.StopsWith(networktest.Interceptor{
 					Part: statsCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
-				}, network.Rate, now.Add(7*time.Second), 1),
+				}, network.RateLimited, now.Add(7*time.Second), 1),
 				"too often, the followers": networktest.StopsWith(networktest.Interceptor{
 					Part: sizeCall, Status: 429, Body: `{"status":429}`,
-				}, network.Rate, midnight, 1),
+				}, network.RateLimited, midnight, 1),
 				"invalid token": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: `{"status":401}`,
-				}, network.AuthRefresh, time.Time{}, 0),
+				}, network.RefreshRequired, time.Time{}, 0),
 				"posts may not be read": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: accessDenied,
-				}, network.Unapproved, time.Time{}, 0),
+				}, network.AppNotApproved, time.Time{}, 0),
 				"an unsupported version": networktest.StopsWith(networktest.Interceptor{
 					Part: "/rest/", Status: 426, Body: `{"status":426,"code":"NONEXISTENT_VERSION"}`,
-				}, network.Unapproved, time.Time{}, 0),
+				}, network.AppNotApproved, time.Time{}, 0),
 				"a failure": networktest.StopsWith(networktest.Interceptor{Part: statsCall, Status: 503},
 					network.Transient, time.Time{}, 1),
 				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
@@ -218,10 +222,10 @@ var adapter = networktest.Case{
 }
 
 func rateLimited(header string, after time.Time) networktest.Repeat {
-	answer := networktest.Answer{
+	answer := networktest.StubResponse{
 		Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {header}}, Body: `{"status":429}`,
 	}
-	return networktest.Repeat{Call: 1, Answer: answer, Class: network.Rate, After: after}
+	return networktest.Repeat{Call: 1, Answer: answer, Class: network.RateLimited, After: after}
 }
 
 // resolveCases returns lists of an author's posts, with the expected verdicts.
@@ -231,10 +235,12 @@ func resolveCases() map[string]networktest.ResolveCase {
 		return fmt.Sprintf(`{"id":%q,"commentary":%q,"createdAt":%d%s}`, id, commentary, at.UnixMilli(), more)
 	}
 	list := func(posts ...string) string { return `{"elements":[` + strings.Join(posts, ",") + `]}` }
-	look := func(status int, body string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+	look := func(status int, body string, verdict network.Verdict, class network.ErrorClass,
+		id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: ready, Later: time.Hour, Answer: networktest.Answer{Status: status, Body: body}, Verdict: verdict,
-			Class: class, Receipt: network.Receipt{ID: id},
+			Draft: ready, Later: time.Hour, Answer: networktest.StubResponse{Status: status, Body: body},
+			Verdict: verdict,
+			Class:   class, Receipt: network.Receipt{ID: id},
 		}
 	}
 	const first, second = "urn:li:share:1", "urn:li:ugcPost:2"
@@ -246,16 +252,19 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"another text":            look(200, list(post(first, "y", start, "")), network.Absent, "", ""),
 		"with an image": look(200,
 			list(post(first, "x", start, `,"content":{"media":{"id":"urn:li:image:1"}}`)), network.Absent, "", ""),
-		"no post":             look(200, list(post("../me", "x", start, "")), network.Absent, "", ""),
-		"two":                 look(200, list(ours, post(second, "x", start, "")), network.Unknown, network.Uncertain, ""),
+		"no post": look(200, list(post("../me", "x", start, "")), network.Absent, "", ""),
+		"two": look(200, list(ours, post(second, "x", start, "")), network.Unknown,
+			network.OutcomeUnknown, ""),
 		"also an older match": look(200, list(ours, post(second, "x", start.Add(-time.Hour), "")), network.Published, "", first),
 		"many others": look(200,
-			list(strings.Split(strings.Repeat(post(first, "y", start, "")+";", 50), ";")[:50]...), network.Unknown, network.Uncertain, ""),
-		"none":          look(200, list(), network.Absent, "", ""),
-		"nonsense":      look(200, `[`, network.Unknown, network.Transient, ""),
-		"not allowed":   look(403, `{"status":403,"code":"ACCESS_DENIED"}`, network.Unknown, network.Uncertain, ""),
-		"too often":     look(429, `{"status":429}`, network.Unknown, network.Rate, ""),
-		"invalid token": look(401, `{"status":401}`, network.Unknown, network.AuthRefresh, ""),
+			list(strings.Split(strings.Repeat(post(first, "y", start, "")+";", 50), ";")[:50]...), network.Unknown,
+			network.OutcomeUnknown, ""),
+		"none":     look(200, list(), network.Absent, "", ""),
+		"nonsense": look(200, `[`, network.Unknown, network.Transient, ""),
+		"not allowed": look(403, `{"status":403,"code":"ACCESS_DENIED"}`, network.Unknown, network.OutcomeUnknown,
+			""),
+		"too often":     look(429, `{"status":429}`, network.Unknown, network.RateLimited, ""),
+		"invalid token": look(401, `{"status":401}`, network.Unknown, network.RefreshRequired, ""),
 		"a failure":     look(503, ``, network.Unknown, network.Transient, ""),
 	}
 }

@@ -46,15 +46,15 @@ func escapeInto(written *strings.Builder, text string) {
 	}
 }
 
-// escaped matches a hashtag template, one escaped character or a mention.
-var escaped = regexp.MustCompile(
+// escapePattern matches a hashtag template, one escaped character or a mention.
+var escapePattern = regexp.MustCompile(
 	`(?s)\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}|\\(.)|@\[((?:\\.|[^\\\[\]])+)\]\(urn:li:[A-Za-z]+:[A-Za-z0-9_-]+\)`)
 
 // unescape reverses escape: it returns the text that people see, with an @ before mentions.
 func unescape(little string) string {
 	var plain strings.Builder
 	done := 0
-	for _, at := range escaped.FindAllStringSubmatchIndex(little, -1) {
+	for _, at := range escapePattern.FindAllStringSubmatchIndex(little, -1) {
 		plain.WriteString(little[done:at[0]])
 		switch {
 		case at[2] >= 0:

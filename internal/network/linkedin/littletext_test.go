@@ -41,7 +41,7 @@ func TestUnescapeReversesEscape(t *testing.T) {
 		if seen := unescape(little); seen != text {
 			t.Fatalf("%q became %q, and that %q", text, little, seen)
 		}
-		if bare := escaped.ReplaceAllLiteralString(little, ""); strings.ContainsAny(bare, reservedChars) {
+		if bare := escapePattern.ReplaceAllLiteralString(little, ""); strings.ContainsAny(bare, reservedChars) {
 			t.Fatalf("%q became %q", text, little)
 		}
 	})

@@ -61,7 +61,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for a token. It returns the member, if the scopes allow publishing for the member, and
-// then the organizations for which the member may publish. The accounts share the token. The error is of class AuthDead
+// then the organizations for which the member may publish. The accounts share the token. The error is of class ReconnectRequired
 // if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
@@ -113,7 +113,7 @@ func (n *Network) member(ctx context.Context, g network.Grant) ([]network.Candid
 	default:
 		return nil, nil
 	}
-	call := network.Call{Name: path, Method: http.MethodGet, URL: g.Server + "/v2/" + path, Bearer: g.Access}
+	call := network.Call{Name: path, Method: http.MethodGet, URL: g.Server + "/v2/" + path, Bearer: g.AccessToken}
 	if _, err := n.do(ctx, g, call, &me); err != nil {
 		return nil, err
 	}
@@ -183,21 +183,21 @@ func (n *Network) organization(ctx context.Context, g network.Grant, urn string)
 }
 
 // Refresh exchanges the refresh token for a new access token. Only some apps receive refresh tokens. The error is of
-// class AuthDead if there is no refresh token or the consent has ended.
+// class ReconnectRequired if there is no refresh token or the consent has ended.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	if g.Refresh == "" {
+	if g.RefreshToken == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Err: errors.New("LinkedIn issued no refresh token"),
+			Class: network.ReconnectRequired, Err: errors.New("LinkedIn issued no refresh token"),
 		}
 	}
 	app := n.app(g.Extra[usedApp])
 	if app.ClientID == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Err: errors.New("the app that connected the account is not configured"),
+			Class: network.ReconnectRequired, Err: errors.New("the app that connected the account is not configured"),
 		}
 	}
 	fresh, err := n.requestToken(ctx, app, url.Values{
-		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh},
+		"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken},
 	})
 	if err != nil {
 		return network.Grant{}, err
@@ -210,7 +210,7 @@ func (n *Network) requestToken(ctx context.Context, app network.OAuthApp, form u
 	form.Set("client_id", app.ClientID)
 	form.Set("client_secret", app.ClientSecret)
 	response, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Authorizing, Name: "oauth/v2/accessToken", Method: http.MethodPost,
+		Purpose: network.PurposeAuthorize, Name: "oauth/v2/accessToken", Method: http.MethodPost,
 		URL:  n.opts.AuthorizeHost + "/oauth/v2/accessToken",
 		Form: form, Secrets: []string{app.ClientSecret, form.Get("code"), form.Get("refresh_token")},
 	})
@@ -224,7 +224,7 @@ func (n *Network) requestToken(ctx context.Context, app network.OAuthApp, form u
 	if err := response.Decode(&token); err != nil {
 		return network.Token{}, err
 	}
-	if token.Access == "" {
+	if token.AccessToken == "" {
 		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
@@ -241,15 +241,15 @@ func (n *Network) tokenError(response network.Response, refreshing bool) *networ
 	class := network.Transient
 	switch {
 	case response.Status == http.StatusTooManyRequests:
-		class = network.Rate
+		class = network.RateLimited
 	case body.Error == "invalid_grant", body.Error == "invalid_request" && !refreshing:
-		class = network.AuthDead
+		class = network.ReconnectRequired
 	case body.Error == "invalid_client" && !refreshing:
-		class = network.Unapproved
+		class = network.AppNotApproved
 	}
 	failed := response.Rejection(class, cmp.Or(body.Error, strconv.Itoa(response.Status)), body.Description)
-	if class == network.Rate {
-		failed.After = n.retryTime(response)
+	if class == network.RateLimited {
+		failed.RetryAt = n.retryTime(response)
 	}
 	return failed
 }

@@ -17,16 +17,16 @@ func TestConnectMembers(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, members, 0)
 	found := f.Candidates("", networktest.Account)
-	if len(found) != 1 || found[0].Grant.Refresh != "" || f.Wire.Count("organizationAcls") != 0 {
+	if len(found) != 1 || found[0].Grant.RefreshToken != "" || f.Transport.Count("organizationAcls") != 0 {
 		t.Fatalf("candidates %+v", found)
 	}
 	g := found[0].Grant
 	d := f.MustPrepare(g, "dead")
 	f.Clock.Advance(61 * day)
 	_, err := f.Commit(g, d)
-	networktest.WantClass(t, err, network.AuthDead, "EXPIRED_ACCESS_TOKEN")
+	networktest.WantClass(t, err, network.ReconnectRequired, "EXPIRED_ACCESS_TOKEN")
 	_, err = f.Network().Refresh(t.Context(), g)
-	networktest.WantClass(t, err, network.AuthDead, "")
+	networktest.WantClass(t, err, network.ReconnectRequired, "")
 	f.WantPosts(0)
 }
 
@@ -44,7 +44,7 @@ func TestOrganizationsOptional(t *testing.T) {
 		status int
 		body   string
 		want   []string
-		class  network.Class
+		class  network.ErrorClass
 	}{
 		"forbidden": {403, `{"status":403}`, []string{"abc"}, ""},
 		"broken":    {500, ``, nil, network.Transient},
@@ -85,7 +85,7 @@ func TestWithoutSecret(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.PublicClient()
 	_, err := f.Exchange("", networktest.Account)
-	networktest.WantClass(t, err, network.Unapproved, "invalid_client")
+	networktest.WantClass(t, err, network.AppNotApproved, "invalid_client")
 }
 
 // A new refresh token replaces the old one.
@@ -95,9 +95,9 @@ func TestRefreshTokens(t *testing.T) {
 		`{"access_token":"b","expires_in":60,"refresh_token":"new","refresh_token_expires_in":90}`: "new",
 		`{"access_token":"b"}`: "refresh-secret",
 	} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
-		if fresh, err := s.Network.Refresh(t.Context(), s.Grant); err != nil || fresh.Refresh != want ||
-			fresh.Access != "b" || fresh.Account != s.Grant.Account {
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Body: body})
+		if fresh, err := s.Network.Refresh(t.Context(), s.Grant); err != nil || fresh.RefreshToken != want ||
+			fresh.AccessToken != "b" || fresh.Account != s.Grant.Account {
 			t.Errorf("grant %+v, %v", fresh, err)
 		}
 	}
@@ -120,13 +120,13 @@ func TestExpiredTokens(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	d := f.MustPrepare(g, "dead")
-	g.Refresh = ""
+	g.RefreshToken = ""
 	f.Clock.Advance(61 * day)
 	_, err := f.Commit(g, d)
-	networktest.WantClass(t, err, network.AuthDead, "EXPIRED_ACCESS_TOKEN")
-	_, err = f.CollectThrough(f.Wire, g, networktest.Start, 10)
-	networktest.WantClass(t, err, network.AuthDead, "EXPIRED_ACCESS_TOKEN")
-	g.Access = "no-token"
+	networktest.WantClass(t, err, network.ReconnectRequired, "EXPIRED_ACCESS_TOKEN")
+	_, err = f.CollectThrough(f.Transport, g, networktest.Start, 10)
+	networktest.WantClass(t, err, network.ReconnectRequired, "EXPIRED_ACCESS_TOKEN")
+	g.AccessToken = "no-token"
 	_, err = f.Commit(g, d)
-	networktest.WantClass(t, err, network.AuthDead, "INVALID_ACCESS_TOKEN")
+	networktest.WantClass(t, err, network.ReconnectRequired, "INVALID_ACCESS_TOKEN")
 }

@@ -24,7 +24,7 @@ func optionsOf(text string, o network.LinkedInOptions, media ...network.Media) n
 // prepare plans and prepares a post.
 func prepare(t *testing.T, f *networktest.Fixture, g network.Grant, c network.Content) (network.Draft, error) {
 	t.Helper()
-	intent := network.Intent{Seed: c.Text, First: networktest.Start, At: networktest.Start, Content: c}
+	intent := network.Submission{Seed: c.Text, FirstSubmittedAt: networktest.Start, At: networktest.Start, Content: c}
 	d, _, err := f.Network().Prepare(t.Context(), g, must.Get(f.Network().Plan(intent))(t), f.Library)
 	return d, err
 }
@@ -34,7 +34,7 @@ func publish(t *testing.T, f *networktest.Fixture, g network.Grant, c network.Co
 	t.Helper()
 	d := must.Get(prepare(t, f, g, c))(t)
 	must.Get(f.Network().Commit(t.Context(), g, d, f.Library))(t)
-	sent := f.Wire.Requests("POST /linkedin/rest/posts")
+	sent := f.Transport.Requests("POST /linkedin/rest/posts")
 	var body map[string]any
 	must.NoError(t, json.Unmarshal(sent[len(sent)-1].Body, &body))
 	return body, d
@@ -106,7 +106,8 @@ func TestArticle(t *testing.T) {
 	f := networktest.New(t, adapter, time.Minute)
 	g := f.Grant()
 	n := linkedin.New(linkedin.Options{
-		App: network.App{HTTP: &http.Client{Transport: f.Wire}, Now: f.Clock.Now}, AuthorizeHost: g.Server, APIHost: g.Server,
+		App: network.App{HTTP: &http.Client{Transport: f.Transport}, Now: f.Clock.Now}, AuthorizeHost: g.Server,
+		APIHost: g.Server,
 		ReadPage: func(_ context.Context, address string) (network.Page, error) {
 			if strings.HasSuffix(address, "/none") {
 				return network.Page{}, errors.New("not found")
@@ -116,7 +117,8 @@ func TestArticle(t *testing.T) {
 	})
 	image := f.Library.Image("png", 9, 9)
 	publish := func(c network.Content) string {
-		d := must.Get(n.Plan(network.Intent{Seed: c.Text, First: f.Clock.Now(), At: f.Clock.Now(), Content: c}))(t)
+		d := must.Get(n.Plan(network.Submission{Seed: c.Text, FirstSubmittedAt: f.Clock.Now(), At: f.Clock.Now(),
+			Content: c}))(t)
 		for wait := time.Second; wait > 0; f.Clock.Advance(wait) {
 			var err error
 			if d, wait, err = n.Prepare(t.Context(), g, d, f.Library); err != nil {
@@ -124,7 +126,7 @@ func TestArticle(t *testing.T) {
 			}
 		}
 		must.Get(n.Commit(t.Context(), g, d, f.Library))(t)
-		sent := f.Wire.Requests("POST /linkedin/rest/posts")
+		sent := f.Transport.Requests("POST /linkedin/rest/posts")
 		var body map[string]any
 		must.NoError(t, json.Unmarshal(sent[len(sent)-1].Body, &body))
 		return contentOf(body)
@@ -153,7 +155,7 @@ func TestArticle(t *testing.T) {
 	if !strings.Contains(got, `"thumbnail":"urn:li:image:`) {
 		t.Error(got)
 	}
-	if sent := f.Wire.Requests("POST /linkedin/rest/images"); len(sent) != 1 {
+	if sent := f.Transport.Requests("POST /linkedin/rest/images"); len(sent) != 1 {
 		t.Errorf("%d uploads", len(sent))
 	}
 	if got := publish(optionsOf("media", network.LinkedInOptions{Article: article}, image)); strings.Contains(got, "article") {

@@ -88,7 +88,7 @@ func (n *Network) initializeUpload(
 	call := n.newCall(g, http.MethodPost, path)
 	call.Query = url.Values{"action": {"initializeUpload"}}
 	call.JSON = map[string]any{"initializeUploadRequest": request}
-	call.Purpose = network.Transferring
+	call.Purpose = network.PurposeTransfer
 	_, err := n.do(ctx, g, call, ticket)
 	return err
 }
@@ -101,7 +101,7 @@ func (n *Network) put(
 		return network.Response{}, network.InvalidResponse(errors.New("uploading: the URL is not https"))
 	}
 	return n.do(ctx, g, network.Call{
-		Purpose: network.Transferring, Name: "upload", Method: http.MethodPut, URL: address, Bearer: bearer,
+		Purpose: network.PurposeTransfer, Name: "upload", Method: http.MethodPut, URL: address, Bearer: bearer,
 		Secrets: []string{address}, Body: &body,
 	}, nil)
 }
@@ -119,7 +119,8 @@ func (n *Network) uploadImage(ctx context.Context, g network.Grant, file network
 	if !isURN(ticket.Value.Image, network.Image) {
 		return "", network.InvalidResponse(errors.New("initializing an image upload: the response has no URN"))
 	}
-	_, err := n.put(ctx, g, ticket.Value.URL, g.Access, network.Body{Reader: file, Type: file.Type, Size: file.Size})
+	_, err := n.put(ctx, g, ticket.Value.URL, g.AccessToken, network.Body{Reader: file, Type: file.Type,
+		Size: file.Size})
 	return ticket.Value.Image, err
 }
 

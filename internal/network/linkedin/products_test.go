@@ -73,7 +73,8 @@ func TestConnectCompanies(t *testing.T) {
 	f := networktest.New(t, company, 0)
 	found := f.Candidates("company", "mira.keller")
 	if len(found) != 2 || found[0].Grant.Kind != "member" || found[1].Grant.Kind != "organization" ||
-		found[0].DisplayName != "Mira Keller" || f.Wire.Count("userinfo") != 0 || f.Wire.Count("/v2/me") != 1 {
+		found[0].DisplayName != "Mira Keller" || f.Transport.Count("userinfo") != 0 ||
+		f.Transport.Count("/v2/me") != 1 {
 		t.Fatalf("candidates %+v", found)
 	}
 	for _, c := range found {
@@ -81,7 +82,7 @@ func TestConnectCompanies(t *testing.T) {
 		f.Publish(g, f.MustPrepare(g, "by an app for companies"))
 	}
 	f.WantPosts(2)
-	for _, r := range f.Wire.Requests("accessToken") {
+	for _, r := range f.Transport.Requests("accessToken") {
 		if got := r.Params().Get("client_secret"); got != companySecret {
 			t.Errorf("%s: the secret is %q", r.Line(), got)
 		}
@@ -92,9 +93,9 @@ func TestConnectCompanies(t *testing.T) {
 func TestRefreshWithoutApp(t *testing.T) {
 	t.Parallel()
 	n := linkedin.New(linkedin.Options{App: network.App{ClientID: "17", ClientSecret: "s"}})
-	g := network.Grant{Refresh: "r", Extra: map[string]string{"app": "company"}}
+	g := network.Grant{RefreshToken: "r", Extra: map[string]string{"app": "company"}}
 	_, err := n.Refresh(t.Context(), g)
-	networktest.WantClass(t, err, network.AuthDead, "")
+	networktest.WantClass(t, err, network.ReconnectRequired, "")
 }
 
 // An app that has only the self-service products connects members by default.
@@ -102,7 +103,7 @@ func TestConnectWithSelfService(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, selfService, 0)
 	found := f.Candidates("", "mira.keller")
-	if len(found) != 1 || found[0].Grant.Kind != "member" || f.Wire.Count("organizationAcls") != 0 {
+	if len(found) != 1 || found[0].Grant.Kind != "member" || f.Transport.Count("organizationAcls") != 0 {
 		t.Fatalf("candidates %+v", found)
 	}
 	f.Publish(found[0].Grant, f.MustPrepare(found[0].Grant, "by a member"))
@@ -144,17 +145,19 @@ func TestIdentityCalls(t *testing.T) {
 			t.Parallel()
 			var calls []string
 			front := networktest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				answer := networktest.Answer{Body: denied, Status: http.StatusForbidden}
+				answer := networktest.StubResponse{Body: denied, Status: http.StatusForbidden}
 				switch path := r.URL.Path; {
 				case path == "/oauth/v2/accessToken":
-					networktest.Answer{Body: `{"access_token":"a","scope":"` + c.scope + `"}`}.ServeHTTP(w, r)
+					networktest.StubResponse{Body: `{"access_token":"a","scope":"` + c.scope + `"}`}.ServeHTTP(w, r)
 					return
 				case path == "/v2/userinfo" && strings.Contains(c.scope, "openid"):
-					answer = networktest.Answer{Body: `{"sub":"abc","name":"Mira Keller"}`}
+					answer = networktest.StubResponse{Body: `{"sub":"abc","name":"Mira Keller"}`}
 				case path == "/v2/me" && strings.Contains(c.scope, "r_basicprofile"):
-					answer = networktest.Answer{Body: `{"id":"abc","localizedFirstName":"Mira","localizedLastName":"Keller"}`}
+					answer = networktest.StubResponse{Body: `{"id":"abc","localizedFirstName":"Mira","localizedLastName":"Keller"}`}
 				case path == "/rest/organizationAcls":
-					answer = networktest.Answer{Body: `{"elements":[{"organization":"urn:li:organization:7","role":"ADMINISTRATOR"}]}`}
+					answer = networktest.StubResponse{
+						Body: `{"elements":[{"organization":"urn:li:organization:7","role":"ADMINISTRATOR"}]}`,
+					}
 				}
 				calls = append(calls, r.URL.Path)
 				answer.ServeHTTP(w, r)

@@ -24,7 +24,7 @@ func (n *Network) Commit(
 		return network.Receipt{}, err
 	}
 	call := n.newCall(g, http.MethodPost, "posts")
-	call.Purpose = network.Committing
+	call.Purpose = network.PurposeCommit
 	call.JSON = p.request(g.Account)
 	response, err := n.do(ctx, g, call, nil)
 	if err != nil {
@@ -33,7 +33,7 @@ func (n *Network) Commit(
 	id := response.Header.Get("X-Restli-Id")
 	if response.Status != http.StatusCreated || !isPostURN(id) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: response.Status,
+			Class: network.OutcomeUnknown, Status: response.Status,
 			Err: errors.New("publishing: the response has no URN of a post"),
 		}
 	}

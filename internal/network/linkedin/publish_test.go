@@ -37,8 +37,8 @@ func TestInvalidUploadInstructions(t *testing.T) {
 		`{"value":{"image":"urn:li:video:1","uploadUrl":"http://127.0.0.1:1/"}}`:         drawn,
 		`{"value":{"image":"urn:li:image:1","uploadUrl":"http://127.0.0.1:1/rejected"}}`: drawn,
 	} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
-		d, err := s.Network.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{m}}})
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Body: body})
+		d, err := s.Network.Plan(network.Submission{Seed: "s", Content: network.Content{Media: []network.Media{m}}})
 		must.NoError(t, err)
 		_, _, err = s.Network.Prepare(t.Context(), s.Grant, d, l)
 		if got := networktest.Class(err); got != network.Transient && got != network.Rejected {
@@ -57,9 +57,10 @@ func TestUploadsEncrypted(t *testing.T) {
 	t.Cleanup(front.Close)
 	l := networktest.NewLibrary(t)
 	n := linkedin.New(linkedin.Options{App: network.App{HTTP: front.Client()}})
-	d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Image("png", 9, 9)}}})
+	d, err := n.Plan(network.Submission{Seed: "s", Content: network.Content{Media: []network.Media{l.Image("png", 9,
+		9)}}})
 	must.NoError(t, err)
-	_, _, err = n.Prepare(t.Context(), network.Grant{Server: front.URL, Access: "token"}, d, l)
+	_, _, err = n.Prepare(t.Context(), network.Grant{Server: front.URL, AccessToken: "token"}, d, l)
 	networktest.WantClass(t, err, network.Transient, "")
 }
 
@@ -74,13 +75,13 @@ func TestResolveShortenedURL(t *testing.T) {
 		`@read \(https://lnkd.in/abc\), now`:        network.Unknown, // an @ may be missing or added
 	} {
 		app := network.App{Now: func() time.Time { return networktest.Start.Add(time.Hour) }}
-		s := networktest.NewStub(t, adapter, app, networktest.Answer{
+		s := networktest.NewStub(t, adapter, app, networktest.StubResponse{
 			Body: fmt.Sprintf(`{"elements":[{"id":"urn:li:share:1","commentary":%q,"createdAt":%d}]}`, commentary,
 				networktest.Start.UnixMilli()),
 		})
 		verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(draft),
 			network.CommitHistory{First: networktest.Start, Last: networktest.Start})
-		if verdict != want || (verdict == network.Unknown) != (networktest.Class(err) == network.Uncertain) {
+		if verdict != want || (verdict == network.Unknown) != (networktest.Class(err) == network.OutcomeUnknown) {
 			t.Errorf("%s: verdict %v, %v", commentary, verdict, err)
 		}
 	}
@@ -109,7 +110,7 @@ func TestMediaOfMembers(t *testing.T) {
 	}
 	f.Clock.Advance(wait)
 	d, wait, err = f.Network().Prepare(t.Context(), g, d, f.Library)
-	if err != nil || wait != 0 || f.Wire.Count("GET /linkedin/rest/images") != 1 {
+	if err != nil || wait != 0 || f.Transport.Count("GET /linkedin/rest/images") != 1 {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	f.Publish(g, d)
@@ -127,14 +128,14 @@ func TestLostResponseOfMembers(t *testing.T) {
 		g := f.Grant()
 		d, tried := f.MustPrepare(g, "[sandbox:lost-answer]"), f.Attempt()
 		_, err := f.Commit(g, d)
-		networktest.WantClass(t, err, network.Uncertain, "")
+		networktest.WantClass(t, err, network.OutcomeUnknown, "")
 		f.Clock.Advance(time.Hour)
 		verdict, _, err := f.Network().Resolve(t.Context(), g, d, tried)
 		if readable && (verdict != network.Published || err != nil) {
 			t.Errorf("verdict %v, %v", verdict, err)
 		}
-		if !readable && (verdict != network.Unknown || networktest.Class(err) != network.Uncertain ||
-			f.Wire.Count("/rest/posts") != 1) {
+		if !readable && (verdict != network.Unknown || networktest.Class(err) != network.OutcomeUnknown ||
+			f.Transport.Count("/rest/posts") != 1) {
 			t.Errorf("verdict %v, %v", verdict, err)
 		}
 		f.WantPosts(1)
@@ -166,10 +167,10 @@ func TestVideoParts(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.MustPrepare(f.Grant(), "", film(9<<20)(f.Library)...)
 	urls := map[string]bool{}
-	for _, r := range f.Wire.Requests("PUT ") {
+	for _, r := range f.Transport.Requests("PUT ") {
 		urls[r.Line()] = true
 	}
-	if len(urls) != 3 || f.Wire.Count("PUT ") != 3 || f.Wire.Count("action=finalizeUpload") != 1 {
+	if len(urls) != 3 || f.Transport.Count("PUT ") != 3 || f.Transport.Count("action=finalizeUpload") != 1 {
 		t.Errorf("sent to %v", urls)
 	}
 }
@@ -189,5 +190,5 @@ func TestOldVersion(t *testing.T) {
 		opts.Version, opts.Organizations = "202506", false
 	}), 0)
 	_, err := f.Commit(f.Grant(), network.Draft(ready))
-	networktest.WantClass(t, err, network.Unapproved, "NONEXISTENT_VERSION")
+	networktest.WantClass(t, err, network.AppNotApproved, "NONEXISTENT_VERSION")
 }

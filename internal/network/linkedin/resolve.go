@@ -54,14 +54,14 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, uncertainError(http.StatusOK, "the post cannot be identified among the author's posts")
 	case now.Sub(t.Last) < time.Duration(n.opts.ListingDelay):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: now.Add(pollInterval),
+			Class: network.Processing, Status: http.StatusOK, RetryAt: now.Add(pollInterval),
 		}
 	}
 	return network.Absent, network.Receipt{}, nil
 }
 
 func uncertainError(status int, why string) *network.Error {
-	return &network.Error{Class: network.Uncertain, Status: status, Err: errors.New(why)}
+	return &network.Error{Class: network.OutcomeUnknown, Status: status, Err: errors.New(why)}
 }
 
 // listedPost is a post in the author's list.

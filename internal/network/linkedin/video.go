@@ -70,7 +70,7 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, file network
 			"video": target.Video, "uploadToken": target.Token, "uploadedPartIds": etags,
 		},
 	}
-	call.Purpose = network.Transferring
+	call.Purpose = network.PurposeTransfer
 	call.Secrets = []string{target.Token}
 	_, err := n.do(ctx, g, call, nil)
 	return target.Video, err

@@ -17,13 +17,13 @@ type Case struct {
 
 	Platform string
 	// New returns the adapter for a network at the URL base.
-	New        func(base string, app network.App) network.Network
-	App        network.App               // only ListingDelay; the suite sets the other fields
-	Wire       func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
-	Containers Containers                // the zero value if the network has none
-	Described  func(Request) bool        // reports whether Wire compares a request with the API description; may be nil
-	Partial    bool                      // covers only a part of the network; Verify needs a case that covers all of it
-	Genuine    map[string]bool           // capabilities that are also tested with the network's real server
+	New          func(base string, app network.App) network.Network
+	App          network.App               // only ListingDelay; the suite sets the other fields
+	CheckTraffic func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
+	Containers   Containers                // the zero value if the network has none
+	Described    func(Request) bool        // reports whether Wire compares a request with the API description; may be nil
+	Partial      bool                      // covers only a part of the network; Verify needs a case that covers all of it
+	RealServer   map[string]bool           // capabilities that are also tested with the network's real server
 }
 
 // Publishing describes how a network publishes.
@@ -33,12 +33,12 @@ type Publishing struct {
 	PendingIDs  bool               // before publication, a post has a different ID and its outcome may remain unknown
 	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all except GET do
 	// class of the error for a second commit of a draft; "" if the second commit returns the same receipt
-	SecondCommit   network.Class
+	SecondCommit   network.ErrorClass
 	Repeatable     []string             // names of Posts for which two commits create two posts; "" for all
 	Duplicates     bool                 // the network rejects a repeated text
 	DuplicateAfter time.Duration        // time after which the network accepts a repeated text; 0 for never
 	Fits           []network.FileLimits // limits passed to the library, without duplicates, in the order of Posts
-	Checks         map[string]Checked
+	Checks         map[string]CheckCase
 	Rejections     map[string]Rejection
 	Drafts         []string // more drafts to be rejected: of other networks, or not prepared
 	Expiry         Expiry
@@ -53,7 +53,7 @@ type Content struct {
 	// Options makes the post a story, for example.
 	Options network.Options
 	// time after which a missing post counts as absent; 0 for immediately
-	Settled         time.Duration
+	AbsentAfter     time.Duration
 	UploadStart     string // part of the Line of a request that starts an upload
 	Uploads         int    // number of uploads for one draft; 1 by default
 	LocalPrepare    bool   // Prepare sends no request
@@ -65,8 +65,8 @@ type Content struct {
 	Uncollected bool // Collect does not return the post
 }
 
-// Checked is a post and the codes of the problems that Check must find. Codes of blocking problems begin with !.
-type Checked struct {
+// CheckCase is a post and the codes of the problems that Check must find. Codes of blocking problems begin with !.
+type CheckCase struct {
 	Text    string
 	Media   []network.Media
 	Options network.Options
@@ -78,15 +78,15 @@ type Rejection struct {
 	Text    string
 	Media   func(*Library) []network.Media
 	Options network.Options
-	Class   network.Class
+	Class   network.ErrorClass
 	Code    string
 	Commit  bool // rejected by Commit or later, not by Prepare
 }
 
 // Marker is the effect of a sandbox marker in a post's text.
 type Marker struct {
-	Want  []network.Class // errors of consecutive commits
-	Posts int             // number of posts at the end
+	Want  []network.ErrorClass // errors of consecutive commits
+	Posts int                  // number of posts at the end
 }
 
 // Expiry describes a draft that is committed too late.
@@ -109,25 +109,25 @@ type Signing struct {
 	CodeSuffix string        // suffix that an authorization code may have
 	PKCE       bool          // the network checks the verifier
 
-	Life           time.Duration // lifetime of a refreshed access token; 0 if unknown
-	Renew          time.Duration // age at which the grant is refreshed
-	MinAge         time.Duration // age below which the network does not refresh the token
-	Expired        Expected      // error for an expired access token; zero if the token is always refreshed in time
-	Unknown        Expected      // error for an unknown access token
-	TokenLasts     bool          // access tokens do not expire
-	ResolveSigned  bool          // Resolve needs a valid access token
-	RefreshOnce    bool          // a refresh token can be used once
-	RotatesRefresh bool          // a refresh returns a new refresh token; the old one remains valid
-	GrantLife      time.Duration // time after which a refreshed grant expires; 0 for never
-	ExpiredRefresh string        // code of the error for an expired refresh token
+	Life              time.Duration // lifetime of a refreshed access token; 0 if unknown
+	Renew             time.Duration // age at which the grant is refreshed
+	MinAge            time.Duration // age below which the network does not refresh the token
+	ExpiredTokenError ExpectedError // error for an expired access token; zero if the token is always refreshed in time
+	UnknownTokenError ExpectedError // error for an unknown access token
+	TokenLasts        bool          // access tokens do not expire
+	ResolveSigned     bool          // Resolve needs a valid access token
+	RefreshOnce       bool          // a refresh token can be used once
+	RotatesRefresh    bool          // a refresh returns a new refresh token; the old one remains valid
+	GrantLife         time.Duration // time after which a refreshed grant expires; 0 for never
+	ExpiredRefresh    string        // code of the error for an expired refresh token
 	// code of the error for a revoked refresh token; "" if the network cannot revoke
-	Revoked      string
-	RevokedTwice network.Class // class of the error of a second revocation
+	RevokedCode      string
+	SecondRevocation network.ErrorClass // class of the error of a second revocation
 }
 
-// Expected is an expected error.
-type Expected struct {
-	Class network.Class
+// ExpectedError is an expected error.
+type ExpectedError struct {
+	Class network.ErrorClass
 	Code  string
 }
 
@@ -136,13 +136,13 @@ type Failures struct {
 	Grant network.Grant // grant of a Stub, without the server and the tokens
 	// handles the requests that have to succeed before the failure, and reports whether it handled r
 	Before     func(w http.ResponseWriter, r *http.Request) bool
-	Calls      []Call                      // calls that are made with each failure
-	Quote      func(message string) Answer // returns an error response with a message
-	Errors     map[string]Failure          // responses to all Calls
-	Repeats    map[string]Repeat           // error responses with a retry time
-	Resolves   map[string]ResolveCase      // outcomes of Resolve
-	EmptyLists map[string]http.Handler     // responses without posts, by draft
-	GivesUp    map[string]GiveUp           // drafts that never become ready
+	Calls      []Call                            // calls that are made with each failure
+	Quote      func(message string) StubResponse // returns an error response with a message
+	Errors     map[string]Failure                // responses to all Calls
+	Repeats    map[string]Repeat                 // error responses with a retry time
+	Resolves   map[string]ResolveCase            // outcomes of Resolve
+	EmptyLists map[string]http.Handler           // responses without posts, by draft
+	GivesUp    map[string]GiveUp                 // drafts that never become ready
 }
 
 // Collecting describes the metrics of an account's posts.

@@ -29,7 +29,7 @@ func checker(t *testing.T, n network.Network) network.AppChecker {
 }
 
 // Findings returns the findings that have the given result, each as "subject: detail: next step".
-func Findings(all []network.Finding, result network.Result) []string {
+func Findings(all []network.Finding, result network.CheckResult) []string {
 	var out []string
 	for _, f := range all {
 		if f.Result == result {
@@ -44,14 +44,15 @@ func checkGoodApp(t *testing.T, c Case) {
 	n := checker(t, f.Network())
 	for _, kind := range c.kinds() {
 		found := n.CheckAccount(t.Context(), f.Connect(kind, Account))
-		if bad := Findings(found, network.Fails); len(bad) > 0 || len(Findings(found, network.Works)) == 0 {
+		if bad := Findings(found, network.CheckFailed); len(bad) > 0 || len(Findings(found, network.CheckPassed)) == 0 {
 			t.Errorf("%s: %+v", kind, found)
 		}
 		if !c.Passwords && !strings.Contains(fmt.Sprint(found), "permission ") {
 			t.Errorf("%s: no permissions in %+v", kind, found)
 		}
 	}
-	if found := n.CheckApp(t.Context()); len(Findings(found, network.Works)) != len(found) || len(found) == 0 && !c.Passwords {
+	if found := n.CheckApp(t.Context()); len(Findings(found, network.CheckPassed)) != len(found) || len(found) == 0 &&
+		!c.Passwords {
 		t.Errorf("%+v", found)
 	}
 	f.WantPosts(0)
@@ -64,7 +65,7 @@ func checkWrongSecret(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	f.app.ClientSecret = "wrong-secret"
 	found := checker(t, f.Network()).CheckApp(t.Context())
-	bad := Findings(found, network.Fails)
+	bad := Findings(found, network.CheckFailed)
 	if len(bad) != 1 || !strings.Contains(bad[0], "secret: ") || !strings.Contains(bad[0], "Compare the app's") {
 		t.Errorf("%+v", found)
 	}
@@ -75,9 +76,10 @@ func checkUnknownToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	for _, kind := range c.kinds() {
 		g := f.Connect(kind, Account)
-		g.Access = "unknown-token"
+		g.AccessToken = "unknown-token"
 		found := checker(t, f.Network()).CheckAccount(t.Context(), g)
-		if bad := Findings(found, network.Fails); len(bad) != 1 || !strings.Contains(bad[0], "Connect the account again") {
+		if bad := Findings(found, network.CheckFailed); len(bad) != 1 || !strings.Contains(bad[0],
+			"Connect the account again") {
 			t.Errorf("%s: %+v", kind, found)
 		}
 		wantNoSecrets(t, found, "unknown-token", appSecret)
@@ -89,7 +91,7 @@ func checkUnreachable(t *testing.T, c Case) {
 	s := c.stubAt(t, "http://127.0.0.1:1", network.App{})
 	n := checker(t, s.Network)
 	found := append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...)
-	if bad := Findings(found, network.Fails); len(bad) > 0 || len(Findings(found, network.Unclear)) == 0 {
+	if bad := Findings(found, network.CheckFailed); len(bad) > 0 || len(Findings(found, network.CheckUnclear)) == 0 {
 		t.Errorf("%+v", found)
 	}
 	wantNoSecrets(t, found, AccessToken, appSecret)
@@ -117,7 +119,7 @@ func (f *Fixture) CheckedApp() []network.Finding {
 }
 
 // WantFinding checks that at least one finding with the given result contains all parts.
-func WantFinding(t *testing.T, all []network.Finding, result network.Result, parts ...string) {
+func WantFinding(t *testing.T, all []network.Finding, result network.CheckResult, parts ...string) {
 	t.Helper()
 	for _, found := range Findings(all, result) {
 		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(found, part) }) {

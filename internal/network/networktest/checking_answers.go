@@ -44,7 +44,7 @@ func checkMissingPermissions(t *testing.T, c Case) {
 func wantOnlyFailure(t *testing.T, all []network.Finding, name, subject string) {
 	t.Helper()
 	for _, found := range all {
-		if failed := found.Result == network.Fails; failed != (found.Subject == subject) ||
+		if failed := found.Result == network.CheckFailed; failed != (found.Subject == subject) ||
 			failed && (!strings.Contains(found.Detail, "Not granted: ") || found.NextStep == "") {
 			t.Errorf("without %s: %+v", name, found)
 		}
@@ -53,18 +53,18 @@ func wantOnlyFailure(t *testing.T, all []network.Finding, name, subject string) 
 
 // checkTemporaryErrors checks that failures and rate limits of the network are not reported as failures of the app.
 func checkTemporaryErrors(t *testing.T, c Case) {
-	for _, answer := range []Answer{
+	for _, answer := range []StubResponse{
 		{Status: http.StatusInternalServerError, Body: "<html>"}, {Status: http.StatusServiceUnavailable},
 		{Status: http.StatusTooManyRequests, Body: "slow down"}, {Body: "no JSON"},
 	} {
 		s := c.stubAt(t, Serve(t, answer), network.App{})
 		n := checker(t, s.Network)
 		found := append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...)
-		if len(Findings(found, network.Unclear)) == 0 {
+		if len(Findings(found, network.CheckUnclear)) == 0 {
 			t.Errorf("HTTP %d %s: %+v", answer.Status, answer.Body, found)
 		}
 		for _, one := range found {
-			if one.Result != network.Unclear || one.Detail == "" || one.NextStep == "" {
+			if one.Result != network.CheckUnclear || one.Detail == "" || one.NextStep == "" {
 				t.Errorf("HTTP %d %s: %+v", answer.Status, answer.Body, one)
 			}
 		}
@@ -74,10 +74,11 @@ func checkTemporaryErrors(t *testing.T, c Case) {
 // checkRejected checks that a finding with an error that the adapter does not know has a detail and a next step.
 func checkRejected(t *testing.T, c Case) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound} {
-		s := c.stubAt(t, Serve(t, Answer{Status: status, Body: `{"error":{"code":77777,"message":"strange"}}`}), network.App{})
+		s := c.stubAt(t, Serve(t, StubResponse{Status: status, Body: `{"error":{"code":77777,"message":"strange"}}`}),
+			network.App{})
 		n := checker(t, s.Network)
 		for _, one := range append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...) {
-			if one.Result != network.Works && (one.Detail == "" || one.NextStep == "") {
+			if one.Result != network.CheckPassed && (one.Detail == "" || one.NextStep == "") {
 				t.Errorf("HTTP %d: %+v", status, one)
 			}
 		}

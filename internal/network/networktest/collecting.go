@@ -16,7 +16,7 @@ import (
 // CollectFailure is a response that ends a collection.
 type CollectFailure struct {
 	Answer Interceptor
-	Class  network.Class
+	Class  network.ErrorClass
 	After  time.Time
 	Posts  int // number of posts collected before it
 }
@@ -30,14 +30,15 @@ type Withheld struct {
 func testCollecting(t *testing.T, c Case) {
 	subtests(t, c,
 		map[string]func(*testing.T, Case){
-			"Metrics": collectMetrics, "Pages": pages, "OldToken": oldToken, "Fails": collectFails, "Withheld": withheld,
+			"Metrics": collectMetrics, "Pages": pages, "OldToken": oldToken, "Fails": collectFails,
+			"Withheld": collectWithheld,
 		})
 }
 
 // Collect returns the metrics of an account's posts.
 func (f *Fixture) Collect(g network.Grant, since time.Time, limit int) network.Collection {
 	f.t.Helper()
-	collected, err := f.CollectThrough(f.Wire, g, since, limit)
+	collected, err := f.CollectThrough(f.Transport, g, since, limit)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -199,15 +200,15 @@ func oldToken(t *testing.T, c Case) {
 	if c.TokenLasts {
 		return
 	}
-	if c.Expired.Class == "" {
+	if c.ExpiredTokenError.Class == "" {
 		f.Clock.Advance(c.Life + time.Hour)
-		_, err := f.CollectThrough(f.Wire, g, Start, 10)
-		_ = WantClass(t, err, network.AuthDead, c.ExpiredRefresh)
+		_, err := f.CollectThrough(f.Transport, g, Start, 10)
+		_ = WantClass(t, err, network.ReconnectRequired, c.ExpiredRefresh)
 		return
 	}
 	f.Clock.Advance(c.Renew)
-	_, err := f.CollectThrough(f.Wire, g, Start, 10)
-	_ = WantClass(t, err, c.Expired.Class, c.Expired.Code)
+	_, err := f.CollectThrough(f.Transport, g, Start, 10)
+	_ = WantClass(t, err, c.ExpiredTokenError.Class, c.ExpiredTokenError.Code)
 	if collected := f.Collect(f.Renew(g), Start, 10); (collected.Followers != nil) == c.NoFollowers ||
 		len(collected.Posts) != 0 {
 		t.Errorf("%+v", collected)
@@ -224,15 +225,15 @@ func collectFails(t *testing.T, c Case) {
 	each(t, c.Fails(f.Clock.Now()), func(t *testing.T, fails CollectFailure) {
 		fails.Answer.RoundTripper = Transport
 		collected, err := f.CollectThrough(fails.Answer, g, Start, 10)
-		if failed := WantClass(t, err, fails.Class, ""); !failed.After.Equal(fails.After) ||
+		if failed := WantClass(t, err, fails.Class, ""); !failed.RetryAt.Equal(fails.After) ||
 			len(collected.Posts) != fails.Posts {
-			t.Errorf("not before %v, %+v", failed.After, collected)
+			t.Errorf("not before %v, %+v", failed.RetryAt, collected)
 		}
 	})
 }
 
-// withheld collects posts while the network withholds some metrics, and checks the other metrics.
-func withheld(t *testing.T, c Case) {
+// collectWithheld collects posts while the network withholds some metrics, and checks the other metrics.
+func collectWithheld(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	for i := range max(c.WithheldPosts, 2) {
@@ -257,7 +258,7 @@ func withheld(t *testing.T, c Case) {
 }
 
 // StopsWith returns a CollectFailure.
-func StopsWith(answer Interceptor, class network.Class, after time.Time, posts int) CollectFailure {
+func StopsWith(answer Interceptor, class network.ErrorClass, after time.Time, posts int) CollectFailure {
 	return CollectFailure{Answer: answer, Class: class, After: after, Posts: posts}
 }
 

@@ -30,8 +30,8 @@ func notReady(t *testing.T, c Case) {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	_, err = f.Commit(g, d)
-	if failed := WantClass(t, err, network.Processing, c.Containers.NotReady); !failed.After.After(Start) {
-		t.Errorf("not before %v", failed.After)
+	if failed := WantClass(t, err, network.Processing, c.Containers.NotReady); !failed.RetryAt.After(Start) {
+		t.Errorf("not before %v", failed.RetryAt)
 	}
 	verdict, _, err := f.Resolve(g, d)
 	_ = WantClass(t, err, network.Processing, "")
@@ -85,7 +85,7 @@ func publishTwins(t *testing.T, c Case) {
 // all other paths. The status is 400 if the body is one of Meta's errors.
 func Listing(end, posts, other string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := Answer{Body: other}
+		answer := StubResponse{Body: other}
 		if strings.HasSuffix(r.URL.Path, end) {
 			answer.Body = posts
 		}

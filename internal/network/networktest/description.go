@@ -126,15 +126,16 @@ func (o OpenAPI) Check(tb testing.TB, r Request) string {
 	if err := openapi3filter.ValidateRequest(tb.Context(), input); err != nil {
 		tb.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
-	if r.Status == 0 || bytes.Contains(r.Answer, []byte("about:blank")) {
+	if r.Status == 0 || bytes.Contains(r.ResponseBody, []byte("about:blank")) {
 		return route.Path
 	}
-	header := r.AnswerHeader.Clone()
+	header := r.ResponseHeader.Clone()
 	if o.host != "" && r.Status >= http.StatusBadRequest {
 		header.Set("Content-Type", "application/problem+json")
 	}
 	err = openapi3filter.ValidateResponse(tb.Context(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: r.Status, Header: header, Body: io.NopCloser(bytes.NewReader(r.Answer)),
+		RequestValidationInput: input, Status: r.Status, Header: header,
+		Body: io.NopCloser(bytes.NewReader(r.ResponseBody)),
 	})
 	if err != nil {
 		tb.Errorf("%s %s: HTTP %d: %v", r.Method, r.URL.Path, r.Status, err)

@@ -29,7 +29,7 @@ func sent(t *testing.T, line, body string) Request {
 	method, address, _ := strings.Cut(line, " ")
 	r := Request{
 		Method: method, URL: must.Get(url.Parse("http://sandbox.test" + address))(t), Header: http.Header{}, Body: []byte(body),
-		AnswerHeader: http.Header{"Content-Type": {"application/json"}},
+		ResponseHeader: http.Header{"Content-Type": {"application/json"}},
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")

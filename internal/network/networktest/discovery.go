@@ -73,8 +73,8 @@ func (d Discovery) Check(tb testing.TB, r Request, path string) bool {
 		if m.Request != nil && r.Method == m.Verb {
 			d.checkJSON(tb, id+" request", m.Request, r.Body)
 		}
-		if m.Response != nil && r.Status == http.StatusOK && len(r.Answer) > 0 {
-			d.checkJSON(tb, id+" response", m.Response, r.Answer)
+		if m.Response != nil && r.Status == http.StatusOK && len(r.ResponseBody) > 0 {
+			d.checkJSON(tb, id+" response", m.Response, r.ResponseBody)
 		}
 		return true
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,15 +22,15 @@ const (
 	authCode     = "code-secret"
 )
 
-// Answer is a server's response.
-type Answer struct {
+// StubResponse is a server's response.
+type StubResponse struct {
 	Status int // 200 by default
 	Header http.Header
 	Body   string
 }
 
 // ServeHTTP sends the same response to every request.
-func (a Answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (a StubResponse) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	for name := range a.Header {
 		w.Header().Set(name, a.Header.Get(name))
 	}
@@ -75,7 +76,7 @@ func (c Case) stubAt(t *testing.T, url string, app network.App) *Stub {
 		app.ListingDelay = c.App.ListingDelay
 	}
 	s := &Stub{URL: url, Network: c.New(url, app), Grant: c.Grant, Library: NewLibrary(t)}
-	s.Grant.Server, s.Grant.Access, s.Grant.Refresh = url, AccessToken, refreshToken
+	s.Grant.Server, s.Grant.AccessToken, s.Grant.RefreshToken = url, AccessToken, refreshToken
 	s.Library.Video(100)
 	return s
 }
@@ -95,7 +96,7 @@ type Call struct {
 
 // CommitCall returns a Call that commits a draft.
 func CommitCall(draft string) Call {
-	return Call{"commit", network.Committing, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
+	return Call{"commit", network.PurposeCommit, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, err := s.Network.Commit(ctx, s.Grant, s.Draft(draft), s.Library)
 		return err
 	}}
@@ -103,7 +104,7 @@ func CommitCall(draft string) Call {
 
 // ResolveCall returns a Call that resolves a draft.
 func ResolveCall(draft string) Call {
-	return Call{"resolve", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
+	return Call{"resolve", network.PurposeRead, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.CommitHistory{})
 		return err
 	}}
@@ -111,7 +112,7 @@ func ResolveCall(draft string) Call {
 
 // PrepareCall returns a Call that prepares a draft.
 func PrepareCall(draft string) Call {
-	return Call{"prepare", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
+	return Call{"prepare", network.PurposeRead, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Prepare(ctx, s.Grant, s.Draft(draft), s.Library)
 		return err
 	}}
@@ -119,7 +120,7 @@ func PrepareCall(draft string) Call {
 
 // PermalinkCall returns a Call that requests the permalink of a post, and fails if the permalink is not empty.
 func PermalinkCall(id string) Call {
-	return Call{"permalink", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
+	return Call{"permalink", network.PurposeRead, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		link, err := s.Network.Permalink(ctx, s.Grant, network.Receipt{ID: id})
 		if link != "" {
 			return fmt.Errorf("the permalink is %q", link)
@@ -134,7 +135,7 @@ func RefreshCall(kind string, secrets ...string) Call {
 	if len(secrets) == 0 {
 		secrets = []string{refreshToken, appSecret}
 	}
-	return Call{"refresh", network.Authorizing, secrets, func(ctx context.Context, s *Stub) error {
+	return Call{"refresh", network.PurposeAuthorize, secrets, func(ctx context.Context, s *Stub) error {
 		g := s.Grant
 		g.Kind = kind
 		_, err := s.Network.Refresh(ctx, g)
@@ -144,7 +145,8 @@ func RefreshCall(kind string, secrets ...string) Call {
 
 // ExchangeCall returns a Call that exchanges an authorization code.
 func ExchangeCall(kind string) Call {
-	return Call{"exchange", network.Authorizing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
+	return Call{"exchange", network.PurposeAuthorize, []string{authCode, appSecret}, func(ctx context.Context,
+		s *Stub) error {
 		authorizer := s.Network.(network.Authorizer) //nolint:forcetypeassert // only an Authorizer has such a call
 		_, err := authorizer.Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect}, authCode)
 		return err
@@ -152,29 +154,30 @@ func ExchangeCall(kind string) Call {
 }
 
 // failureClass returns the class of the error for a call without a readable response.
-func (c Call) failureClass() network.Class {
-	if c.Purpose == network.Committing {
-		return network.Uncertain
+func (c Call) failureClass() network.ErrorClass {
+	if c.Purpose == network.PurposeCommit {
+		return network.OutcomeUnknown
 	}
 	return network.Transient
 }
 
-// Failure is a response and the class of the error that it causes in each of Failures.Calls, or "" for no error.
+// Failure is a response and the class of the error that it causes in each of Case.Calls, or "" for no error. A single
+// class applies to all calls.
 type Failure struct {
 	Status int
 	Body   string
-	Want   []network.Class
+	Want   []network.ErrorClass
 }
 
 // Skip in Failure.Want means that the call is not made.
-const Skip network.Class = "skip"
+const Skip network.ErrorClass = "skip"
 
 // Repeat is a response with a retry time.
 type Repeat struct {
 	Call   int // index in Calls
-	Answer Answer
+	Answer StubResponse
 	At     time.Time // time of the response; by default Start
-	Class  network.Class
+	Class  network.ErrorClass
 	After  time.Time // zero if unknown
 }
 
@@ -184,7 +187,7 @@ type ResolveCase struct {
 	Answer  http.Handler
 	Later   time.Duration // time since the commit, which is at Start
 	Verdict network.Verdict
-	Class   network.Class
+	Class   network.ErrorClass
 	Receipt network.Receipt // an empty permalink is not compared
 	Message string          // of the error; not compared if empty
 }
@@ -193,7 +196,7 @@ type ResolveCase struct {
 type GiveUp struct {
 	Draft  string
 	Answer http.Handler
-	Class  network.Class
+	Class  network.ErrorClass
 	Code   string
 	Calls  int // expected number of calls of Prepare
 }
@@ -202,7 +205,7 @@ func testFailures(t *testing.T, c Case) {
 	for i, call := range c.Calls {
 		t.Run(fmt.Sprintf("%s %d", call.Name, i), func(t *testing.T) {
 			t.Parallel()
-			each(t, unreadable, func(t *testing.T, answer Answer) {
+			each(t, unreadable, func(t *testing.T, answer StubResponse) {
 				s := NewStub(t, c, network.App{}, answer)
 				_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 			})
@@ -233,7 +236,7 @@ func testFailures(t *testing.T, c Case) {
 }
 
 // unreadable has responses of networks and proxies that an adapter cannot use.
-var unreadable = map[string]Answer{
+var unreadable = map[string]StubResponse{
 	"nonsense":       {Body: `[`},
 	"a server":       {Status: http.StatusInternalServerError, Body: `<html>`},
 	"a gateway":      {Status: http.StatusBadGateway, Body: `<html>`},
@@ -247,7 +250,7 @@ func redirects(t *testing.T, c Case, call Call) {
 		t.Error("the redirect was followed")
 	}))
 	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
-		s := NewStub(t, c, network.App{}, Answer{Status: status, Header: http.Header{"Location": {elsewhere}}})
+		s := NewStub(t, c, network.App{}, StubResponse{Status: status, Header: http.Header{"Location": {elsewhere}}})
 		_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 	}
 }
@@ -291,7 +294,7 @@ func unreachable(t *testing.T, c Case, call Call) {
 func cancelledCall(t *testing.T, c Case, call Call) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_ = WantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
+	_ = WantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, StubResponse{Body: "{}"})), network.Transient, "")
 }
 
 // secrets checks that an error does not contain the call's secrets, and that its message is shortened to 500
@@ -311,13 +314,17 @@ func secrets(t *testing.T, c Case, call Call) {
 }
 
 func checkFailure(t *testing.T, c Case, failure Failure) {
-	s := NewStub(t, c, network.App{}, Answer{Status: failure.Status, Body: failure.Body})
-	for i, want := range failure.Want {
-		if want == Skip {
+	s := NewStub(t, c, network.App{}, StubResponse{Status: failure.Status, Body: failure.Body})
+	want := failure.Want
+	if len(want) == 1 {
+		want = slices.Repeat(want, len(c.Calls))
+	}
+	for i, class := range want {
+		if class == Skip {
 			continue
 		}
-		if err := c.Calls[i].Do(t.Context(), s); Class(err) != want || err != nil && want == "" {
-			t.Errorf("%s: %v, want %q", c.Calls[i].Name, err, want)
+		if err := c.Calls[i].Do(t.Context(), s); Class(err) != class || err != nil && class == "" {
+			t.Errorf("%s: %v, want %q", c.Calls[i].Name, err, class)
 		}
 	}
 }
@@ -327,8 +334,8 @@ func checkRepeat(t *testing.T, c Case, r Repeat) {
 		r.At = Start
 	}
 	s := NewStub(t, c, network.App{Now: func() time.Time { return r.At }}, r.Answer)
-	if failed := WantClass(t, c.Calls[r.Call].Do(t.Context(), s), r.Class, ""); !failed.After.Equal(r.After) {
-		t.Errorf("not before %v, want %v", failed.After, r.After)
+	if failed := WantClass(t, c.Calls[r.Call].Do(t.Context(), s), r.Class, ""); !failed.RetryAt.Equal(r.After) {
+		t.Errorf("not before %v, want %v", failed.RetryAt, r.After)
 	}
 }
 
@@ -365,7 +372,8 @@ func resolveSlowly(t *testing.T, c Case, draft string, nothing http.Handler) {
 	tried := network.CommitHistory{First: clock.Now(), Last: clock.Now()}
 	clock.Advance(30 * time.Second)
 	s := NewStub(t, c,
-		network.App{Now: clock.Now, ListingDelay: network.Span(time.Minute), HTTP: &http.Client{Transport: clockTransport{clock}}},
+		network.App{Now: clock.Now, ListingDelay: network.Duration(time.Minute),
+			HTTP: &http.Client{Transport: clockTransport{clock}}},
 		nothing)
 	if verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(draft), tried); verdict != network.Unknown ||
 		Class(err) != network.Processing {
@@ -388,6 +396,6 @@ func giveUp(t *testing.T, c Case, g GiveUp) {
 }
 
 // Fails returns a Failure.
-func Fails(status int, body string, want ...network.Class) Failure {
+func Fails(status int, body string, want ...network.ErrorClass) Failure {
 	return Failure{Status: status, Body: body, Want: want}
 }

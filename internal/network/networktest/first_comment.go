@@ -12,7 +12,7 @@ import (
 // tests them.
 func testFirstComments(t *testing.T, c Case) {
 	rules, ok := New(t, c, 0).Network().(network.RulesProvider)
-	if !ok || rules.Rules().FirstComment.Longest == 0 || c.Partial {
+	if !ok || rules.Rules().FirstComment.MaxLength == 0 || c.Partial {
 		return
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
@@ -53,10 +53,10 @@ func loseCommentResponse(t *testing.T, c Case) {
 	f.postReply(g, network.Reply{Root: first.ID, Parent: first.ID}, "the first comment")
 	second := f.Post(g, "another post", f.Media()...)
 	d := f.prepareComment(g, second)
-	f.Wire.LoseResponse(isComment)
+	f.Transport.LoseResponse(isComment)
 	_, err := f.Commit(g, d)
-	_ = WantClass(t, err, network.Uncertain, "")
-	f.Wire.LoseResponse(nil)
+	_ = WantClass(t, err, network.OutcomeUnknown, "")
+	f.Transport.LoseResponse(nil)
 	verdict, receipt, err := f.Decide(g, d)
 	posts := f.Posts()
 	if err != nil || verdict != network.Published || len(posts) != 4 || receipt.ID != posts[3].ID {
@@ -69,9 +69,9 @@ func loseComment(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	d := f.prepareComment(g, f.Post(g, "a post", f.Media()...))
-	f.Wire.loseNth(0, true)
+	f.Transport.loseNth(0, true)
 	_, err := f.Commit(g, d)
-	_ = WantClass(t, err, network.Uncertain, "")
+	_ = WantClass(t, err, network.OutcomeUnknown, "")
 	if verdict, receipt, err := f.Decide(g, d); verdict != network.Absent || err != nil {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 	}

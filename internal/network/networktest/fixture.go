@@ -25,10 +25,10 @@ const (
 
 // Fixture is a sandbox with a clock, and an adapter connected to the sandbox.
 type Fixture struct {
-	Clock   *testkit.Clock
-	URL     string // base URL of the network in the sandbox
-	Wire    *Wire
-	Library *Library
+	Clock     *testkit.Clock
+	URL       string // base URL of the network in the sandbox
+	Transport *RecordingTransport
+	Library   *Library
 
 	t       *testing.T
 	c       Case
@@ -40,7 +40,8 @@ type Fixture struct {
 // New starts a sandbox, and returns a Fixture for it. The sandbox takes the duration ready to process media.
 func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	t.Helper()
-	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Wire: &Wire{}, Library: NewLibrary(t), app: c.App}
+	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Transport: &RecordingTransport{},
+		Library: NewLibrary(t), app: c.App}
 	if c.Passwords {
 		f.sandbox = Sandbox(t, f.Clock, ready, Account, "mira.keller", Unconfirmed)
 	} else {
@@ -48,14 +49,14 @@ func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	}
 	f.URL = f.sandbox + "/" + c.Platform
 	f.app.ClientID, f.app.ClientSecret, f.app.Now = "app", "app-secret", f.Clock.Now
-	if c.Wire != nil {
-		f.Wire.OnResponse = func(r Request) { c.Wire(t, r) }
+	if c.CheckTraffic != nil {
+		f.Transport.OnResponse = func(r Request) { c.CheckTraffic(t, r) }
 	}
 	return f
 }
 
 // Network returns the adapter.
-func (f *Fixture) Network() network.Network { return f.Through(f.Wire) }
+func (f *Fixture) Network() network.Network { return f.Through(f.Transport) }
 
 // Through returns the adapter with the given HTTP transport.
 func (f *Fixture) Through(transport http.RoundTripper) network.Network {
@@ -175,7 +176,8 @@ func (f *Fixture) plan(seed string, to *network.Reply, text string, media ...net
 	f.t.Helper()
 	now := f.Clock.Now()
 	content := network.Content{Text: text, Media: media, Options: f.kind.Options}
-	d, err := f.Network().Plan(network.Intent{Seed: seed, First: now, At: now, Content: content, Reply: to})
+	d, err := f.Network().Plan(network.Submission{Seed: seed, FirstSubmittedAt: now, At: now, Content: content,
+		Reply: to})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -283,10 +285,10 @@ func (f *Fixture) decide(
 			return verdict, receipt, err
 		}
 		failed, _ := errors.AsType[*network.Error](err)
-		if verdict != network.Unknown || !failed.After.IsZero() && !failed.After.After(f.Clock.Now()) {
-			f.t.Fatalf("verdict %v, not before %v", verdict, failed.After)
+		if verdict != network.Unknown || !failed.RetryAt.IsZero() && !failed.RetryAt.After(f.Clock.Now()) {
+			f.t.Fatalf("verdict %v, not before %v", verdict, failed.RetryAt)
 		}
-		f.Clock.Advance(max(failed.After.Sub(f.Clock.Now()), time.Second))
+		f.Clock.Advance(max(failed.RetryAt.Sub(f.Clock.Now()), time.Second))
 	}
 	f.t.Fatal("never decided")
 	return 0, network.Receipt{}, nil

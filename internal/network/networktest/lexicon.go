@@ -111,7 +111,7 @@ func CheckXRPC(tb testing.TB, r Request) string {
 	}
 	c.strict = false
 	if r.Status == http.StatusOK && main.Output != nil && !slices.Contains(bareOutputs, method) {
-		c.body("output", main.Output, r.AnswerHeader.Get("Content-Type"), r.Answer)
+		c.body("output", main.Output, r.ResponseHeader.Get("Content-Type"), r.ResponseBody)
 	}
 	for _, problem := range c.problems {
 		tb.Errorf("%s: %s", method, problem)

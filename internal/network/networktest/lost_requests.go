@@ -24,7 +24,7 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 		t.Fatal(err)
 	}
 	ready := drafts[len(drafts)-1]
-	if started := f.Wire.Count(p.UploadStart); p.UploadStart != "" && started != max(p.Uploads, 1) {
+	if started := f.Transport.Count(p.UploadStart); p.UploadStart != "" && started != max(p.Uploads, 1) {
 		t.Errorf("begun %d times", started)
 	}
 	for i, d := range drafts[1:] {
@@ -36,7 +36,7 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 			t.Errorf("%s became %s", ready, again)
 		}
 	}
-	if started := f.Wire.Count(p.UploadStart); p.UploadStart != "" && started != max(p.Uploads, 1) {
+	if started := f.Transport.Count(p.UploadStart); p.UploadStart != "" && started != max(p.Uploads, 1) {
 		t.Errorf("started %d times in total", started)
 	}
 	if _, err := f.Prepare(g, drafts[0]); err != nil {
@@ -53,9 +53,9 @@ func LoseEachRequest(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 0)
 	g := f.Grant()
-	before := f.Wire.Count("")
+	before := f.Transport.Count("")
 	f.deliver(g, f.Plan(p.text(), f.use(p)...))
-	for n := range f.Wire.Count("") - before {
+	for n := range f.Transport.Count("") - before {
 		for what, request := range map[string]bool{"request": true, "answer": false} {
 			t.Run(fmt.Sprintf("%s %d", what, n), func(t *testing.T) {
 				t.Parallel()
@@ -63,7 +63,7 @@ func LoseEachRequest(t *testing.T, c Case, p Content) {
 				g := f.Grant()
 				media := f.use(p)
 				d := f.Plan(p.text(), media...)
-				f.Wire.loseNth(n, request)
+				f.Transport.loseNth(n, request)
 				f.deliver(g, d)
 				f.WantShown(p.text(), media)
 			})
@@ -83,7 +83,7 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 			return
 		case network.Transient:
 			continue
-		case network.Uncertain, network.Processing, network.Duplicate:
+		case network.OutcomeUnknown, network.Processing, network.Duplicate:
 			if failed.Draft != nil {
 				d = failed.Draft
 			}
@@ -127,15 +127,15 @@ func loseCommitResponse(t *testing.T, c Case, p Content) {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
 		d := f.MustPrepare(g, " lost\n\nand  found ", f.use(p)...)
-		f.Wire.LoseResponse(c.publishes)
+		f.Transport.LoseResponse(c.publishes)
 		_, err := f.Commit(g, d)
-		failed := WantClass(t, err, network.Uncertain, "")
-		for _, secret := range []string{g.Access, "upload_id", "token="} {
+		failed := WantClass(t, err, network.OutcomeUnknown, "")
+		for _, secret := range []string{g.AccessToken, "upload_id", "token="} {
 			if strings.Contains(failed.Error(), secret) {
 				t.Errorf("the error has a secret: %v", failed)
 			}
 		}
-		f.Wire.LoseResponse(nil)
+		f.Transport.LoseResponse(nil)
 		f.WantPublished(g, d)
 	}
 }
@@ -153,19 +153,19 @@ func loseCommitRequest(t *testing.T, c Case, p Content) {
 	g := f.Grant()
 	d := f.MustPrepare(g, "late", f.use(p)...)
 	tried := f.Attempt()
-	if p.Settled > 0 {
+	if p.AbsentAfter > 0 {
 		for range 2 {
 			verdict, _, err := f.Network().Resolve(t.Context(), g, d, tried)
-			if c.PendingIDs && Class(err) == network.Uncertain {
+			if c.PendingIDs && Class(err) == network.OutcomeUnknown {
 				break
 			}
 			if failed := WantClass(t, err, network.Processing, ""); verdict != network.Unknown ||
-				!failed.After.After(f.Clock.Now()) {
-				t.Errorf("verdict %v, not before %v", verdict, failed.After)
+				!failed.RetryAt.After(f.Clock.Now()) {
+				t.Errorf("verdict %v, not before %v", verdict, failed.RetryAt)
 			}
-			f.Clock.Advance(p.Settled - time.Second)
+			f.Clock.Advance(p.AbsentAfter - time.Second)
 		}
-		f.Clock.Advance(tried.First.Add(p.Settled).Sub(f.Clock.Now()))
+		f.Clock.Advance(tried.First.Add(p.AbsentAfter).Sub(f.Clock.Now()))
 	}
 	verdict, receipt, err := f.Network().Resolve(t.Context(), g, d, tried)
 	if verdict != network.Absent || err != nil || receipt != (network.Receipt{}) {
@@ -180,7 +180,7 @@ func cancelCalls(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	d, planned := f.MustPrepare(g, "never", f.use(p)...), f.Plan("never", f.use(p)...)
-	sent := f.Wire.Count("")
+	sent := f.Transport.Count("")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	n := f.Network()
@@ -192,12 +192,12 @@ func cancelCalls(t *testing.T, c Case, p Content) {
 		calls["prepare"] = func() error { _, _, err := n.Prepare(ctx, g, planned, f.Library); return err }
 	}
 	for name, call := range calls {
-		if failed := WantClass(t, call(), network.Transient, ""); strings.Contains(failed.Error(), g.Access) {
+		if failed := WantClass(t, call(), network.Transient, ""); strings.Contains(failed.Error(), g.AccessToken) {
 			t.Errorf("%s: the error has the token", name)
 		}
 	}
 	f.WantPosts(0)
-	if now := f.Wire.Count(""); now != sent {
+	if now := f.Transport.Count(""); now != sent {
 		t.Errorf("%d requests", now-sent)
 	}
 }
@@ -212,7 +212,7 @@ func commitTwice(t *testing.T, c Case, p Content) {
 	d := f.MustPrepare(g, "once", f.use(p)...)
 	first := f.Publish(g, d)
 	again, err := f.Commit(g, d)
-	if err != nil && Class(err) != c.SecondCommit && Class(err) != network.Uncertain ||
+	if err != nil && Class(err) != c.SecondCommit && Class(err) != network.OutcomeUnknown ||
 		err == nil && !c.PendingIDs && again.ID != first.ID {
 		t.Errorf("receipts %+v and %+v, %v", first, again, err)
 	}
@@ -247,7 +247,7 @@ func commitConcurrently(t *testing.T, c Case, p Content) {
 		switch Class(err) {
 		case "", network.Processing:
 			published++
-		case c.SecondCommit, network.Uncertain:
+		case c.SecondCommit, network.OutcomeUnknown:
 		default:
 			t.Error(err)
 		}

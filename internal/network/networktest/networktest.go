@@ -41,7 +41,7 @@ func Sandbox(t *testing.T, clock *testkit.Clock, processingTime time.Duration, a
 	if err := os.CopyFS(dir, files); err != nil {
 		t.Fatal(err)
 	}
-	server, err := sandbox.Open(dir, sandbox.Options{Now: clock.Now, Ready: processingTime})
+	server, err := sandbox.Open(dir, sandbox.Options{Now: clock.Now, ProcessingTime: processingTime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func SandboxPosts(t *testing.T, address, platform string) []Post {
 }
 
 // WantClass fails the test unless err has the class, and the code if that is not empty. It returns the error.
-func WantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
+func WantClass(t *testing.T, err error, class network.ErrorClass, code string) *network.Error {
 	t.Helper()
 	failed, ok := errors.AsType[*network.Error](err)
 	if !ok {
@@ -171,7 +171,7 @@ func WantClass(t *testing.T, err error, class network.Class, code string) *netwo
 }
 
 // Class returns the class of a *network.Error, or "" for any other error and for nil.
-func Class(err error) network.Class {
+func Class(err error) network.ErrorClass {
 	if failed, ok := errors.AsType[*network.Error](err); ok {
 		return failed.Class
 	}

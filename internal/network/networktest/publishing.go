@@ -108,8 +108,8 @@ func containsFit(fits []network.FileLimits, fit network.FileLimits) bool {
 
 func planTwice(t *testing.T, c Case) {
 	f := New(t, c, 0)
-	intent := network.Intent{
-		Seed: "s", First: Start, At: Start, Content: network.Content{Text: "same\xff", Media: f.Media()},
+	intent := network.Submission{
+		Seed: "s", FirstSubmittedAt: Start, At: Start, Content: network.Content{Text: "same\xff", Media: f.Media()},
 	}
 	first, err := f.Network().Plan(intent)
 	if err != nil {
@@ -131,26 +131,26 @@ func foreignDrafts(t *testing.T, c Case) {
 	for _, p := range c.Posts {
 		drafts = append(drafts, string(f.Plan("not prepared", f.use(p)...)))
 	}
-	sent := f.Wire.Count("")
+	sent := f.Transport.Count("")
 	for _, d := range drafts {
 		_, err := f.Commit(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
 		_ = WantClass(t, err, network.Rejected, "")
 		_, _, err = f.Resolve(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
 		_ = WantClass(t, err, network.Rejected, "")
 	}
-	if now := f.Wire.Count(""); now != sent {
+	if now := f.Transport.Count(""); now != sent {
 		t.Errorf("%d requests", now-sent)
 	}
 }
 
 // RunChecks checks that Check finds the expected problems in each post.
-func RunChecks(t *testing.T, c Case, checks map[string]Checked) {
+func RunChecks(t *testing.T, c Case, checks map[string]CheckCase) {
 	t.Helper()
-	each(t, checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
+	each(t, checks, func(t *testing.T, checked CheckCase) { check(t, c, checked) })
 }
 
 // check checks that Check finds the expected problems in a post.
-func check(t *testing.T, c Case, checked Checked) {
+func check(t *testing.T, c Case, checked CheckCase) {
 	var got []string
 	n := c.New("https://network.test", network.App{})
 	for _, p := range n.Check(network.Content{Text: checked.Text, Media: checked.Media, Options: checked.Options}) {
@@ -168,12 +168,12 @@ func check(t *testing.T, c Case, checked Checked) {
 }
 
 // Checks returns a Checked.
-func Checks(text string, media []network.Media, want ...string) Checked {
-	return Checked{Text: text, Media: media, Want: want}
+func Checks(text string, media []network.Media, want ...string) CheckCase {
+	return CheckCase{Text: text, Media: media, Want: want}
 }
 
 // With returns a copy of c for a post with options.
-func (c Checked) With(o network.Options) Checked {
+func (c CheckCase) With(o network.Options) CheckCase {
 	c.Options = o
 	return c
 }
@@ -198,19 +198,19 @@ func reject(t *testing.T, c Case, r Rejection) {
 
 // testMarkers publishes texts with markers that make the sandbox fail.
 func testMarkers(t *testing.T, c Case) {
-	dead := c.Expired.Class
+	dead := c.ExpiredTokenError.Class
 	if dead == "" {
-		dead = network.AuthDead
+		dead = network.ReconnectRequired
 	}
 	table := map[string]Marker{
-		"[sandbox:reject]":                    {[]network.Class{network.Rejected, network.Rejected}, 0},
-		"[sandbox:reject@" + c.Platform + "]": {[]network.Class{network.Rejected}, 0},
-		"[sandbox:reject@another]":            {[]network.Class{""}, 1},
-		"[sandbox:rate-limit]":                {[]network.Class{network.Rate, network.Rate}, 0},
-		"[sandbox:error]":                     {[]network.Class{network.Uncertain, ""}, 1},
-		"[sandbox:lost-answer]":               {[]network.Class{network.Uncertain}, 1},
-		"[sandbox:expired-token]":             {[]network.Class{dead, dead}, 0},
-		"[sandbox:slow=0]":                    {[]network.Class{""}, 1},
+		"[sandbox:reject]":                    {[]network.ErrorClass{network.Rejected, network.Rejected}, 0},
+		"[sandbox:reject@" + c.Platform + "]": {[]network.ErrorClass{network.Rejected}, 0},
+		"[sandbox:reject@another]":            {[]network.ErrorClass{""}, 1},
+		"[sandbox:rate-limit]":                {[]network.ErrorClass{network.RateLimited, network.RateLimited}, 0},
+		"[sandbox:error]":                     {[]network.ErrorClass{network.OutcomeUnknown, ""}, 1},
+		"[sandbox:lost-answer]":               {[]network.ErrorClass{network.OutcomeUnknown}, 1},
+		"[sandbox:expired-token]":             {[]network.ErrorClass{dead, dead}, 0},
+		"[sandbox:slow=0]":                    {[]network.ErrorClass{""}, 1},
 	}
 	for _, p := range c.Posts {
 		if p.Variant || p.NoText {
@@ -236,11 +236,11 @@ func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 		if Class(err) != want {
 			t.Errorf("commit %d: %v, want %q", i, err, want)
 		}
-		if failed, ok := errors.AsType[*network.Error](err); ok && want == network.Rate &&
-			failed.After.Sub(f.Clock.Now()) != 2*time.Second {
-			t.Errorf("commit %d: not before %v", i, failed.After)
+		if failed, ok := errors.AsType[*network.Error](err); ok && want == network.RateLimited &&
+			failed.RetryAt.Sub(f.Clock.Now()) != 2*time.Second {
+			t.Errorf("commit %d: not before %v", i, failed.RetryAt)
 		}
-		if want == network.Uncertain {
+		if want == network.OutcomeUnknown {
 			f.wantMarked(g, d, len(f.Posts()) == 1)
 		}
 		err = nil
@@ -260,7 +260,7 @@ func (f *Fixture) wantMarked(g network.Grant, d network.Draft, isPublished bool)
 		return
 	}
 	verdict, _, err := f.Decide(g, d)
-	if (verdict != network.Absent || err != nil) && (!f.c.PendingIDs || Class(err) != network.Uncertain) {
+	if (verdict != network.Absent || err != nil) && (!f.c.PendingIDs || Class(err) != network.OutcomeUnknown) {
 		f.t.Errorf("verdict %v, %v", verdict, err)
 	}
 }
@@ -277,7 +277,7 @@ func expiry(t *testing.T, c Case) {
 	f.Clock.Advance(c.Expiry.After)
 	g = f.Grant()
 	_, err := f.Commit(g, d)
-	_ = WantClass(t, err, network.Uncertain, c.Expiry.Commit)
+	_ = WantClass(t, err, network.OutcomeUnknown, c.Expiry.Commit)
 	verdict, _, err := f.Decide(g, d)
 	_ = WantClass(t, err, network.Transient, c.Expiry.Resolve)
 	if verdict != network.Absent {

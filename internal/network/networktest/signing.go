@@ -49,7 +49,7 @@ func connect(t *testing.T, c Case, kind string) {
 		t.Error(diff)
 	}
 	for _, one := range found {
-		if g := one.Grant; g.Access == "" || len(g.Account) < 5 || strings.Contains(g.Account, Account) {
+		if g := one.Grant; g.AccessToken == "" || len(g.Account) < 5 || strings.Contains(g.Account, Account) {
 			t.Errorf("grant %+v", g)
 		}
 	}
@@ -71,7 +71,7 @@ func badCodes(t *testing.T, c Case, kind string) {
 	rejected := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := f.authorizer().Exchange(t.Context(), a, code)
-		failed := WantClass(t, err, network.AuthDead, c.BadCode)
+		failed := WantClass(t, err, network.ReconnectRequired, c.BadCode)
 		if strings.Contains(failed.Message+failed.Error(), code) {
 			t.Error("the error has the code")
 		}
@@ -113,41 +113,42 @@ func refresh(t *testing.T, c Case, kind string) {
 	g := f.Connect(kind, Account)
 	d := f.PrepareUsual(g, "renewed")
 	f.Clock.Advance(c.Renew)
-	if c.Expired.Class != "" {
+	if c.ExpiredTokenError.Class != "" {
 		_, err := f.Commit(g, d)
-		_ = WantClass(t, err, c.Expired.Class, c.Expired.Code)
+		_ = WantClass(t, err, c.ExpiredTokenError.Class, c.ExpiredTokenError.Code)
 		_, _, err = f.Resolve(g, d)
 		if c.ResolveSigned {
-			_ = WantClass(t, err, c.Expired.Class, c.Expired.Code)
+			_ = WantClass(t, err, c.ExpiredTokenError.Class, c.ExpiredTokenError.Code)
 		}
 	}
 	fresh := f.Renew(g)
 	want := g
-	want.Access, want.Refresh, want.Expires, want.RefreshExpires, want.Extra = fresh.Access, fresh.Refresh,
+	want.AccessToken, want.RefreshToken, want.Expires, want.RefreshExpires, want.Extra = fresh.AccessToken,
+		fresh.RefreshToken,
 		f.Clock.Now().Add(c.Life), fresh.RefreshExpires, fresh.Extra
 	if c.Life == 0 {
 		want.Expires = g.Expires
 	}
-	if diff := cmp.Diff(want, fresh); diff != "" || fresh.Access == g.Access ||
-		(fresh.Refresh != g.Refresh) != (c.RefreshOnce || c.RotatesRefresh) {
+	if diff := cmp.Diff(want, fresh); diff != "" || fresh.AccessToken == g.AccessToken ||
+		(fresh.RefreshToken != g.RefreshToken) != (c.RefreshOnce || c.RotatesRefresh) {
 		t.Errorf("grant %+v\n%s", fresh, diff)
 	}
 	if c.RefreshOnce && c.ExpiredRefresh != "" {
 		_, err := f.Network().Refresh(t.Context(), g)
-		_ = WantClass(t, err, network.AuthDead, c.ExpiredRefresh)
+		_ = WantClass(t, err, network.ReconnectRequired, c.ExpiredRefresh)
 	}
 	f.Publish(fresh, f.PrepareUsual(fresh, "renewed"))
 	f.WantPosts(1)
-	if g.Refresh != "" {
+	if g.RefreshToken != "" {
 		none := g
-		none.Refresh = ""
+		none.RefreshToken = ""
 		_, err := f.Network().Refresh(t.Context(), none)
-		_ = WantClass(t, err, network.AuthDead, "")
+		_ = WantClass(t, err, network.ReconnectRequired, "")
 	}
 	if c.GrantLife > 0 {
 		f.Clock.Advance(c.GrantLife)
 		_, err := f.Network().Refresh(t.Context(), fresh)
-		_ = WantClass(t, err, network.AuthDead, c.ExpiredRefresh)
+		_ = WantClass(t, err, network.ReconnectRequired, c.ExpiredRefresh)
 	}
 }
 
@@ -177,13 +178,13 @@ func unknownToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	d := f.PrepareUsual(g, "never")
-	g.Access = "no-token"
+	g.AccessToken = "no-token"
 	_, err := f.Commit(g, d)
-	_ = WantClass(t, err, c.Unknown.Class, c.Unknown.Code)
+	_ = WantClass(t, err, c.UnknownTokenError.Class, c.UnknownTokenError.Code)
 	f.WantPosts(0)
 	if collector, ok := f.Network().(network.Collector); ok {
 		_, err = collector.Collect(t.Context(), g, Start, 10)
-		_ = WantClass(t, err, c.Unknown.Class, c.Unknown.Code)
+		_ = WantClass(t, err, c.UnknownTokenError.Class, c.UnknownTokenError.Code)
 	}
 }
 
@@ -198,13 +199,13 @@ func reconnect(t *testing.T, c Case) {
 		if err == nil {
 			_, err = f.Commit(g, d)
 		}
-		want := c.Expired
+		want := c.ExpiredTokenError
 		if want.Class == "" {
-			want = Expected{network.AuthDead, c.ExpiredRefresh}
+			want = ExpectedError{network.ReconnectRequired, c.ExpiredRefresh}
 		}
 		_ = WantClass(t, err, want.Class, "")
 		_, err = f.Network().Refresh(t.Context(), g)
-		_ = WantClass(t, err, network.AuthDead, c.ExpiredRefresh)
+		_ = WantClass(t, err, network.ReconnectRequired, c.ExpiredRefresh)
 		g = f.Connect(kind, Account)
 		f.Publish(g, f.PrepareUsual(g, text))
 		f.WantPosts(1)
@@ -215,7 +216,7 @@ func reconnect(t *testing.T, c Case) {
 func revoke(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	revoker, ok := f.Network().(network.Revoker)
-	if !ok || c.Revoked == "" {
+	if !ok || c.RevokedCode == "" {
 		return
 	}
 	kind := c.kinds()[len(c.kinds())-1]
@@ -225,15 +226,15 @@ func revoke(t *testing.T, c Case) {
 	}
 	f.Clock.Advance(c.MinAge + time.Minute)
 	_, err := f.Network().Refresh(t.Context(), g)
-	_ = WantClass(t, err, network.AuthDead, c.Revoked)
-	if err = revoker.Revoke(t.Context(), g); Class(err) != c.RevokedTwice {
+	_ = WantClass(t, err, network.ReconnectRequired, c.RevokedCode)
+	if err = revoker.Revoke(t.Context(), g); Class(err) != c.SecondRevocation {
 		t.Errorf("once more: %v", err)
 	}
 	if _, err = f.Network().Refresh(t.Context(), twin); (err == nil) != (twin.Holder == "") {
 		t.Errorf("another grant of the same person: %v", err)
 	}
 	f.Renew(other)
-	f.Wire.LoseResponseTo("/")
+	f.Transport.LoseResponseTo("/")
 	if err := revoker.Revoke(t.Context(), other); Class(err) != network.Transient {
 		t.Errorf("without a response: %v", err)
 	}

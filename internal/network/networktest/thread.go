@@ -48,10 +48,10 @@ func loseReplyResponse(t *testing.T, c Case) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Wire.LoseResponse(c.publishes)
+	f.Transport.LoseResponse(c.publishes)
 	_, err = f.Commit(g, d)
-	_ = WantClass(t, err, network.Uncertain, "")
-	f.Wire.LoseResponse(nil)
+	_ = WantClass(t, err, network.OutcomeUnknown, "")
+	f.Transport.LoseResponse(nil)
 	verdict, receipt, err := f.Decide(g, d)
 	posts := f.Posts()
 	if err != nil || verdict != network.Published || len(posts) != 2 || receipt.ID != posts[1].ID {

@@ -27,12 +27,13 @@ const (
 	AVideo        = "a video"
 	AStory        = "a story"
 	LookUp        = "outcome of a lost response"
-	FollowUp      = "metrics"
+	PostMetrics   = "metrics"
 	CheckedApp    = "check of apps"
 	Disconnect    = "disconnecting"
 )
 
-var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, AStory, LookUp, FollowUp, CheckedApp, Disconnect}
+var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, AStory, LookUp, PostMetrics, CheckedApp,
+	Disconnect}
 
 const guide = "../../../docs/networks.md"
 
@@ -80,7 +81,7 @@ func (c Case) verified(t *testing.T, capability string) string {
 	switch {
 	case !supported:
 		return unsupported
-	case c.Genuine[capability]:
+	case c.RealServer[capability]:
 		return byServer
 	case len(requests) == 0:
 		t.Errorf("%s makes no requests", capability)
@@ -101,9 +102,10 @@ func (c Case) hasCapability(capability string) bool {
 	_, checks := n.(network.AppChecker)
 	_, revokes := n.(network.Revoker)
 	return map[string]bool{
-		SignIn: true, LookUp: true, FollowUp: collects, CheckedApp: checks, Disconnect: revokes,
-		Text: !rules.Media.Needed, AnImage: rules.Images.Most > 0, SeveralImages: rules.Images.Most > 1, AVideo: rules.Videos.Most > 0,
-		AStory: rules.Stories.Most > 0,
+		SignIn: true, LookUp: true, PostMetrics: collects, CheckedApp: checks, Disconnect: revokes,
+		Text: !rules.Media.Required, AnImage: rules.Images.Max > 0, SeveralImages: rules.Images.Max > 1,
+		AVideo: rules.Videos.Max > 0,
+		AStory: rules.Stories.Max > 0,
 	}[capability]
 }
 
@@ -115,7 +117,7 @@ func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 		return f.revokeAll()
 	}
 	supported, from := true, 0
-	mark := func() { from = len(f.Wire.Requests("")) }
+	mark := func() { from = len(f.Transport.Requests("")) }
 	for _, kind := range c.kinds() {
 		g := f.Connect(kind, Account)
 		switch capability {
@@ -128,7 +130,7 @@ func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 			f.Publish(g, d)
 			mark()
 			_, _, _ = f.Resolve(g, d)
-		case FollowUp:
+		case PostMetrics:
 			f.Post(g, "a post", f.Media()...)
 			f.Clock.Advance(c.MetricsAfter)
 			mark()
@@ -143,7 +145,7 @@ func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 		}
 		break
 	}
-	return f.Wire.Requests("")[from:], supported
+	return f.Transport.Requests("")[from:], supported
 }
 
 // revokeAll revokes a grant of each kind and returns the requests. It returns false if the network has no call to
@@ -157,11 +159,11 @@ func (f *Fixture) revokeAll() ([]Request, bool) {
 	var requests []Request
 	for _, kind := range f.c.kinds() {
 		g := f.Connect(kind, Account)
-		before := len(f.Wire.Requests(""))
+		before := len(f.Transport.Requests(""))
 		if err := revoker.Revoke(f.t.Context(), g); err != nil && !errors.Is(err, network.ErrRevokeUnsupported) {
 			f.t.Error(err)
 		}
-		requests = append(requests, f.Wire.Requests("")[before:]...)
+		requests = append(requests, f.Transport.Requests("")[before:]...)
 	}
 	return requests, true
 }

@@ -24,9 +24,9 @@ type Request struct {
 	Header http.Header
 	Body   []byte // empty if it is larger than 2 MiB
 
-	Status       int // 0 without a response
-	AnswerHeader http.Header
-	Answer       []byte
+	Status         int // 0 without a response
+	ResponseHeader http.Header
+	ResponseBody   []byte
 }
 
 // Line returns the method, the path with its query, and the Content-Range of an uploaded part, if any.
@@ -64,8 +64,8 @@ func (r Request) Params() url.Values {
 // closes the idle connections of http.DefaultTransport and breaks requests of parallel tests.
 var Transport http.RoundTripper = &http.Transport{}
 
-// Wire is an HTTP transport that records requests and drops those that a test selects.
-type Wire struct {
+// RecordingTransport is an HTTP transport that records requests and drops those that a test selects.
+type RecordingTransport struct {
 	mu       sync.Mutex
 	requests []Request
 	lose     func(Request) bool
@@ -77,19 +77,19 @@ type Wire struct {
 var errLost = errors.New("the connection was lost")
 
 // LoseResponse drops the responses to the requests for which lost returns true. If lost is nil, no response is dropped.
-func (w *Wire) LoseResponse(lost func(Request) bool) {
+func (w *RecordingTransport) LoseResponse(lost func(Request) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lose = lost
 }
 
 // LoseResponseTo drops the responses to the requests whose Line contains part.
-func (w *Wire) LoseResponseTo(part string) {
+func (w *RecordingTransport) LoseResponseTo(part string) {
 	w.LoseResponse(func(r Request) bool { return strings.Contains(r.Line(), part) })
 }
 
 // loseNth drops one of the following requests, or only its response if request is false. The next request is number 0.
-func (w *Wire) loseNth(n int, request bool) {
+func (w *RecordingTransport) loseNth(n int, request bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := len(w.requests) + n + 1
@@ -102,7 +102,7 @@ func (w *Wire) loseNth(n int, request bool) {
 }
 
 // RoundTrip sends a request unless the test drops it.
-func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *RecordingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := Request{Method: r.Method, URL: r.URL, Header: r.Header}
 	if r.Body != nil && r.ContentLength <= maxBody {
 		sent.Body, _ = io.ReadAll(r.Body) // the body is in memory
@@ -122,7 +122,7 @@ func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errLost
 	}
 	response.Body = io.NopCloser(bytes.NewReader(answer))
-	sent.Status, sent.AnswerHeader, sent.Answer = response.StatusCode, response.Header, answer
+	sent.Status, sent.ResponseHeader, sent.ResponseBody = response.StatusCode, response.Header, answer
 	w.mu.Lock()
 	w.requests[at] = sent
 	w.mu.Unlock()
@@ -134,7 +134,7 @@ func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // record adds a request. It returns its index, whether to drop its response, and whether to drop the request
 // itself.
-func (w *Wire) record(sent Request) (int, bool, bool) {
+func (w *RecordingTransport) record(sent Request) (int, bool, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests = append(w.requests, sent)
@@ -142,7 +142,7 @@ func (w *Wire) record(sent Request) (int, bool, bool) {
 }
 
 // Requests returns the requests whose Line contains part.
-func (w *Wire) Requests(part string) []Request {
+func (w *RecordingTransport) Requests(part string) []Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var found []Request
@@ -155,7 +155,7 @@ func (w *Wire) Requests(part string) []Request {
 }
 
 // Count returns the number of requests whose Line contains part.
-func (w *Wire) Count(part string) int { return len(w.Requests(part)) }
+func (w *RecordingTransport) Count(part string) int { return len(w.Requests(part)) }
 
 // Interceptor responds to requests with a URL that contains Part, and forwards all others.
 type Interceptor struct {

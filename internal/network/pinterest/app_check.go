@@ -28,12 +28,12 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	}, "none")
 	found := []network.Finding{network.CredentialsFinding(platform, "", err)}
 	rejected, ok := errors.AsType[*network.Error](err)
-	if ok && rejected.Class == network.AuthDead && rejected.Status == http.StatusUnauthorized {
-		found[0].Result = network.Unclear // Pinterest may have rejected the invalid token rather than the app
+	if ok && rejected.Class == network.ReconnectRequired && rejected.Status == http.StatusUnauthorized {
+		found[0].Result = network.CheckUnclear // Pinterest may have rejected the invalid token rather than the app
 	}
 	if strings.Contains(n.opts.APIHost, "api-sandbox.") {
 		found = append(found, network.Finding{
-			Subject: "api_host", Result: network.Unclear,
+			Subject: "api_host", Result: network.CheckUnclear,
 			Detail:   "The app publishes in Pinterest's sandbox, where nobody else can see Pins.",
 			NextStep: "After Pinterest has given the app Standard access, remove \"api_host\" from the settings.",
 		})

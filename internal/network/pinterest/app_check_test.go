@@ -14,11 +14,11 @@ func TestTrialApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-trial"), 0)
 	g := f.Grant()
-	if bad := networktest.Findings(f.CheckedAccount(g), network.Fails); len(bad) > 0 {
+	if bad := networktest.Findings(f.CheckedAccount(g), network.CheckFailed); len(bad) > 0 {
 		t.Errorf("failures: %q", bad)
 	}
 	_, err := f.Commit(g, f.PrepareUsual(g, "a pin"))
-	networktest.WantClass(t, err, network.Unapproved, "29")
+	networktest.WantClass(t, err, network.AppNotApproved, "29")
 	f.WantPosts(0)
 }
 
@@ -26,16 +26,16 @@ func TestTrialApp(t *testing.T) {
 func TestAppCheckOfPinterestSandbox(t *testing.T) {
 	t.Parallel()
 	n := pinterest.New(pinterest.Options{APIHost: "http://api-sandbox.localhost:1"})
-	networktest.WantFinding(t, n.CheckApp(t.Context()), network.Unclear, "api_host", "nobody else can see Pins")
+	networktest.WantFinding(t, n.CheckApp(t.Context()), network.CheckUnclear, "api_host", "nobody else can see Pins")
 }
 
 // Pinterest may reject the check's invalid token with the status of a wrong secret. The check is then Unclear.
 func TestAppCheckOfUnclearRejection(t *testing.T) {
 	t.Parallel()
-	for message, want := range map[string]network.Result{
-		"Authentication failed.": network.Unclear, "The client is unknown.": network.Fails,
+	for message, want := range map[string]network.CheckResult{
+		"Authentication failed.": network.CheckUnclear, "The client is unknown.": network.CheckFailed,
 	} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{
 			Status: http.StatusUnauthorized, Body: `{"code":2,"message":"` + message + `"}`,
 		})
 		n, _ := s.Network.(network.AppChecker)

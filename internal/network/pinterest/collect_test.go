@@ -79,7 +79,7 @@ func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 10*time.Second)
 	seen := map[string]bool{}
-	f.Wire.OnResponse = func(r networktest.Request) {
+	f.Transport.OnResponse = func(r networktest.Request) {
 		if isDescribed(r) {
 			seen[api.Check(t, r)] = true
 		}
@@ -90,7 +90,7 @@ func TestCallsDescribed(t *testing.T) {
 	f.Clock.Advance(time.Hour)
 	f.Collect(g, networktest.Start, 10)
 	rejecting := networktest.Interceptor{
-		RoundTripper: f.Wire, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`,
+		RoundTripper: f.Transport, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`,
 	}
 	must.Get(f.CollectThrough(rejecting, g, networktest.Start, 10))(t)
 	if len(seen) != 10 {

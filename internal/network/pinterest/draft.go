@@ -18,6 +18,8 @@ const (
 
 // draft is the stored state of a publication.
 type draft struct {
+	draftOptions
+
 	Post       bool            `json:"pinterest"` // marks a draft of this network
 	Text       string          `json:"text"`
 	Media      []network.Media `json:"media,omitempty"`
@@ -26,14 +28,12 @@ type draft struct {
 	Restarts   int             `json:"builds,omitempty"` // number of restarts of the upload
 	// time of the first Prepare; older pins belong to other publications
 	Ready time.Time `json:"ready,omitzero"`
-
-	draftOptions
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a pin", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text, the media and the options.
-func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
 		draftOptions: newDraftOptions(options(i.Content.Options)),

@@ -21,7 +21,7 @@ func (n *Network) rejection(answer network.Response) *network.Error {
 	var body apiError
 	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
 	class := body.class(answer.Status)
-	if answer.Call.Purpose == network.Authorizing {
+	if answer.Call.Purpose == network.PurposeAuthorize {
 		class = body.tokenClass(answer.Status)
 	}
 	code := ""
@@ -33,8 +33,8 @@ func (n *Network) rejection(answer network.Response) *network.Error {
 	if failed.Class == network.Rejected && body.contains("unable to reach") {
 		failed.Class = network.Transient
 	}
-	if failed.Class == network.Rate {
-		failed.After = retryTime(answer, n.opts.Now())
+	if failed.Class == network.RateLimited {
+		failed.RetryAt = retryTime(answer, n.opts.Now())
 	}
 	return failed
 }
@@ -44,19 +44,19 @@ func (s apiError) contains(words string) bool {
 }
 
 // class returns the class of a failed call's error.
-func (s apiError) class(status int) network.Class {
+func (s apiError) class(status int) network.ErrorClass {
 	// Code 29 also means that a resource belongs to another account, so the message is compared instead. The status is
 	// undocumented.
 	if s.contains("trial access") && status >= 400 && status < 500 {
-		return network.Unapproved
+		return network.AppNotApproved
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		return network.AuthRefresh
+		return network.RefreshRequired
 	case http.StatusForbidden:
-		return network.AuthDead // the board no longer belongs to the account, or a scope is missing
+		return network.ReconnectRequired // the board no longer belongs to the account, or a scope is missing
 	case http.StatusTooManyRequests:
-		return network.Rate
+		return network.RateLimited
 	case http.StatusRequestTimeout, http.StatusConflict:
 		return network.Transient
 	}
@@ -68,15 +68,15 @@ func (s apiError) class(status int) network.Class {
 
 // tokenClass returns the class of a token endpoint's error. Errors for wrong app credentials and for an expired token
 // differ only in the message. The messages are unconfirmed.
-func (s apiError) tokenClass(status int) network.Class {
+func (s apiError) tokenClass(status int) network.ErrorClass {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
 		if s.contains("client") {
-			return network.Unapproved
+			return network.AppNotApproved
 		}
-		return network.AuthDead
+		return network.ReconnectRequired
 	case http.StatusTooManyRequests:
-		return network.Rate
+		return network.RateLimited
 	}
 	return network.Transient
 }

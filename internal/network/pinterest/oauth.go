@@ -32,7 +32,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for tokens and returns a candidate for each of the account's boards, at most 200. The
-// error is of class AuthDead if the code is rejected.
+// error is of class ReconnectRequired if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
@@ -114,14 +114,15 @@ func (b namedBoard) candidate(g network.Grant, account, username, business strin
 
 // Refresh exchanges the refresh token for new tokens, including a new refresh token.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	if g.Refresh == "" {
+	if g.RefreshToken == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Err: errors.New("the grant has no refresh token; connect the account again"),
+			Class: network.ReconnectRequired,
+			Err:   errors.New("the grant has no refresh token; connect the account again"),
 		}
 	}
 	token, err := n.requestToken(ctx, g.Server, url.Values{
-		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}, "continuous_refresh": {"true"},
-	}, g.Refresh)
+		"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}, "continuous_refresh": {"true"},
+	}, g.RefreshToken)
 	if err != nil {
 		return network.Grant{}, err
 	}
@@ -133,14 +134,14 @@ func (n *Network) requestToken(
 	ctx context.Context, server string, form url.Values, secret string,
 ) (network.Token, error) {
 	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth/token")
-	c.Purpose, c.Form, c.Secrets = network.Authorizing, form, []string{secret, n.opts.ClientSecret}
+	c.Purpose, c.Form, c.Secrets = network.PurposeAuthorize, form, []string{secret, n.opts.ClientSecret}
 	pair := base64.StdEncoding.EncodeToString([]byte(n.opts.ClientID + ":" + n.opts.ClientSecret))
 	c.Header = http.Header{"Authorization": {"Basic " + pair}}
 	var token network.Token
 	if err := n.do(ctx, c, &token); err != nil {
 		return network.Token{}, err
 	}
-	if token.Access == "" {
+	if token.AccessToken == "" {
 		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil

@@ -54,7 +54,7 @@ func TestWithoutSecret(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.PublicClient()
 	_, err := f.Exchange("", networktest.Account)
-	networktest.WantClass(t, err, network.Unapproved, "2")
+	networktest.WantClass(t, err, network.AppNotApproved, "2")
 }
 
 // A consent without the permission to publish connects no account.
@@ -63,5 +63,5 @@ func TestMissingScope(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.Scopes("pins:read", "boards:read", "user_accounts:read")
 	_, err := f.Exchange("", "mira.keller")
-	networktest.WantClass(t, err, network.AuthDead, "pins:write")
+	networktest.WantClass(t, err, network.ReconnectRequired, "pins:write")
 }

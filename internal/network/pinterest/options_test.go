@@ -23,7 +23,7 @@ func optionsOf(text string, o network.PinterestOptions, media ...network.Media) 
 // prepare plans and prepares a pin.
 func prepare(t *testing.T, f *networktest.Fixture, g network.Grant, c network.Content) (network.Draft, error) {
 	t.Helper()
-	intent := network.Intent{Seed: c.Text, First: networktest.Start, At: networktest.Start, Content: c}
+	intent := network.Submission{Seed: c.Text, FirstSubmittedAt: networktest.Start, At: networktest.Start, Content: c}
 	d, _, err := f.Network().Prepare(t.Context(), g, must.Get(f.Network().Plan(intent))(t), f.Library)
 	return d, err
 }
@@ -40,7 +40,7 @@ func TestOptions(t *testing.T) {
 		if err != nil || verdict != network.Published || found.ID != receipt.ID {
 			t.Errorf("%s: %v, %+v, %v", text, verdict, found, err)
 		}
-		sent := f.Wire.Requests("POST /pinterest/v5/pins")
+		sent := f.Transport.Requests("POST /pinterest/v5/pins")
 		var body map[string]any
 		must.NoError(t, json.Unmarshal(sent[len(sent)-1].Body, &body))
 		for _, name := range []string{"alt_text", "board_id", "description", "media_source"} {

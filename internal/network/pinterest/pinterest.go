@@ -60,7 +60,7 @@ func New(opts Options) *Network {
 
 // defaultListingDelay is the default of ListingDelay. Pinterest may fetch images during half of this time. That half
 // must be longer than the timeout of the call.
-const defaultListingDelay = network.Span(2 * time.Minute)
+const defaultListingDelay = network.Duration(2 * time.Minute)
 
 func (o Options) withDefaults() Options {
 	o.ListingDelay = cmp.Or(o.ListingDelay, defaultListingDelay)

@@ -43,8 +43,8 @@ func film(l *networktest.Library) []network.Media { return []network.Media{l.Vid
 var late = map[string]string{"x-ratelimit-reset": "7"}
 
 var adapter = networktest.Case{
-	Platform: "pinterest",
-	Wire:     checkCall, Described: isDescribed,
+	Platform:     "pinterest",
+	CheckTraffic: checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return pinterest.New(pinterest.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"})
 	},
@@ -59,7 +59,8 @@ var adapter = networktest.Case{
 					name = "Recipes"
 				}
 				want = append(want, network.Candidate{DisplayName: "Harbour Coffee: " + name, Grant: network.Grant{
-					Server: url, Account: person + "/" + board, Username: "harbour.coffee/" + name, Access: g.Access, Refresh: g.Refresh,
+					Server: url, Account: person + "/" + board, Username: "harbour.coffee/" + name,
+					AccessToken: g.AccessToken, RefreshToken: g.RefreshToken,
 					Expires: networktest.Start.Add(30 * day), RefreshExpires: networktest.Start.Add(60 * day),
 					Scopes: []string{"user_accounts:read", "boards:read", "boards:write", "pins:read", "pins:write"},
 					Extra:  map[string]string{"board": board},
@@ -69,14 +70,16 @@ var adapter = networktest.Case{
 		},
 		BadCode: "283", CodeLife: 10 * time.Minute,
 		Life: 30 * day, Renew: 31 * day, GrantLife: 60 * day, RefreshOnce: true, ResolveSigned: true, ExpiredRefresh: "283",
-		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "2"},
-		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "2"},
+		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "2"},
+		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "2"},
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "an image", Media: images(1), Format: network.FormatImage, Settled: 2 * time.Minute, LocalPrepare: true},
+			{Name: "an image", Media: images(1), Format: network.FormatImage, AbsentAfter: 2 * time.Minute,
+				LocalPrepare: true},
 			{Name: "several", Media: images(3), Format: network.FormatCarousel, Variant: true},
-			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: 2 * time.Minute, UploadStart: "POST /pinterest/v5/media"},
+			{Name: "a video", Media: film, Format: network.FormatVideo, AbsentAfter: 2 * time.Minute,
+				UploadStart: "POST /pinterest/v5/media"},
 		},
 		CommitReads: true, Repeatable: []string{""},
 		Fits: []network.FileLimits{
@@ -118,29 +121,35 @@ var adapter = networktest.Case{
 			networktest.ResolveCall(ready), networktest.CommitCall(ready), networktest.RefreshCall(""),
 			networktest.ExchangeCall(""), networktest.PrepareCall(planned),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{Status: http.StatusBadRequest, Body: `{"code":1,"message":"` + message + `"}`}
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{Status: http.StatusBadRequest,
+				Body: `{"code":1,"message":"` + message + `"}`}
 		},
 		Errors: map[string]networktest.Failure{
 			"unauthorized": networktest.Fails(401, `{"code":2,"message":"Authentication failed."}`,
-				network.AuthRefresh, network.AuthRefresh, network.AuthDead),
+				network.RefreshRequired, network.RefreshRequired, network.ReconnectRequired),
 			"wrong secret": networktest.Fails(401, `{"code":2,"message":"The client is unknown."}`,
-				network.AuthRefresh, network.AuthRefresh, network.Unapproved),
+				network.RefreshRequired, network.RefreshRequired, network.AppNotApproved),
 			"not ours": networktest.Fails(403,
-				`{"code":29,"message":"You are not permitted to access that resource."}`, network.AuthDead,
-				network.AuthDead, network.AuthDead),
+				`{"code":29,"message":"You are not permitted to access that resource."}`, network.ReconnectRequired,
+				network.ReconnectRequired, network.ReconnectRequired),
 			"trial": networktest.Fails(403,
-				trialRejection, network.Unapproved, network.Unapproved, network.AuthDead),
-			"trial, with another status": networktest.Fails(400, trialRejection, network.Unapproved, network.Unapproved, network.AuthDead),
-			"trial, too early":           networktest.Fails(401, trialRejection, network.Unapproved, network.Unapproved, network.AuthDead),
+				trialRejection, network.AppNotApproved, network.AppNotApproved, network.ReconnectRequired),
+			"trial, with another status": networktest.Fails(400, trialRejection, network.AppNotApproved,
+				network.AppNotApproved, network.ReconnectRequired),
+			"trial, too early": networktest.Fails(401, trialRejection, network.AppNotApproved,
+				network.AppNotApproved, network.ReconnectRequired),
 			"no board": networktest.Fails(404, `{"code":40,"message":"Board not found."}`, network.Rejected,
 				network.Rejected, network.Transient),
-			"invalid": networktest.Fails(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"invalid": networktest.Fails(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected,
+				network.ReconnectRequired),
 			"unreachable file": networktest.Fails(400, `{"code":1,"message":"Unable to reach the URL. Please check."}`,
-				network.Transient, network.Transient, network.AuthDead),
-			"too many": networktest.Fails(429, `{"code":8,"message":"no"}`, network.Rate, network.Rate, network.Rate),
-			"conflict": networktest.Fails(409, `{"code":5}`, network.Transient, network.Uncertain, network.Transient),
-			"wrong id": networktest.Fails(201, `{"id":"../x","items":{}}`, network.Transient, network.Uncertain, network.Transient),
+				network.Transient, network.Transient, network.ReconnectRequired),
+			"too many": networktest.Fails(429, `{"code":8,"message":"no"}`, network.RateLimited),
+			"conflict": networktest.Fails(409, `{"code":5}`, network.Transient, network.OutcomeUnknown,
+				network.Transient),
+			"wrong id": networktest.Fails(201, `{"id":"../x","items":{}}`, network.Transient, network.OutcomeUnknown,
+				network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"seconds": rateLimited(http.Header{"X-Ratelimit-Reset": {"7"}}, 7*time.Second),
@@ -153,10 +162,11 @@ var adapter = networktest.Case{
 			"nonsense": rateLimited(http.Header{"X-Ratelimit-Reset": {"-1"}}, 0),
 		},
 		Resolves:   resolveCases(),
-		EmptyLists: map[string]http.Handler{ready: networktest.Answer{Body: `{"items":[],"bookmark":null}`}},
+		EmptyLists: map[string]http.Handler{ready: networktest.StubResponse{Body: `{"items":[],"bookmark":null}`}},
 		GivesUp: map[string]networktest.GiveUp{
-			"forgotten": stuckVideo(networktest.Answer{Status: http.StatusNotFound, Body: `{"code":50}`}, network.Transient),
-			"failed":    stuckVideo(networktest.Answer{Body: `{"status":"failed"}`}, network.RejectedMedia),
+			"forgotten": stuckVideo(networktest.StubResponse{Status: http.StatusNotFound, Body: `{"code":50}`},
+				network.Transient),
+			"failed": stuckVideo(networktest.StubResponse{Body: `{"status":"failed"}`}, network.RejectedMedia),
 		},
 	},
 	Collecting: networktest.Collecting{
@@ -165,22 +175,22 @@ var adapter = networktest.Case{
 			return map[string]networktest.CollectFailure{
 				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
 					Part: userCall, Status: 429, Header: late, Body: `{"code":8}`,
-				}, network.Rate, now.Add(7*time.Second), 0),
+				}, network.RateLimited, now.Add(7*time.Second), 0),
 				"rate limit, list": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: late, Body: `{"code":8}`,
-				}, network.Rate, now.Add(7*time.Second), 0),
+				}, network.RateLimited, now.Add(7*time.Second), 0),
 				"rate limit, reports": networktest.StopsWith(networktest.Interceptor{
 					Part: aloneCall, Status: 429, Header: late, Body: `{"code":8}`,
-				}, network.Rate, now.Add(7*time.Second), 1),
+				}, network.RateLimited, now.Add(7*time.Second), 1),
 				"an invalid token": networktest.StopsWith(networktest.Interceptor{
 					Part: userCall, Status: 401, Body: dead,
-				}, network.AuthRefresh, time.Time{}, 0),
+				}, network.RefreshRequired, time.Time{}, 0),
 				"an invalid token, reports": networktest.StopsWith(networktest.Interceptor{
 					Part: severalCall, Status: 401, Body: dead,
-				}, network.AuthRefresh, time.Time{}, 1),
+				}, network.RefreshRequired, time.Time{}, 1),
 				"pins may not be read": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: `{"code":7,"message":"no"}`,
-				}, network.Unapproved, time.Time{}, 0),
+				}, network.AppNotApproved, time.Time{}, 0),
 				"board deleted": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 404, Body: `{"code":40,"message":"Board not found."}`,
 				}, network.Rejected, time.Time{}, 0),
@@ -213,7 +223,8 @@ var adapter = networktest.Case{
 
 func rateLimited(header http.Header, after time.Duration) networktest.Repeat {
 	r := networktest.Repeat{
-		Call: 1, Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: header, Body: `{"code":8}`}, Class: network.Rate,
+		Call: 1, Answer: networktest.StubResponse{Status: http.StatusTooManyRequests, Header: header,
+			Body: `{"code":8}`}, Class: network.RateLimited,
 	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
@@ -222,14 +233,14 @@ func rateLimited(header http.Header, after time.Duration) networktest.Repeat {
 }
 
 // stuckVideo returns a case in which the network accepts videos and always reports the same status.
-func stuckVideo(video networktest.Answer, class network.Class) networktest.GiveUp {
+func stuckVideo(video networktest.StubResponse, class network.ErrorClass) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Class: class, Calls: 4,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
 				video.ServeHTTP(w, r)
 				return
 			}
-			networktest.Answer{
+			networktest.StubResponse{
 				Status: http.StatusCreated, Body: `{"media_id":"5","upload_url":"http://` + r.Host + `/upload"}`,
 			}.ServeHTTP(w, r)
 		})}
@@ -237,9 +248,11 @@ func stuckVideo(video networktest.Answer, class network.Class) networktest.GiveU
 
 // resolveCases returns lists of pins, with the expected outcomes.
 func resolveCases() map[string]networktest.ResolveCase {
-	look := func(pins, bookmark string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+	look := func(pins, bookmark string, verdict network.Verdict, class network.ErrorClass,
+		id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: ready, Later: time.Hour, Answer: networktest.Answer{Body: `{"items":[` + pins + `],"bookmark":` + bookmark + `}`},
+			Draft: ready, Later: time.Hour,
+			Answer:  networktest.StubResponse{Body: `{"items":[` + pins + `],"bookmark":` + bookmark + `}`},
 			Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id},
 		}
 	}
@@ -260,12 +273,13 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"unknown media type": look(`{"id":"5","created_at":"2026-11-21T09:00:30","title":null,"description":"x"}`,
 			"null", network.Published, "", "5"),
 		"clocks differ":       look(pin("4", "2026-11-21T08:59:30+00:00", "x"), "null", network.Published, "", "4"),
-		"twice":               look(it+","+it, "null", network.Unknown, network.Uncertain, ""),
+		"twice":               look(it+","+it, "null", network.Unknown, network.OutcomeUnknown, ""),
 		"also an older match": look(pin("4", "2026-11-21T08:59:30", "x")+","+it, "null", network.Published, "", "5"),
 		"also two older matches": look(pin("4", "2026-11-21T08:59:30", "x")+","+pin("3", "2026-11-21T08:59:30", "x"), "null",
 			network.Absent, "", ""),
 		"newest first": look(it+","+long, `"more"`, network.Published, "", "5"),
-		"not sorted":   look(long+","+pin("6", "2026-11-21T09:00:30", "y"), `"more"`, network.Unknown, network.Uncertain, ""),
+		"not sorted": look(long+","+pin("6", "2026-11-21T09:00:30", "y"), `"more"`, network.Unknown,
+			network.OutcomeUnknown, ""),
 	}
 }
 

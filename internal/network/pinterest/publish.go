@@ -28,13 +28,14 @@ func (n *Network) Commit(
 		ID string `json:"id"`
 	}
 	c := n.newCall(g, http.MethodPost, "pins")
-	c.Purpose, c.JSON, c.Secrets = network.Committing, p.pin(to, source), links
+	c.Purpose, c.JSON, c.Secrets = network.PurposeCommit, p.pin(to, source), links
 	if err := n.do(ctx, c, &made); err != nil {
 		return network.Receipt{}, err
 	}
 	if !isID(made.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("creating a pin: the response has no id"),
+			Class: network.OutcomeUnknown, Status: http.StatusOK,
+			Err: errors.New("creating a pin: the response has no id"),
 		}
 	}
 	return n.receipt(made.ID), nil

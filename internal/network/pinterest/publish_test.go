@@ -31,7 +31,7 @@ func TestPin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := networktest.New(t, adapter, 0)
-			f.Wire.OnResponse = nil // some texts are longer than the network accepts
+			f.Transport.OnResponse = nil // some texts are longer than the network accepts
 			g := f.Grant()
 			text, _ := json.Marshal(c.text)
 			_, _ = f.Commit(g,
@@ -39,7 +39,7 @@ func TestPin(t *testing.T) {
 					`{"pinterest":true,"ready":"2026-11-21T09:00:00Z",`+
 						`"media":[{"id":1,"kind":"image","alt":"seen"}],"text":`+string(text)+`}`))
 			var sent map[string]any
-			_ = json.Unmarshal(f.Wire.Requests("POST /pinterest/v5/pins")[0].Body, &sent)
+			_ = json.Unmarshal(f.Transport.Requests("POST /pinterest/v5/pins")[0].Body, &sent)
 			want := map[string]any{
 				"board_id": g.Extra["board"], "alt_text": "seen",
 				"media_source": map[string]any{"source_type": "image_url", "url": f.Library.URL + "/1"},
@@ -61,7 +61,8 @@ func TestUploadAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "file:///etc/passwd", "ftp://a.test/", "no address"} {
 		s := networktest.NewStub(t, adapter, network.App{},
-			networktest.Answer{Status: http.StatusCreated, Body: `{"media_id":"5","upload_url":"` + address + `"}`})
+			networktest.StubResponse{Status: http.StatusCreated,
+				Body: `{"media_id":"5","upload_url":"` + address + `"}`})
 		_, _, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(planned), s.Library)
 		networktest.WantClass(t, err, network.Transient, "")
 	}
@@ -95,7 +96,7 @@ func TestDuplicatePins(t *testing.T) {
 		t.Errorf("the newer: verdict %v, receipt %+v, %v", verdict, receipt, err)
 	}
 	verdict, _, err = f.Resolve(g, older)
-	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
+	if networktest.WantClass(t, err, network.OutcomeUnknown, ""); verdict != network.Unknown {
 		t.Errorf("the older: verdict %v", verdict)
 	}
 	f.WantPosts(2)
@@ -123,6 +124,6 @@ func TestNoBoard(t *testing.T) {
 	g.Extra = nil
 	_, err := f.Prepare(g, f.Plan("no board", f.Media()...))
 	networktest.WantClass(t, err, network.Rejected, "")
-	_, err = f.CollectThrough(f.Wire, g, networktest.Start, 10)
+	_, err = f.CollectThrough(f.Transport, g, networktest.Start, 10)
 	networktest.WantClass(t, err, network.Rejected, "")
 }

@@ -46,12 +46,12 @@ func (n *Network) Resolve(
 		return network.Published, receipt, nil
 	case !all:
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK,
+			Class: network.OutcomeUnknown, Status: http.StatusOK,
 			Err: fmt.Errorf("searching for the pin: %d pins match", len(found)),
 		}
 	case now.Before(t.Last.Add(time.Duration(n.opts.ListingDelay))):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: now.Add(pollInterval).UTC(),
+			Class: network.Processing, Status: http.StatusOK, RetryAt: now.Add(pollInterval).UTC(),
 			Err: errors.New("searching for the pin: not listed yet"),
 		}
 	}

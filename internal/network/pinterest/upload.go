@@ -41,7 +41,8 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 		return "", network.PermanentError(err)
 	}
 	c = network.Call{
-		Purpose: network.Transferring, Name: "the video's store", Method: http.MethodPost, URL: target.URL, Body: body,
+		Purpose: network.PurposeTransfer, Name: "the video's store", Method: http.MethodPost, URL: target.URL,
+		Body: body,
 	}
 	for _, secret := range target.Fields {
 		c.Secrets = append(c.Secrets, secret)

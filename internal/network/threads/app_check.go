@@ -35,8 +35,9 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	}
 	granted, err := n.grantedScopes(ctx, g)
 	if err != nil {
-		found = append(found, network.Finding{Subject: "permissions", Result: network.Unclear, Detail: "Threads reports the " +
-			"granted permissions only to testers of the app, and rejected the request: " + network.CallFinding(platform, "", err).Detail})
+		found = append(found, network.Finding{Subject: "permissions", Result: network.CheckUnclear,
+			Detail: "Threads reports the granted permissions only to testers of the app, and rejected the request: " +
+				network.CallFinding(platform, "", err).Detail})
 	} else {
 		found = append(found, network.CheckScopes(granted, needs...)...)
 	}

@@ -20,8 +20,8 @@ func TestAppCheckReportsGrantedPermissions(t *testing.T) {
 	}
 	g.Scopes = []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}
 	found := f.CheckedAccount(g)
-	networktest.WantFinding(t, found, network.Works, "permission threads_content_publish")
-	networktest.WantFinding(t, found, network.Fails, "permission threads_manage_insights", "metrics are missing")
+	networktest.WantFinding(t, found, network.CheckPassed, "permission threads_content_publish")
+	networktest.WantFinding(t, found, network.CheckFailed, "permission threads_manage_insights", "metrics are missing")
 }
 
 // Threads reports permissions only to testers of the app. The permissions of other people are unclear.
@@ -33,8 +33,8 @@ func TestAppCheckWithoutTester(t *testing.T) {
 		t.Errorf("scopes %q", g.Scopes)
 	}
 	found := f.CheckedAccount(g)
-	networktest.WantFinding(t, found, network.Unclear, "permissions", "only to testers of the app")
-	networktest.WantFinding(t, found, network.Works, "posts in 24 hours")
+	networktest.WantFinding(t, found, network.CheckUnclear, "permissions", "only to testers of the app")
+	networktest.WantFinding(t, found, network.CheckPassed, "posts in 24 hours")
 }
 
 // A consent without the permission to publish connects no account.
@@ -43,7 +43,7 @@ func TestMissingPermission(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.Scopes("threads_basic")
 	_, err := f.Exchange("", networktest.Account)
-	networktest.WantClass(t, err, network.AuthDead, "threads_content_publish")
+	networktest.WantClass(t, err, network.ReconnectRequired, "threads_content_publish")
 	f.Scopes("threads_basic", "threads_content_publish")
 	_, err = f.Exchange("", networktest.Account)
 	must.NoError(t, err)

@@ -40,7 +40,7 @@ func TestCollectDescribed(t *testing.T) {
 	f.Post(g, "text")
 	f.Collect(g, networktest.Start.Add(-time.Hour), 500)
 	queries := map[string]url.Values{}
-	for _, r := range f.Wire.Requests("GET ") {
+	for _, r := range f.Transport.Requests("GET ") {
 		queries[strings.TrimPrefix(r.Endpoint(), "GET ")] = r.URL.Query()
 	}
 	for edge, withChange := range map[string]struct{ param, key string }{
@@ -64,7 +64,7 @@ func TestCallsDescribed(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()
 	for _, part := range []string{"/threads?", "/threads_publish", "/access_token"} {
-		if f.Wire.Count(strings.TrimSuffix(part, "?")) == 0 {
+		if f.Transport.Count(strings.TrimSuffix(part, "?")) == 0 {
 			t.Errorf("%s was not called", part)
 		}
 	}

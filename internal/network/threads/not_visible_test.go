@@ -24,7 +24,7 @@ type hiding struct {
 }
 
 func (h *hiding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	answer := networktest.Answer{Body: h.status}
+	answer := networktest.StubResponse{Body: h.status}
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/threads_publish"):
 		answer.Body = h.publish
@@ -50,15 +50,16 @@ func commitRejected(t *testing.T, s *networktest.Stub, clock *testkit.Clock, d n
 	t.Helper()
 	_, err := s.Network.Commit(t.Context(), s.Grant, d, s.Library)
 	failed := networktest.WantClass(t, err, network.Processing, "24/4279009")
-	if wait := failed.After.Sub(clock.Now()); wait < time.Second || wait > 10*time.Second || len(failed.Draft) == 0 {
+	if wait := failed.RetryAt.Sub(clock.Now()); wait < time.Second || wait > 10*time.Second || len(failed.Draft) == 0 {
 		t.Fatalf("after %v, draft %s", wait, failed.Draft)
 	}
-	clock.Advance(failed.After.Sub(clock.Now()))
+	clock.Advance(failed.RetryAt.Sub(clock.Now()))
 	return failed.Draft
 }
 
 func wantVerdict(
-	t *testing.T, s *networktest.Stub, d network.Draft, h network.CommitHistory, want network.Verdict, class network.Class,
+	t *testing.T, s *networktest.Stub, d network.Draft, h network.CommitHistory, want network.Verdict,
+	class network.ErrorClass,
 ) {
 	t.Helper()
 	verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, d, h)
@@ -122,7 +123,7 @@ func TestContainerNotVisibleButListed(t *testing.T) {
 	h.posts = `{"data":[{"id":"171","text":"x","media_type":"TEXT_POST","timestamp":"2026-11-21T09:30:02+0000"}]}`
 	wantVerdict(t, s, d, network.CommitHistory{}, network.Published, "")
 	h.posts = `{"error":{"code":4}}`
-	wantVerdict(t, s, d, network.CommitHistory{}, network.Unknown, network.Rate)
+	wantVerdict(t, s, d, network.CommitHistory{}, network.Unknown, network.RateLimited)
 }
 
 // If several posts match, one of them may belong to the container.
@@ -136,7 +137,7 @@ func TestContainerNotVisibleAndSeveralListed(t *testing.T) {
 	}
 	const post = `"text":"x","media_type":"TEXT_POST","timestamp":"2026-11-21T09:30:02+0000"}`
 	h.posts = `{"data":[{"id":"171",` + post + `,{"id":"172",` + post + `]}`
-	wantVerdict(t, s, d, network.CommitHistory{}, network.Unknown, network.Uncertain)
+	wantVerdict(t, s, d, network.CommitHistory{}, network.Unknown, network.OutcomeUnknown)
 	wantVerdict(t, s, d, network.CommitHistory{OtherPosts: []string{"172"}}, network.Published, "")
 }
 
@@ -196,7 +197,7 @@ func TestSandboxHidesContainer(t *testing.T) {
 		}
 		failed := networktest.WantClass(t, err, network.Processing, "24/4279009")
 		d = failed.Draft
-		f.Clock.Advance(failed.After.Sub(f.Clock.Now()))
+		f.Clock.Advance(failed.RetryAt.Sub(f.Clock.Now()))
 		if verdict, _, err := f.Resolve(g, d); verdict != network.Absent || err != nil {
 			t.Fatalf("verdict %v, %v", verdict, err)
 		}
@@ -209,14 +210,15 @@ func TestSandboxHidesContainer(t *testing.T) {
 func TestUnknownObjectWithoutOptions(t *testing.T) {
 	t.Parallel()
 	app := network.App{Now: func() time.Time { return networktest.Start }}
-	for field, want := range map[string]network.Class{"topic_tag": network.Transient, "quote_post_id": network.Rejected} {
-		s := networktest.NewStub(t, adapter, app, networktest.Answer{Status: http.StatusBadRequest, Body: unknownObject})
+	for field, want := range map[string]network.ErrorClass{"topic_tag": network.Transient, "quote_post_id": network.Rejected} {
+		s := networktest.NewStub(t, adapter, app, networktest.StubResponse{Status: http.StatusBadRequest,
+			Body: unknownObject})
 		options := network.ThreadsOptions{TopicTag: "Coffee"}
 		if field == "quote_post_id" {
 			options = network.ThreadsOptions{QuotePostID: "1"}
 		}
-		planned := must.Get(s.Network.Plan(network.Intent{
-			Seed: "post", First: networktest.Start, At: networktest.Start,
+		planned := must.Get(s.Network.Plan(network.Submission{
+			Seed: "post", FirstSubmittedAt: networktest.Start, At: networktest.Start,
 			Content: network.Content{Text: "x", Options: network.Options{Threads: &options}},
 		}))(t)
 		_, _, err := s.Network.Prepare(t.Context(), s.Grant, planned, nil)
@@ -232,8 +234,8 @@ func TestReplyToPostNotFoundYet(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g, n := f.Grant(), f.Network()
-	planned := must.Get(n.Plan(network.Intent{
-		Seed: "reply", First: networktest.Start, At: networktest.Start, Content: network.Content{Text: "x"},
+	planned := must.Get(n.Plan(network.Submission{
+		Seed: "reply", FirstSubmittedAt: networktest.Start, At: networktest.Start, Content: network.Content{Text: "x"},
 		Reply: &network.Reply{Parent: "171"},
 	}))(t)
 	_, _, err := n.Prepare(t.Context(), g, planned, f.Library)

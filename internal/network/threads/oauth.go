@@ -39,7 +39,8 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 		return nil, err
 	}
 	long, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
-		"grant_type": {"th_exchange_token"}, "client_secret": {n.opts.ClientSecret}, "access_token": {short.Access},
+		"grant_type": {"th_exchange_token"}, "client_secret": {n.opts.ClientSecret},
+		"access_token": {short.AccessToken},
 	})
 	if err != nil {
 		return nil, err
@@ -62,8 +63,8 @@ func (n *Network) grantedScopes(ctx context.Context, g network.Grant) ([]string,
 			Scopes []string `json:"scopes"`
 		} `json:"data"`
 	}
-	call := n.NewCall(g, http.MethodGet, "debug_token", url.Values{"input_token": {g.Access}}, &response)
-	call.Secrets = []string{g.Access}
+	call := n.NewCall(g, http.MethodGet, "debug_token", url.Values{"input_token": {g.AccessToken}}, &response)
+	call.Secrets = []string{g.AccessToken}
 	if err := n.Client.Do(ctx, call); err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 		return g, nil
 	}
 	fresh, err := n.Client.RequestToken(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
-		"grant_type": {"th_refresh_token"}, "access_token": {g.Access},
+		"grant_type": {"th_refresh_token"}, "access_token": {g.AccessToken},
 	})
 	if err != nil {
 		return network.Grant{}, err

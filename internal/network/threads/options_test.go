@@ -22,7 +22,8 @@ func TestOptions(t *testing.T) {
 	n := f.Network()
 	draft := func(seed string, o network.ThreadsOptions, media ...network.Media) (network.Draft, error) {
 		c := network.Content{Text: seed, Media: media, Options: network.Options{Threads: &o}}
-		planned := must.Get(n.Plan(network.Intent{Seed: seed, First: networktest.Start, At: networktest.Start, Content: c}))(t)
+		planned := must.Get(n.Plan(network.Submission{Seed: seed, FirstSubmittedAt: networktest.Start,
+			At: networktest.Start, Content: c}))(t)
 		d, _, err := n.Prepare(t.Context(), g, planned, f.Library)
 		return d, err
 	}
@@ -34,7 +35,7 @@ func TestOptions(t *testing.T) {
 		f.Library.Image("png", 9, 9))
 	publish("poll", network.ThreadsOptions{PollAttachment: &network.ThreadsOptionsPollAttachment{OptionA: "a", OptionB: "b", OptionC: "c"}})
 	var got []url.Values
-	for _, r := range f.Wire.Requests("POST ") {
+	for _, r := range f.Transport.Requests("POST ") {
 		params := r.Params()
 		for name := range params {
 			if slices.Contains([]string{"access_token", "alt_text", "image_url", "media_type", "text", "creation_id"}, name) {

@@ -43,7 +43,7 @@ func TestCheckAnyText(t *testing.T) {
 	n := threads.New(threads.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		must.Get(n.Plan(network.Intent{Seed: "s", Content: network.Content{Text: text}}))(t)
+		must.Get(n.Plan(network.Submission{Seed: "s", Content: network.Content{Text: text}}))(t)
 		for _, p := range n.Check(network.Content{Text: text}) {
 			if p.Code == "caption_too_long" && len(text) <= 500 {
 				t.Fatalf("%d bytes are too long", len(text))
@@ -58,7 +58,7 @@ func TestCollectWithoutPicture(t *testing.T) {
 	for body, none := range map[string]bool{
 		`{"data":[]}`: true, `{"data":[],"threads_profile_picture_url":"https://cdn.test/1"}`: false,
 	} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Body: body})
 		got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10)
 		if err != nil || got.NoPicture != none || none == (got.Picture != "") {
 			t.Errorf("%s: %+v, %v", body, got, err)

@@ -62,7 +62,7 @@ func New(opts Options) *Network {
 			Text: "text", State: "id,status,error_message",
 		},
 		MediaParams: mediaParams, FailureReason: containerError,
-		Options: graph.OptionHooks{Own: ownOptions, Check: checkOptions, Params: postParams},
+		Options: graph.OptionHooks{FilterOptions: ownOptions, Check: checkOptions, Params: postParams},
 	}, opts}
 }
 

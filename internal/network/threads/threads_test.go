@@ -31,8 +31,8 @@ func withChange(m network.Media, change func(*network.Media)) []network.Media {
 }
 
 var adapter = networktest.Case{
-	Platform: "threads",
-	Wire:     checkCall, Described: isDescribed,
+	Platform:     "threads",
+	CheckTraffic: checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return threads.New(threads.Options{App: app, AuthorizeHost: base, GraphHost: base})
 	},
@@ -40,15 +40,18 @@ var adapter = networktest.Case{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
-				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: networktest.Start.Add(60 * day),
-				Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_insights", "threads_read_replies"},
+				Server: url, Account: g.Account, Username: "harbour.coffee", AccessToken: g.AccessToken,
+				Expires: networktest.Start.Add(60 * day),
+				Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_insights",
+					"threads_read_replies"},
 				Extra:  map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
 				Holder: "threads:" + g.Account,
 			}}}
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
 		Life: 60 * day, Renew: 59 * day, GrantLife: 61 * day, MinAge: day,
-		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, ExpiredRefresh: "190/463",
+		UnknownTokenError: networktest.ExpectedError{Class: network.ReconnectRequired, Code: "190"},
+		ExpiredRefresh:    "190/463",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -67,12 +70,12 @@ var adapter = networktest.Case{
 				return []network.Media{l.Image("jpeg", 50, 40), l.Video(20_000), l.Image("png", 40, 30)}
 			}, Format: network.FormatCarousel},
 		},
-		SecondCommit: network.Uncertain,
+		SecondCommit: network.OutcomeUnknown,
 		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png"}, MaxBytes: 8_000_000, MaxSide: 1440},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1_000_000_000},
 		},
-		Checks: map[string]networktest.Checked{
+		Checks: map[string]networktest.CheckCase{
 			"a text":                  networktest.Checks(strings.Repeat("é", 500), nil),
 			"no text":                 networktest.Checks(" \u200b\n", nil, "!caption_missing"),
 			"too long":                networktest.Checks(strings.Repeat("é", 501), nil, "!caption_too_long"),
@@ -126,36 +129,43 @@ var adapter = networktest.Case{
 			networktest.PermalinkCall("17"), networktest.CommitCall(ready),
 			networktest.RefreshCall("", networktest.AccessToken), networktest.ExchangeCall(""),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{Status: http.StatusBadRequest,
+				Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired":       networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead, network.AuthDead),
-			"permission":    networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.Uncertain),
-			"failed inside": networktest.Fails(500, graph(`"code":10`), network.AuthDead, network.Uncertain),
+			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired),
+			"permission": networktest.Fails(403, graph(`"code":200`), network.ReconnectRequired,
+				network.OutcomeUnknown),
+			"failed inside": networktest.Fails(500, graph(`"code":10`), network.ReconnectRequired,
+				network.OutcomeUnknown),
 			"app blocked": networktest.Fails(400, graph(`"code":200,"message":"API access blocked."`),
-				network.Unapproved, network.Unapproved),
+				network.AppNotApproved, network.AppNotApproved),
 			"app not reviewed": networktest.Fails(400, graph(`"code":100,"message":"Unsupported request - method type: get"`),
-				network.Unapproved, network.Unapproved),
+				network.AppNotApproved, network.AppNotApproved),
 			"wrong secret": networktest.Fails(400, graph(`"code":1,"message":"Error validating client secret."`),
-				network.Unapproved, network.Unapproved),
-			"throttled":           networktest.Fails(400, graph(`"code":32`), network.Rate, network.Rate),
-			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
-			"spam":                networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected, network.Uncertain),
-			"quota":               networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.Quota, network.Quota),
-			"temporary":           networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain),
-			"says so":             networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient, network.Uncertain),
-			"restricted":          networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.AuthDead, network.AuthDead),
+				network.AppNotApproved, network.AppNotApproved),
+			"throttled":           networktest.Fails(400, graph(`"code":32`), network.RateLimited),
+			"throttled elsewhere": networktest.Fails(429, `slow down`, network.RateLimited),
+			"spam": networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected,
+				network.OutcomeUnknown),
+			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`),
+				network.QuotaExceeded),
+			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown),
+			"says so": networktest.Fails(400, graph(`"code":77777,"is_transient":true`),
+				network.Transient, network.OutcomeUnknown),
+			"restricted": networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`),
+				network.ReconnectRequired),
 			"format": networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`),
-				network.RejectedMedia, network.Uncertain),
-			"unknown":   networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Uncertain),
-			"no Graph":  networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
-			"not ready": networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing, network.Processing),
+				network.RejectedMedia, network.OutcomeUnknown),
+			"unknown":   networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.OutcomeUnknown),
+			"no Graph":  networktest.Fails(404, `<html>`, network.Transient, network.OutcomeUnknown),
+			"not ready": networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing),
 			"not found yet": networktest.Fails(400, graph(`"code":24,"error_subcode":4279009`),
 				network.Processing, network.Processing),
-			"not found":   networktest.Fails(400, graph(`"code":24`), network.Processing, network.Processing),
-			"wrong types": networktest.Fails(200, `{"id":5,"permalink":{}}`, network.Transient, network.Uncertain),
-			"no id":       networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain),
+			"not found":   networktest.Fails(400, graph(`"code":24`), network.Processing),
+			"wrong types": networktest.Fails(200, `{"id":5,"permalink":{}}`, network.Transient, network.OutcomeUnknown),
+			"no id":       networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.OutcomeUnknown),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"minutes": rateLimited(`4`,
@@ -191,15 +201,16 @@ func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
 // rateLimited returns a case with a rate limit response.
 func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
-	class := network.Rate
+	class := network.RateLimited
 	switch code {
 	case "190":
-		class = network.AuthDead
+		class = network.ReconnectRequired
 	case `9,"error_subcode":2207042`:
-		class = network.Quota
+		class = network.QuotaExceeded
 	}
 	r := networktest.Repeat{
-		Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class,
+		Answer: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
+			Body: graph(`"code":` + code)}, Class: class,
 	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
@@ -208,7 +219,7 @@ func rateLimited(code string, header http.Header, after time.Duration) networkte
 }
 
 // creating returns a case in which all containers have the given state.
-func creating(state string, class network.Class, calls int) networktest.GiveUp {
+func creating(state string, class network.ErrorClass, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/threads", `{"id":"181"}`, state), Class: class, Calls: calls}
 }
 
@@ -229,7 +240,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 			{"id":"174","text":"x","timestamp":"noon"}]}`
 		published = `{"status":"PUBLISHED"}`
 	)
-	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+	look := func(container, posts string, verdict network.Verdict, class network.ErrorClass,
+		id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: ready, Answer: networktest.Listing("/threads", posts, container), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
@@ -238,7 +250,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 	return map[string]networktest.ResolveCase{
 		"published":                      look(published, one, network.Published, "", "171"),
 		"published, not listed":          look(published, other, network.Published, "", ""),
-		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),
+		"published, lists are throttled": look(published, throt, network.Unknown, network.RateLimited, ""),
 		"published, lists are rejected":  look(published, dead, network.Published, "", ""),
 		"finished":                       look(`{"status":"FINISHED"}`, one, network.Absent, "", ""),
 		"in progress":                    look(`{"status":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
@@ -249,10 +261,10 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"an unknown state":          look(`{"status":"RESTING"}`, one, network.Unknown, network.Transient, ""),
 		"gone, listed":              look(gone, one, network.Published, "", "171"),
 		"gone, not listed":          look(gone, none, network.Unknown, network.Transient, ""),
-		"gone, lists are throttled": look(gone, throt, network.Unknown, network.Rate, ""),
+		"gone, lists are throttled": look(gone, throt, network.Unknown, network.RateLimited, ""),
 		"not a container, listed":   look(post, one, network.Published, "", "171"),
 		"not a container, unlisted": look(post, none, network.Unknown, network.Rejected, ""),
-		"invalid token":             look(dead, one, network.Unknown, network.AuthDead, ""),
+		"invalid token":             look(dead, one, network.Unknown, network.ReconnectRequired, ""),
 	}
 }
 

@@ -52,7 +52,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	found.Detail = about.describe()
 	found.Creator = &network.Creator{
 		Audiences: about.Privacy, NoComment: about.NoComment, NoDuet: about.NoDuet, NoStitch: about.NoStitch,
-		LongestVideo: time.Duration(about.Longest) * time.Second,
+		MaxVideoDuration: time.Duration(about.Longest) * time.Second,
 	}
 	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
 }

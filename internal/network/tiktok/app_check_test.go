@@ -13,12 +13,12 @@ import (
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "mira.keller")), network.Works,
+	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "mira.keller")), network.CheckPassed,
 		"creator_info: Audiences: Everyone, Friends, Only me. Longest video: 10 minutes.",
 		"Turned off: duets, stitches")
 	g := f.Grant()
 	g.Scopes = []string{scopeInTest}
-	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission video.list", "metrics are missing")
+	networktest.WantFinding(t, f.CheckedAccount(g), network.CheckFailed, "permission video.list", "metrics are missing")
 }
 
 // CheckAccount reports the missing scope of inbox mode if the app requests it, or posts go to the inbox by default.
@@ -26,17 +26,17 @@ func TestAppCheckOfInbox(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	old := f.Grant()
-	if bad := networktest.Findings(f.CheckedAccount(old), network.Fails); len(bad) > 0 {
+	if bad := networktest.Findings(f.CheckedAccount(old), network.CheckFailed); len(bad) > 0 {
 		t.Errorf("failures: %q", bad)
 	}
 	f.Scopes(append([]string{"video.upload"}, defaultScopes...)...)
 	const subject, effect = "permission video.upload", "posts cannot be sent to the account's inbox"
-	networktest.WantFinding(t, f.CheckedAccount(old), network.Fails, subject, effect, "Connect the account again")
-	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.Works, subject)
+	networktest.WantFinding(t, f.CheckedAccount(old), network.CheckFailed, subject, effect, "Connect the account again")
+	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.CheckPassed, subject)
 
 	opts := tiktok.Options{Defaults: network.TikTokOptions{Mode: network.TikTokInbox}}
-	opts.HTTP = &http.Client{Transport: f.Wire}
-	networktest.WantFinding(t, tiktok.New(opts).CheckAccount(t.Context(), old), network.Fails, subject, effect)
+	opts.HTTP = &http.Client{Transport: f.Transport}
+	networktest.WantFinding(t, tiktok.New(opts).CheckAccount(t.Context(), old), network.CheckFailed, subject, effect)
 }
 
 const scopeInTest = "video.publish"
@@ -50,8 +50,8 @@ func TestUnauditedApp(t *testing.T) {
 		content := network.Content{Text: level, Media: []network.Media{m}, Options: tiktokOptions(network.TikTokOptions{
 			PrivacyLevel: level, MusicUsageConfirmed: true,
 		})}
-		d, err := f.Network().Plan(network.Intent{
-			Seed: level + m.Kind + g.Username, First: f.Clock.Now(), At: f.Clock.Now(), Content: content,
+		d, err := f.Network().Plan(network.Submission{
+			Seed: level + m.Kind + g.Username, FirstSubmittedAt: f.Clock.Now(), At: f.Clock.Now(), Content: content,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestUnauditedApp(t *testing.T) {
 	}
 	for _, m := range []network.Media{f.Library.Video(2 * chunk), f.Library.Image("jpeg", 40, 30)} {
 		for _, level := range []string{"PUBLIC_TO_EVERYONE", "SELF_ONLY"} {
-			if class := networktest.Class(publish(open, level, m)); class != network.Unapproved {
+			if class := networktest.Class(publish(open, level, m)); class != network.AppNotApproved {
 				t.Errorf("a %s of a public account with %s: %s", m.Kind, level, class)
 			}
 		}

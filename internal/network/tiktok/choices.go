@@ -142,7 +142,7 @@ func (n *Network) applyChoices(ctx context.Context, g network.Grant, p *draft) e
 // missingScope returns the error for an account that lacks the scope of a post's mode.
 func missingScope(scope, message string) *network.Error {
 	return &network.Error{
-		Class: network.Unapproved, Code: codeScopeNotAuthorized, Message: message,
+		Class: network.AppNotApproved, Code: codeScopeNotAuthorized, Message: message,
 		Err: errors.New("the grant lacks the scope " + scope),
 	}
 }
@@ -174,7 +174,7 @@ func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) e
 // https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
 func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, error) {
 	var about creator
-	err := n.callAPI(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &about)
+	err := n.callAPI(ctx, g, post(network.PurposeRead, struct{}{}), "post/publish/creator_info/query/", &about)
 	if err == nil && len(about.Privacy) == 0 {
 		err = network.InvalidResponse(errors.New("reading the account's settings: the response has no privacy levels"))
 	}
@@ -205,7 +205,7 @@ func audienceList(codes []string) string {
 
 // checkAllowed returns an error if the account's settings do not allow one of the draft's choices.
 func (c creator) checkAllowed(p draft) error {
-	reject := func(class network.Class, code, message string) error {
+	reject := func(class network.ErrorClass, code, message string) error {
 		return &network.Error{
 			Class: class, Status: http.StatusOK, Code: code, Message: message,
 			Err: errors.New("the account's settings do not allow the post"),

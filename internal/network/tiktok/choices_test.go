@@ -117,7 +117,7 @@ func TestCreator(t *testing.T) {
 	for name, c := range map[string]struct {
 		creator string
 		options network.TikTokOptions
-		class   network.Class
+		class   network.ErrorClass
 		code    string
 		message string
 	}{
@@ -144,7 +144,7 @@ func TestCreator(t *testing.T) {
 				"/video/init/":         success(`{"publish_id":"v","upload_url":"https://up.test/?token=t"}`),
 			})
 			n := networkAt(networktest.Start)
-			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{
+			d, err := n.Plan(network.Submission{Seed: "s", Content: network.Content{
 				Media: []network.Media{l.Video(small)}, Options: tiktokOptions(c.options),
 			}})
 			must.NoError(t, err)
@@ -170,7 +170,7 @@ func publishWith(t *testing.T, f *networktest.Fixture, text string, o network.Ti
 ) {
 	t.Helper()
 	g := f.Grant()
-	d, err := f.Network().Plan(network.Intent{Seed: "s", First: f.Clock.Now(), At: f.Clock.Now(),
+	d, err := f.Network().Plan(network.Submission{Seed: "s", FirstSubmittedAt: f.Clock.Now(), At: f.Clock.Now(),
 		Content: network.Content{Text: text, Media: media, Options: tiktokOptions(o)}})
 	must.NoError(t, err)
 	if d, err = f.Prepare(g, d); err != nil {
@@ -217,7 +217,7 @@ func TestSentChoices(t *testing.T) {
 			var sent struct {
 				Info map[string]any `json:"post_info"`
 			}
-			must.NoError(t, json.Unmarshal(f.Wire.Requests(c.call)[0].Body, &sent))
+			must.NoError(t, json.Unmarshal(f.Transport.Requests(c.call)[0].Body, &sent))
 			if diff := cmp.Diff(c.want, sent.Info); diff != "" {
 				t.Error(diff)
 			}
@@ -236,7 +236,7 @@ func TestInbox(t *testing.T) {
 			t.Parallel()
 			f := networktest.New(t, adapter, 0)
 			_, err := publishWith(t, f, "x", inbox, media(f.Library))
-			networktest.WantClass(t, err, network.Unapproved, "scope_not_authorized")
+			networktest.WantClass(t, err, network.AppNotApproved, "scope_not_authorized")
 			f.Scopes(append([]string{"video.upload"}, defaultScopes...)...)
 			receipt, err := publishWith(t, f, "x", inbox, media(f.Library))
 			if err != nil || !strings.HasPrefix(receipt.ID, "publish:") || receipt.Permalink != "" {
@@ -262,7 +262,7 @@ func TestInboxOnlyApp(t *testing.T) {
 			f := networktest.New(t, adapter, 0)
 			f.Scopes(inboxScopes...)
 			g := f.Grant()
-			if bad := networktest.Findings(f.CheckedAccount(g), network.Fails); len(bad) > 0 {
+			if bad := networktest.Findings(f.CheckedAccount(g), network.CheckFailed); len(bad) > 0 {
 				t.Errorf("failures: %q", bad)
 			}
 			receipt, err := publishWith(t, f, "x", network.TikTokOptions{Mode: network.TikTokInbox}, media(f.Library))
@@ -270,7 +270,8 @@ func TestInboxOnlyApp(t *testing.T) {
 				t.Errorf("%+v, %v", receipt, err)
 			}
 			_, err = publishWith(t, f, "x", direct, media(f.Library))
-			if failed := networktest.WantClass(t, err, network.Unapproved, "scope_not_authorized"); !strings.Contains(
+			if failed := networktest.WantClass(t, err, network.AppNotApproved,
+				"scope_not_authorized"); !strings.Contains(
 				failed.Message, "Choose inbox mode") {
 				t.Errorf("message %q", failed.Message)
 			}
@@ -286,7 +287,8 @@ func TestUnaudited(t *testing.T) {
 			t.Parallel()
 			f := networktest.New(t, adapter, 0)
 			_, err := publishWith(t, f, "[sandbox:unapproved]", direct, media(f.Library))
-			failed := networktest.WantClass(t, err, network.Unapproved, "unaudited_client_can_only_post_to_private_accounts")
+			failed := networktest.WantClass(t, err, network.AppNotApproved,
+				"unaudited_client_can_only_post_to_private_accounts")
 			if failed.Status != http.StatusForbidden {
 				t.Errorf("HTTP %d", failed.Status)
 			}

@@ -41,12 +41,12 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	}
 	var posts []network.CollectedPost
 	supported, err := network.SupportedMetrics(countFields, func(counts []string) error {
-		wanted := limit
+		maxPosts := limit
 		if len(counts) < len(countFields) {
-			wanted = 1 // only to find out whether the network supports the metric
+			maxPosts = 1 // only to find out whether the network supports the metric
 		}
 		var err error
-		posts, err = n.listPosts(ctx, g, since, wanted, counts)
+		posts, err = n.listPosts(ctx, g, since, maxPosts, counts)
 		return err
 	})
 	if err == nil && len(supported) < len(countFields) {
@@ -64,7 +64,7 @@ func scopeError(err error) error {
 		return network.DowngradeForbidden(err)
 	}
 	closed := *failed
-	closed.Class = network.Unapproved
+	closed.Class = network.AppNotApproved
 	return &closed
 }
 
@@ -113,7 +113,7 @@ func (n *Network) listPosts(
 			Cursor int64         `json:"cursor"` // Unix milliseconds
 			More   bool          `json:"has_more"`
 		}
-		c := post(network.Reading, body)
+		c := post(network.PurposeRead, body)
 		c.Query = url.Values{"fields": {strings.Join(slices.Concat(postFields, counts), ",")}}
 		if err := n.callAPI(ctx, g, c, "video/list/", &page); err != nil {
 			return posts, err

@@ -24,7 +24,7 @@ func TestCollectWithoutStats(t *testing.T) {
 	f.Post(g, "words", f.Media()...)
 	g.Scopes = slices.DeleteFunc(g.Scopes, func(scope string) bool { return scope == "user.info.stats" })
 	if collected := f.Collect(g, networktest.Start, 10); collected.Followers != nil || len(collected.Posts) != 1 ||
-		f.Wire.Count("follower_count") != 0 {
+		f.Transport.Count("follower_count") != 0 {
 		t.Errorf("%+v", collected)
 	}
 }
@@ -60,8 +60,8 @@ func TestPlanIsStable(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		intent := network.Intent{
-			Seed: "s", First: networktest.Start, At: networktest.Start,
+		intent := network.Submission{
+			Seed: "s", FirstSubmittedAt: networktest.Start, At: networktest.Start,
 			Content: network.Content{Text: string(rapid.SliceOf(rapid.Byte()).Draw(t, "text"))},
 		}
 		first, err := n.Plan(intent)

@@ -59,7 +59,7 @@ var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.ch
 
 // Plan fixes the text, the media and the choices. A repeated Commit of a video cannot create a second post, because
 // Prepare stores the upload's ID.
-func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
 		Choices: n.choices(i.Content.Options),

@@ -15,26 +15,26 @@ const (
 )
 
 // classByCode maps the error codes of the Content Posting API to error classes.
-var classByCode = map[string]network.Class{
-	"access_token_invalid":                               network.AuthRefresh,
-	codeScopeNotAuthorized:                               network.AuthDead,
-	codeScopePermissionMissed:                            network.AuthDead,
-	"spam_risk_user_banned_from_posting":                 network.AuthDead, // the account's owner must act
-	"rate_limit_exceeded":                                network.Rate,
+var classByCode = map[string]network.ErrorClass{
+	"access_token_invalid":                               network.RefreshRequired,
+	codeScopeNotAuthorized:                               network.ReconnectRequired,
+	codeScopePermissionMissed:                            network.ReconnectRequired,
+	"spam_risk_user_banned_from_posting":                 network.ReconnectRequired, // the account's owner must act
+	"rate_limit_exceeded":                                network.RateLimited,
 	"internal_error":                                     network.Transient,
-	"spam_risk_too_many_posts":                           network.Quota,
-	"spam_risk_too_many_pending_share":                   network.Quota,
-	"reached_active_user_cap":                            network.Quota,
+	"spam_risk_too_many_posts":                           network.QuotaExceeded,
+	"spam_risk_too_many_pending_share":                   network.QuotaExceeded,
+	"reached_active_user_cap":                            network.QuotaExceeded,
 	"invalid_params":                                     network.Rejected,
 	"invalid_file_upload":                                network.Rejected,
 	codePrivacyMismatch:                                  network.Rejected,
-	"url_ownership_unverified":                           network.Unapproved, // the domain of the photos' URLs
-	"unaudited_client_can_only_post_to_private_accounts": network.Unapproved,
+	"url_ownership_unverified":                           network.AppNotApproved, // the domain of the photos' URLs
+	"unaudited_client_can_only_post_to_private_accounts": network.AppNotApproved,
 }
 
 // classByReason maps the reasons why TikTok rejects a post after its upload to classes. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-get-video-status.
-var classByReason = map[string]network.Class{
+var classByReason = map[string]network.ErrorClass{
 	"file_format_check_failed":  network.RejectedMedia,
 	codeDurationCheckFailed:     network.RejectedMedia,
 	"frame_rate_check_failed":   network.RejectedMedia,
@@ -42,7 +42,7 @@ var classByReason = map[string]network.Class{
 	"spam_risk":                 network.Rejected,
 	"spam_risk_text":            network.Rejected,
 	"publish_cancelled":         network.Rejected,
-	"auth_removed":              network.AuthDead,
+	"auth_removed":              network.ReconnectRequired,
 	"video_pull_failed":         network.Transient,
 	"photo_pull_failed":         network.Transient,
 	"internal":                  network.Transient,
@@ -52,14 +52,14 @@ const codeDurationCheckFailed = "duration_check_failed"
 
 // classByOAuthError maps the errors of the token endpoint (RFC 6749, section 5.2) to classes. Other errors are
 // Transient.
-var classByOAuthError = map[string]network.Class{
-	"invalid_grant":          network.AuthDead,
-	"access_denied":          network.AuthDead,
-	"invalid_client":         network.Unapproved,
-	"unauthorized_client":    network.Unapproved,
-	"unsupported_grant_type": network.Unapproved,
-	"invalid_scope":          network.Unapproved,
-	"rate_limit_exceeded":    network.Rate,
+var classByOAuthError = map[string]network.ErrorClass{
+	"invalid_grant":          network.ReconnectRequired,
+	"access_denied":          network.ReconnectRequired,
+	"invalid_client":         network.AppNotApproved,
+	"unauthorized_client":    network.AppNotApproved,
+	"unsupported_grant_type": network.AppNotApproved,
+	"invalid_scope":          network.AppNotApproved,
+	"rate_limit_exceeded":    network.RateLimited,
 }
 
 // decode decodes the data of a response into out. An error response may have status 200.
@@ -90,14 +90,14 @@ func (n *Network) rejection(answer network.Response, code, text string) *network
 }
 
 // classByStatus returns the class of an error with an unknown code. A response without a code comes from a proxy.
-func classByStatus(status int, code string) network.Class {
+func classByStatus(status int, code string) network.ErrorClass {
 	switch {
 	case status == http.StatusTooManyRequests:
-		return network.Rate
+		return network.RateLimited
 	case code == "" || code == "ok":
 		return network.Transient
 	case status == http.StatusUnauthorized:
-		return network.AuthRefresh
+		return network.RefreshRequired
 	case status >= 400 && status <= 499:
 		return network.Rejected
 	}
@@ -108,13 +108,13 @@ func classByStatus(status int, code string) network.Class {
 func (n *Network) withRetryTime(answer network.Response, failed *network.Error) *network.Error {
 	now := n.opts.Now()
 	switch failed.Class { //nolint:exhaustive // no other class has a time
-	case network.Rate:
-		failed.After = answer.RetryAfter(now)
-		if failed.After.IsZero() {
-			failed.After = now.Add(rateWindow).UTC()
+	case network.RateLimited:
+		failed.RetryAt = answer.RetryAfter(now)
+		if failed.RetryAt.IsZero() {
+			failed.RetryAt = now.Add(rateWindow).UTC()
 		}
-	case network.Quota:
-		failed.After = now.Add(quotaWindow).UTC()
+	case network.QuotaExceeded:
+		failed.RetryAt = now.Add(quotaWindow).UTC()
 	}
 	return failed
 }

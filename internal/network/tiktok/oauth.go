@@ -99,7 +99,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	app := n.app(g.Kind)
 	t, err := n.requestToken(ctx, g.Server, url.Values{
 		"client_key": {app.ClientID}, "client_secret": {app.ClientSecret},
-		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh},
+		"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken},
 	})
 	if err != nil {
 		return network.Grant{}, err
@@ -118,7 +118,7 @@ func (n *Network) requestToken(ctx context.Context, server string, form url.Valu
 	if err := answer.Decode(&t); err != nil {
 		return network.Token{}, err
 	}
-	if t.Access == "" {
+	if t.AccessToken == "" {
 		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return t, nil
@@ -128,7 +128,7 @@ func (n *Network) requestToken(ctx context.Context, server string, form url.Valu
 // 200.
 func (n *Network) callOAuth(ctx context.Context, server, path string, form url.Values) (network.Response, error) {
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Authorizing, Name: path, Method: http.MethodPost,
+		Purpose: network.PurposeAuthorize, Name: path, Method: http.MethodPost,
 		URL:     strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
 		Form:    form,
 		Secrets: []string{form.Get("client_secret"), form.Get("code"), form.Get("refresh_token"), form.Get("token")},
@@ -149,7 +149,7 @@ func (n *Network) callOAuth(ctx context.Context, server, path string, form url.V
 		class = network.Transient
 	}
 	if answer.Status == http.StatusTooManyRequests {
-		class = network.Rate
+		class = network.RateLimited
 	}
 	return answer, n.withRetryTime(answer, answer.Rejection(class, rejected.Code, rejected.Text))
 }

@@ -63,7 +63,7 @@ func TestMissingScopes(t *testing.T) {
 		f := networktest.New(t, adapter, 0)
 		f.Scopes(scopes...)
 		_, err := f.Exchange("", "mira.keller")
-		networktest.WantClass(t, err, network.AuthDead, code)
+		networktest.WantClass(t, err, network.ReconnectRequired, code)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestCodeOfAnotherApp(t *testing.T) {
 	code := networktest.Consent(t, n.Authorize(a), "mira.keller", "allow").Query().Get("code")
 	a.Kind = tiktok.Business
 	_, err := n.Exchange(t.Context(), a, code)
-	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.ReconnectRequired, "invalid_grant")
 }
 
 // Revoke refreshes an expired access token. A second revocation returns an error.
@@ -87,7 +87,7 @@ func TestRevokeLater(t *testing.T) {
 	f.Clock.Advance(3 * time.Hour)
 	must.NoError(t, n.Revoke(t.Context(), g))
 	_, err := n.Refresh(t.Context(), g)
-	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.ReconnectRequired, "invalid_grant")
 	networktest.WantClass(t, n.Revoke(t.Context(), g), network.Rejected, "invalid_grant")
 }
 

@@ -99,7 +99,7 @@ func (n *Network) startUpload(
 	if !p.toInbox() {
 		request["post_info"], path = p.videoInfo(), "post/publish/video/init/"
 	}
-	err = n.callAPI(ctx, g, post(network.Reading, request), path, &made)
+	err = n.callAPI(ctx, g, post(network.PurposeRead, request), path, &made)
 	if err != nil {
 		return 0, err
 	}
@@ -179,7 +179,7 @@ func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, 
 		return 0, err
 	}
 	for i := first; i < p.Upload.Parts-1; i++ {
-		answer, err := n.putPart(ctx, network.Transferring, p.Upload, i, file)
+		answer, err := n.putPart(ctx, network.PurposeTransfer, p.Upload, i, file)
 		if err != nil {
 			return 0, err
 		}
@@ -234,7 +234,7 @@ func (n *Network) partError(answer network.Response) *network.Error {
 	case answer.Status >= 200 && answer.Status <= 299:
 		return nil
 	case answer.Status == http.StatusTooManyRequests:
-		return n.withRetryTime(answer, answer.Rejection(network.Rate, "", ""))
+		return n.withRetryTime(answer, answer.Rejection(network.RateLimited, "", ""))
 	case answer.Status >= 400 && answer.Status <= 499:
 		return answer.Rejection(network.Rejected, "", "")
 	}

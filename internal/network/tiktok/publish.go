@@ -53,13 +53,13 @@ func (n *Network) commitVideo(
 	if err := seekTo(file, from); err != nil {
 		return network.Receipt{}, err
 	}
-	answer, err := n.putPart(ctx, network.Committing, p.Upload, last, file)
+	answer, err := n.putPart(ctx, network.PurposeCommit, p.Upload, last, file)
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	if err := n.partError(answer); err != nil {
 		if err.Class == network.Rejected {
-			err.Class = network.Uncertain
+			err.Class = network.OutcomeUnknown
 		}
 		return network.Receipt{}, err
 	}
@@ -93,7 +93,7 @@ func (n *Network) commitPhotos(
 			"brand_content_toggle": p.Choices.BrandContent, "brand_organic_toggle": p.Choices.BrandOrganic,
 		}
 	}
-	c := post(network.Committing, map[string]any{
+	c := post(network.PurposeCommit, map[string]any{
 		"media_type": "PHOTO", "post_mode": mode, "post_info": info,
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
 	})
@@ -106,7 +106,7 @@ func (n *Network) commitPhotos(
 	}
 	if made.ID == "" || len(made.ID) > maxID {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
+			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
 		}
 	}
 	now, err := n.fetchStatus(ctx, g, made.ID)
@@ -119,7 +119,7 @@ func (n *Network) commitPhotos(
 	p.Upload.ID = made.ID
 	undecided := n.processingError(now.Status)
 	if undecided.Draft, err = drafts.Encode(p); err != nil {
-		return network.Receipt{}, &network.Error{Class: network.Uncertain, Err: err}
+		return network.Receipt{}, &network.Error{Class: network.OutcomeUnknown, Err: err}
 	}
 	return network.Receipt{}, undecided
 }
@@ -155,7 +155,7 @@ func (s postState) lacksBytes(u upload) bool {
 
 func (n *Network) fetchStatus(ctx context.Context, g network.Grant, id string) (postState, error) {
 	var now postState
-	c := post(network.Reading, map[string]string{"publish_id": id})
+	c := post(network.PurposeRead, map[string]string{"publish_id": id})
 	err := n.callAPI(ctx, g, c, "post/publish/status/fetch/", &now)
 	return now, err
 }
@@ -164,8 +164,8 @@ func (n *Network) fetchStatus(ctx context.Context, g network.Grant, id string) (
 func (n *Network) processingError(status string) *network.Error {
 	return &network.Error{
 		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(status, maxName),
-		After: n.opts.Now().Add(pollInterval).UTC(),
-		Err:   errors.New("TikTok is still processing the post"),
+		RetryAt: n.opts.Now().Add(pollInterval).UTC(),
+		Err:     errors.New("TikTok is still processing the post"),
 	}
 }
 
@@ -230,7 +230,7 @@ func (n *Network) resolvePhotos(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	unknown := &network.Error{
-		Class: network.Uncertain,
+		Class: network.OutcomeUnknown,
 		Err:   errors.New("TikTok does not report whether the post was published; look for it on the profile"),
 	}
 	if !slices.Contains(g.Scopes, scopeVideoList) || p.Privacy != privacyPublic {
@@ -285,7 +285,7 @@ func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
 // findPhotos returns the newest listed posts that match the draft. If several match, posts older than the draft's
 // preparation are dropped.
 func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]listedPost, error) {
-	c := post(network.Reading, map[string]int{"max_count": pageSize})
+	c := post(network.PurposeRead, map[string]int{"max_count": pageSize})
 	c.Query = url.Values{"fields": {"id,create_time,duration,title,video_description,share_url"}}
 	var page struct {
 		Videos []listedPost `json:"videos"`

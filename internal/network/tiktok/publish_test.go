@@ -27,25 +27,29 @@ func serve(t *testing.T, answers map[string]string) network.Grant {
 		}
 	}))
 	t.Cleanup(front.Close)
-	return network.Grant{Server: front.URL, Access: "token", Username: "harbour.coffee", Scopes: []string{"video.publish", "video.list"}}
+	return network.Grant{Server: front.URL, AccessToken: "token", Username: "harbour.coffee",
+		Scopes: []string{"video.publish", "video.list"}}
 }
 
 func networkAt(now time.Time) *tiktok.Network {
-	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now }, ListingDelay: network.Span(10 * time.Minute)}})
+	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now },
+		ListingDelay: network.Duration(10 * time.Minute)}})
 }
 
 // The upload server's responses have only a status. They do not show whether a rejected part is a repeat.
 func TestUploadErrors(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]network.Class{
-		201: network.Processing, 206: network.Processing, 302: network.Uncertain, 400: network.Uncertain, 403: network.Uncertain,
-		404: network.Uncertain, 416: network.Uncertain, 429: network.Rate, 500: network.Uncertain,
+	for status, want := range map[int]network.ErrorClass{
+		201: network.Processing, 206: network.Processing, 302: network.OutcomeUnknown, 400: network.OutcomeUnknown,
+		403: network.OutcomeUnknown,
+		404: network.OutcomeUnknown, 416: network.OutcomeUnknown, 429: network.RateLimited, 500: network.OutcomeUnknown,
 	} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Status: status, Header: http.Header{"Retry-After": {"7"}}})
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{Status: status,
+			Header: http.Header{"Retry-After": {"7"}}})
 		_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(video), s.Library)
 		failed := networktest.WantClass(t, err, want, "")
-		if want == network.Rate && !failed.After.Equal(networktest.Start.Add(7*time.Second)) {
-			t.Errorf("HTTP %d: not before %v", status, failed.After)
+		if want == network.RateLimited && !failed.RetryAt.Equal(networktest.Start.Add(7*time.Second)) {
+			t.Errorf("HTTP %d: not before %v", status, failed.RetryAt)
 		}
 	}
 }
@@ -55,7 +59,7 @@ func TestPrepareGivesUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		status string
-		class  network.Class
+		class  network.ErrorClass
 		code   string
 		builds int
 	}{
@@ -74,8 +78,9 @@ func TestPrepareGivesUp(t *testing.T) {
 				"/video/init/": success(`{"publish_id":"v","upload_url":"` + upload.URL + `"}`),
 			})
 			n := tiktok.New(tiktok.Options{ChunkBytes: 5000})
-			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)},
-				Options: tiktokOptions(network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true})}})
+			d, err := n.Plan(network.Submission{Seed: "s",
+				Content: network.Content{Media: []network.Media{l.Video(small)},
+					Options: tiktokOptions(network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true})}})
 			calls := 0
 			for wait := time.Duration(1); err == nil && wait > 0 && calls < 20; calls++ {
 				d, wait, err = n.Prepare(t.Context(), g, d, l)
@@ -124,7 +129,7 @@ func TestPhotosRemainUnknown(t *testing.T) {
 	} {
 		verdict, _, err := c.network.Resolve(t.Context(), c.grant, network.Draft(c.draft),
 			network.CommitHistory{First: networktest.Start, Last: networktest.Start})
-		if verdict != network.Unknown || networktest.Class(err) != network.Uncertain {
+		if verdict != network.Unknown || networktest.Class(err) != network.OutcomeUnknown {
 			t.Errorf("%s: verdict %v, %v", name, verdict, err)
 		}
 	}
@@ -164,7 +169,7 @@ func TestDraftKeepsSettings(t *testing.T) {
 	if _, err := f.Prepare(f.Renew(g), d); err != nil || len(f.Library.LinkExpiries()) != 2 {
 		t.Errorf("%d links after hours, %v", len(f.Library.LinkExpiries()), err)
 	}
-	if asked := f.Wire.Count("creator_info/query/"); asked != 1 {
+	if asked := f.Transport.Count("creator_info/query/"); asked != 1 {
 		t.Errorf("asked %d times", asked)
 	}
 }
@@ -175,11 +180,12 @@ func TestPhotoLinksExpire(t *testing.T) {
 	for listingDelay, life := range map[time.Duration]time.Duration{0: 4 * time.Hour, 10 * time.Minute: 5 * time.Minute} {
 		l := networktest.NewLibrary(t)
 		g := network.Grant{
-			Server: networktest.Serve(t, networktest.Answer{Body: success(`{"publish_id":"p_pub_url~1","status":"PROCESSING_DOWNLOAD"}`)}),
+			Server: networktest.Serve(t,
+				networktest.StubResponse{Body: success(`{"publish_id":"p_pub_url~1","status":"PROCESSING_DOWNLOAD"}`)}),
 		}
 		n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time {
 			return networktest.Start
-		}, ListingDelay: network.Span(listingDelay)}})
+		}, ListingDelay: network.Duration(listingDelay)}})
 		d, _, err := n.Prepare(t.Context(), g, network.Draft(`{"tiktok":true,"media":[{"id":1,"kind":"image"}],"privacy":"SELF_ONLY"}`), l)
 		must.NoError(t, err)
 		_, err = n.Commit(t.Context(), g, d, l)
@@ -222,10 +228,10 @@ func TestLostResponseInReview(t *testing.T) {
 		f := networktest.New(t, adapter, time.Minute)
 		g := f.Grant()
 		d := f.MustPrepare(g, " lost\n words", media(f.Library)...)
-		f.Wire.LoseResponse(isPublishing)
+		f.Transport.LoseResponse(isPublishing)
 		_, err := f.Commit(g, d)
-		networktest.WantClass(t, err, network.Uncertain, "")
-		f.Wire.LoseResponse(nil)
+		networktest.WantClass(t, err, network.OutcomeUnknown, "")
+		f.Transport.LoseResponse(nil)
 		f.WantPublished(g, d)
 	}
 }
@@ -236,10 +242,10 @@ func TestStatusLostAtCommit(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	d := f.MustPrepare(g, "sent", smallFilm(f.Library)...)
-	f.Wire.LoseResponseTo("status/fetch/")
+	f.Transport.LoseResponseTo("status/fetch/")
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.Processing, "")
-	f.Wire.LoseResponse(nil)
+	f.Transport.LoseResponse(nil)
 	f.WantPublished(g, d)
 }
 
@@ -249,7 +255,8 @@ func TestLinksNotQuoted(t *testing.T) {
 	body := `{"error":{"code":"invalid_params","message":"https://files.test/1 is not yours"}}`
 	n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return networktest.Start }}})
 	_, err := n.Commit(t.Context(),
-		network.Grant{Server: networktest.Serve(t, networktest.Answer{Status: http.StatusBadRequest, Body: body})},
+		network.Grant{Server: networktest.Serve(t, networktest.StubResponse{Status: http.StatusBadRequest,
+			Body: body})},
 		network.Draft(photos), nil)
 	failed := networktest.WantClass(t, err, network.Rejected, "invalid_params")
 	if strings.Contains(failed.Message+failed.Error(), "files.test") {

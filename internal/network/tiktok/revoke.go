@@ -21,7 +21,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	}
 	if !g.Expires.IsZero() && !n.opts.Now().Before(g.Expires) {
 		fresh, err := n.Refresh(ctx, g)
-		if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Class == network.AuthDead {
+		if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Class == network.ReconnectRequired {
 			// An earlier attempt may have used up the refresh token. The app may then still have access to the account.
 			return &network.Error{
 				Class: network.Rejected, Status: http.StatusBadRequest, Code: rejected.Code,
@@ -35,6 +35,6 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	}
 	app := n.app(g.Kind)
 	_, err := n.callOAuth(ctx, g.Server, "oauth/revoke/",
-		url.Values{"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "token": {g.Access}})
+		url.Values{"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "token": {g.AccessToken}})
 	return err
 }

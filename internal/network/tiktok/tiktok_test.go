@@ -60,36 +60,38 @@ var adapter = networktest.Case{
 			Defaults: network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE", AllowComment: true, MusicUsageConfirmed: true},
 		})
 	},
-	App: network.App{ListingDelay: network.Span(settleTime)},
+	App: network.App{ListingDelay: network.Duration(settleTime)},
 	Signing: networktest.Signing{
 		Kinds: []string{"", tiktok.Business},
 		Candidates: func(found []network.Candidate, url, kind string) []network.Candidate {
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
-				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh,
-				Kind: kind, Expires: networktest.Start.Add(2 * time.Hour),
+				Server: url, Account: g.Account, Username: "harbour.coffee", AccessToken: g.AccessToken,
+				RefreshToken: g.RefreshToken,
+				Kind:         kind, Expires: networktest.Start.Add(2 * time.Hour),
 				RefreshExpires: networktest.Start.Add(180 * 24 * time.Hour), Scopes: defaultScopes, Holder: "tiktok:" + g.Account,
 			}}}
 		},
 		BadCode: "invalid_grant", CodeLife: 10 * time.Minute,
 		Life: 2 * time.Hour, Renew: 2 * time.Hour, GrantLife: 180 * 24 * time.Hour, RefreshOnce: true,
 		ResolveSigned: true, ExpiredRefresh: "invalid_grant",
-		Expired: networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
-		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
-		Revoked: "invalid_grant", RevokedTwice: network.AuthDead,
+		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "access_token_invalid"},
+		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "access_token_invalid"},
+		RevokedCode:       "invalid_grant", SecondRevocation: network.ReconnectRequired,
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "an image", Media: image, Format: network.FormatImage, Settled: settleTime},
+			{Name: "an image", Media: image, Format: network.FormatImage, AbsentAfter: settleTime},
 			{Name: "images", Media: images, Format: network.FormatImage, Variant: true},
 			{Name: "a video", Media: smallFilm, Format: network.FormatVideo, MarkedEarly: true, UploadStart: "/video/init/"},
 		},
-		CommitReads: true, PendingIDs: true, SecondCommit: network.Uncertain, Repeatable: []string{"an image"}, Publishes: isPublishing,
+		CommitReads: true, PendingIDs: true, SecondCommit: network.OutcomeUnknown, Repeatable: []string{"an image"},
+		Publishes: isPublishing,
 		Fits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/webp"}, MaxBytes: 20_000_000, MaxSide: 1920},
 			{Types: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4_000_000_000},
 		},
-		Checks: map[string]networktest.Checked{
+		Checks: map[string]networktest.CheckCase{
 			"a photo":                networktest.Checks("", []network.Media{photo}),
 			"a video":                networktest.Checks(strings.Repeat("é", 2200), []network.Media{film}),
 			"text only":              networktest.Checks("x", nil, "!media_missing"),
@@ -142,31 +144,31 @@ var adapter = networktest.Case{
 			networktest.PermalinkCall("publish:v_pub_file~1"), networktest.CommitCall(photos), networktest.RefreshCall(""),
 			networktest.ExchangeCall(""),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{
 				Status: http.StatusBadRequest,
 				Body:   `{"error":{"code":"invalid_params","message":"` + message + `"},"error_description":"` + message + `"}`,
 			}
 		},
 		Errors: map[string]networktest.Failure{
 			"access_token_invalid": networktest.Fails(401,
-				failure("access_token_invalid"), network.AuthRefresh, network.AuthRefresh),
+				failure("access_token_invalid"), network.RefreshRequired, network.RefreshRequired),
 			"scope_not_authorized": networktest.Fails(401,
-				failure("scope_not_authorized"), network.AuthDead, network.AuthDead),
+				failure("scope_not_authorized"), network.ReconnectRequired, network.ReconnectRequired),
 			"scope_permission_missed": networktest.Fails(401,
-				failure("scope_permission_missed"), network.AuthDead, network.AuthDead),
+				failure("scope_permission_missed"), network.ReconnectRequired, network.ReconnectRequired),
 			"spam_risk_user_banned_from_posting": networktest.Fails(403,
-				failure("spam_risk_user_banned_from_posting"), network.AuthDead, network.AuthDead),
+				failure("spam_risk_user_banned_from_posting"), network.ReconnectRequired, network.ReconnectRequired),
 			"rate_limit_exceeded": networktest.Fails(429, failure("rate_limit_exceeded"),
-				network.Rate, network.Rate),
+				network.RateLimited, network.RateLimited),
 			"internal_error": networktest.Fails(500, failure("internal_error"),
-				network.Transient, network.Uncertain),
+				network.Transient, network.OutcomeUnknown),
 			"spam_risk_too_many_posts": networktest.Fails(403,
-				failure("spam_risk_too_many_posts"), network.Quota, network.Quota),
+				failure("spam_risk_too_many_posts"), network.QuotaExceeded, network.QuotaExceeded),
 			"spam_risk_too_many_pending_share": networktest.Fails(403,
-				failure("spam_risk_too_many_pending_share"), network.Quota, network.Quota),
+				failure("spam_risk_too_many_pending_share"), network.QuotaExceeded, network.QuotaExceeded),
 			"reached_active_user_cap": networktest.Fails(403,
-				failure("reached_active_user_cap"), network.Quota, network.Quota),
+				failure("reached_active_user_cap"), network.QuotaExceeded, network.QuotaExceeded),
 			"invalid_params": networktest.Fails(400, failure("invalid_params"),
 				network.Rejected, network.Rejected),
 			"invalid_file_upload": networktest.Fails(400, failure("invalid_file_upload"),
@@ -174,34 +176,39 @@ var adapter = networktest.Case{
 			"privacy_level_option_mismatch": networktest.Fails(403,
 				failure("privacy_level_option_mismatch"), network.Rejected, network.Rejected),
 			"url_ownership_unverified": networktest.Fails(403,
-				failure("url_ownership_unverified"), network.Unapproved, network.Unapproved),
+				failure("url_ownership_unverified"), network.AppNotApproved, network.AppNotApproved),
 			"unaudited_client_can_only_post_to_private_accounts": networktest.Fails(403,
-				failure("unaudited_client_can_only_post_to_private_accounts"), network.Unapproved, network.Unapproved),
-			"new_code":            networktest.Fails(400, failure("new_code"), network.Rejected, network.Rejected),
-			"new_code_of_tokens":  networktest.Fails(401, failure("new_code_of_tokens"), network.AuthRefresh, network.AuthRefresh),
-			"new_code_of_servers": networktest.Fails(503, failure("new_code_of_servers"), network.Transient, network.Uncertain),
-			"new_code_of_200":     networktest.Fails(200, failure("new_code_of_200"), network.Transient, network.Uncertain),
-			"ok":                  networktest.Fails(500, failure("ok"), network.Transient, network.Uncertain),
-			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
-			"no TikTok":           networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
+				failure("unaudited_client_can_only_post_to_private_accounts"), network.AppNotApproved,
+				network.AppNotApproved),
+			"new_code": networktest.Fails(400, failure("new_code"), network.Rejected, network.Rejected),
+			"new_code_of_tokens": networktest.Fails(401, failure("new_code_of_tokens"), network.RefreshRequired,
+				network.RefreshRequired),
+			"new_code_of_servers": networktest.Fails(503, failure("new_code_of_servers"), network.Transient,
+				network.OutcomeUnknown),
+			"new_code_of_200": networktest.Fails(200, failure("new_code_of_200"), network.Transient,
+				network.OutcomeUnknown),
+			"ok":                  networktest.Fails(500, failure("ok"), network.Transient, network.OutcomeUnknown),
+			"throttled elsewhere": networktest.Fails(429, `slow down`, network.RateLimited),
+			"no TikTok":           networktest.Fails(404, `<html>`, network.Transient, network.OutcomeUnknown),
 			"wrong types": networktest.Fails(200, success(`{"publish_id":5,"status":{}}`),
-				network.Transient, network.Uncertain),
-			"no data": networktest.Fails(200, `{"error":{"code":"ok"}}`, network.Transient, network.Uncertain),
-			"no id":   networktest.Fails(200, success(`{}`), "", network.Uncertain),
+				network.Transient, network.OutcomeUnknown),
+			"no data": networktest.Fails(200, `{"error":{"code":"ok"}}`, network.Transient, network.OutcomeUnknown),
+			"no id":   networktest.Fails(200, success(`{}`), "", network.OutcomeUnknown),
 			"token: invalid": networktest.Fails(400, `{"error":"invalid_grant"}`, networktest.Skip,
-				networktest.Skip, network.AuthDead),
+				networktest.Skip, network.ReconnectRequired),
 			"token: invalid, status 200": networktest.Fails(200, `{"error":"invalid_grant"}`, networktest.Skip,
-				networktest.Skip, network.AuthDead),
+				networktest.Skip, network.ReconnectRequired),
 			"token: access denied": networktest.Fails(400, `{"error":"access_denied"}`, networktest.Skip,
-				networktest.Skip, network.AuthDead),
+				networktest.Skip, network.ReconnectRequired),
 			"token: another app": networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip,
-				networktest.Skip, network.Unapproved),
+				networktest.Skip, network.AppNotApproved),
 			"token: invalid request": networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip,
 				networktest.Skip, network.Transient),
 			"token: server error": networktest.Fails(500, `{"error":"server_error"}`, networktest.Skip,
 				networktest.Skip, network.Transient),
-			"token: throttled": networktest.Fails(429, `slow down`, networktest.Skip, networktest.Skip, network.Rate),
-			"token: nothing":   networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: throttled": networktest.Fails(429, `slow down`, networktest.Skip, networktest.Skip,
+				network.RateLimited),
+			"token: nothing": networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
 			"token: error in another format": networktest.Fails(400, `{"error":{"code":"invalid_grant"}}`,
 				networktest.Skip, networktest.Skip, network.Transient),
 		},
@@ -213,7 +220,7 @@ var adapter = networktest.Case{
 			"another, never": retryCase("invalid_params", http.Header{"Retry-After": {"2"}}, 0),
 		},
 		Resolves:   resolveCases(),
-		EmptyLists: map[string]http.Handler{photos: networktest.Answer{Body: success(`{"videos":[]}`)}},
+		EmptyLists: map[string]http.Handler{photos: networktest.StubResponse{Body: success(`{"videos":[]}`)}},
 	},
 	Collecting: networktest.Collecting{
 		Metrics: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
@@ -221,22 +228,22 @@ var adapter = networktest.Case{
 			return map[string]networktest.CollectFailure{
 				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
 					Part: userCall, Status: 429, Body: failure("rate_limit_exceeded"),
-				}, network.Rate, now.Add(time.Minute), 0),
+				}, network.RateLimited, now.Add(time.Minute), 0),
 				"rate limit, with a time": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
-				}, network.Rate, now.Add(7*time.Second), 0),
+				}, network.RateLimited, now.Add(7*time.Second), 0),
 				"an invalid token": networktest.StopsWith(networktest.Interceptor{
 					Part: userCall, Status: 401, Body: failure("access_token_invalid"),
-				}, network.AuthRefresh, time.Time{}, 0),
+				}, network.RefreshRequired, time.Time{}, 0),
 				"an invalid token, list": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 200, Body: failure("access_token_invalid"),
-				}, network.AuthRefresh, time.Time{}, 0),
+				}, network.RefreshRequired, time.Time{}, 0),
 				"scope missing": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: failure("scope_not_authorized"),
-				}, network.Unapproved, time.Time{}, 0),
+				}, network.AppNotApproved, time.Time{}, 0),
 				"scope revoked": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: failure("scope_permission_missed"),
-				}, network.Unapproved, time.Time{}, 0),
+				}, network.AppNotApproved, time.Time{}, 0),
 				"a failure": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 500, Body: failure("internal_error"),
 				}, network.Transient, time.Time{}, 0),
@@ -276,10 +283,12 @@ func isPublishing(r networktest.Request) bool {
 
 // retryCase returns a case in which the network's error has a retry time.
 func retryCase(code string, header http.Header, after time.Duration) networktest.Repeat {
-	class := map[string]network.Class{
-		"rate_limit_exceeded": network.Rate, "spam_risk_too_many_posts": network.Quota, "invalid_params": network.Rejected,
+	class := map[string]network.ErrorClass{
+		"rate_limit_exceeded": network.RateLimited, "spam_risk_too_many_posts": network.QuotaExceeded,
+		"invalid_params": network.Rejected,
 	}[code]
-	r := networktest.Repeat{Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: failure(code)}, Class: class}
+	r := networktest.Repeat{Answer: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
+		Body: failure(code)}, Class: class}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
 	}
@@ -295,7 +304,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 	list := func(videos ...string) string { return success(`{"videos":[` + strings.Join(videos, ",") + `]}`) }
 	const x = `"video_description":" x\n","share_url":"javascript:x"`
 	look := func(
-		draft, end, answer string, later time.Duration, verdict network.Verdict, class network.Class, id string,
+		draft, end, answer string, later time.Duration, verdict network.Verdict, class network.ErrorClass, id string,
 	) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: draft, Answer: networktest.Listing(end, answer, ""), Later: later, Verdict: verdict, Class: class,
@@ -326,11 +335,13 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"video: cancelled": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"publish_cancelled"}`), 0, network.Absent, network.Rejected, ""),
 		"video: disconnected": look(video, "/status/fetch/",
-			success(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.AuthDead, ""),
+			success(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.ReconnectRequired,
+			""),
 		"video: internal failure": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"internal"}`), 0, network.Absent, network.Transient, ""),
 		"video: too many": look(video, "/status/fetch/",
-			success(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent, network.Quota, ""),
+			success(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent,
+			network.QuotaExceeded, ""),
 		"video: unknown failure": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"weather"}`), 0, network.Absent, network.Rejected, ""),
 		"video: an unknown status": look(video, "/status/fetch/", success(`{"status":"RESTING"}`), 0, network.Unknown,
@@ -338,9 +349,9 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"video: sent to the inbox": look(video, "/status/fetch/", success(`{"status":"SEND_TO_USER_INBOX"}`), 0,
 			network.Unknown, network.Transient, ""),
 		"video: throttled": look(video, "/status/fetch/", failure("rate_limit_exceeded"), 0,
-			network.Unknown, network.Rate, ""),
+			network.Unknown, network.RateLimited, ""),
 		"video: an expired token": look(video, "/status/fetch/", failure("access_token_invalid"), 0,
-			network.Unknown, network.AuthRefresh, ""),
+			network.Unknown, network.RefreshRequired, ""),
 		"video: not JSON": look(video, "/status/fetch/", `<html>`, 0, network.Unknown, network.Transient, ""),
 		"photos: listed":  look(photos, "/video/list/", list(feature("75", time.Minute, x)), 0, network.Published, "", "75"),
 		"photos: listed by its title": look(photos, "/video/list/", list(feature("75", time.Minute, `"title":"x"`)), 0,
@@ -349,16 +360,20 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"photos: also an older match": look(photos, "/video/list/",
 			list(feature("75", time.Second, x), feature("74", -time.Second, x)), 0, network.Published, "", "75"),
 		"photos: twins": look(photos, "/video/list/",
-			list(feature("75", 2*time.Second, x), feature("74", time.Second, x)), 0, network.Unknown, network.Uncertain, ""),
-		"photos: not listed at first":    look(photos, "/video/list/", list(), 119*time.Second, network.Unknown, network.Processing, ""),
-		"photos: not listed for minutes": look(photos, "/video/list/", list(), 2*time.Minute, network.Unknown, network.Uncertain, ""),
-		"photos: never listed":           look(photos, "/video/list/", list(), 10*time.Minute, network.Absent, "", ""),
+			list(feature("75", 2*time.Second, x), feature("74", time.Second, x)), 0, network.Unknown,
+			network.OutcomeUnknown, ""),
+		"photos: not listed at first": look(photos, "/video/list/", list(), 119*time.Second, network.Unknown,
+			network.Processing, ""),
+		"photos: not listed for minutes": look(photos, "/video/list/", list(), 2*time.Minute, network.Unknown,
+			network.OutcomeUnknown, ""),
+		"photos: never listed": look(photos, "/video/list/", list(), 10*time.Minute, network.Absent, "", ""),
 		"photos: others": look(photos, "/video/list/",
 			list(feature("75", 0, `"title":"y"`), feature("76", 0, x+`,"duration":7`), feature("../me", 0, x),
 				feature("77", -time.Hour, x)), 10*time.Minute, network.Absent, "", ""),
-		"photos: throttled": look(photos, "/video/list/", failure("rate_limit_exceeded"), time.Hour, network.Unknown, network.Rate, ""),
+		"photos: throttled": look(photos, "/video/list/", failure("rate_limit_exceeded"), time.Hour, network.Unknown,
+			network.RateLimited, ""),
 		"photos: not allowed": look(photos, "/video/list/", failure("scope_not_authorized"), time.Hour,
-			network.Unknown, network.AuthDead, ""),
+			network.Unknown, network.ReconnectRequired, ""),
 		"photos: other things": look(photos, "/video/list/", success(`[]`), time.Hour, network.Unknown, network.Transient, ""),
 	}
 }

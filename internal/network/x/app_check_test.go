@@ -13,10 +13,11 @@ func TestUnpaidApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-unpaid"), 0)
 	_, err := f.Exchange("", networktest.Account)
-	networktest.WantClass(t, err, network.Unapproved, "")
-	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{
+	networktest.WantClass(t, err, network.AppNotApproved, "")
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{
 		Status: http.StatusPaymentRequired, Body: `{"title":"CreditsDepleted","detail":"no credits"}`,
 	})
 	n, _ := s.Network.(network.AppChecker)
-	networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), network.Fails, "credit and access token", "no credits", "Buy credit")
+	networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), network.CheckFailed, "credit and access token",
+		"no credits", "Buy credit")
 }

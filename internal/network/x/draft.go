@@ -35,7 +35,7 @@ type upload struct {
 var drafts = network.DraftCodec[draft]{Kind: "an X post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
 // Plan fixes the text, the media and the options.
-func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	p := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
 	p.Options = newDraftOptions(options(i.Content.Options))
 	if i.Reply != nil {

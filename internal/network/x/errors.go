@@ -36,15 +36,15 @@ func (n *Network) rejection(answer network.Response) *network.Error {
 		body = body.Errors[0]
 	}
 	class := body.class(answer.Status)
-	if answer.Call.Purpose == network.Authorizing {
+	if answer.Call.Purpose == network.PurposeAuthorize {
 		class = body.tokenClass(answer.Status)
 	}
 	failed := answer.Rejection(class, body.name(), body.text())
 	switch failed.Class { //nolint:exhaustive // others have no time
-	case network.Rate:
-		failed.After = answer.ResetAt("x-rate-limit-reset", n.opts.Now())
-	case network.Quota:
-		failed.After = n.opts.Now().Add(quotaWait).UTC()
+	case network.RateLimited:
+		failed.RetryAt = answer.ResetAt("x-rate-limit-reset", n.opts.Now())
+	case network.QuotaExceeded:
+		failed.RetryAt = n.opts.Now().Add(quotaWait).UTC()
 	}
 	return failed
 }
@@ -72,19 +72,19 @@ func (p problem) text() string {
 }
 
 // class returns the class of a failed call's error.
-func (p problem) class(status int) network.Class {
+func (p problem) class(status int) network.ErrorClass {
 	switch status {
 	case http.StatusUnauthorized:
-		return network.AuthRefresh
+		return network.RefreshRequired
 	case http.StatusPaymentRequired: // the app's credit is used up, and the operator has to buy more
-		return network.Unapproved
+		return network.AppNotApproved
 	case http.StatusForbidden:
 		return p.forbiddenClass()
 	case http.StatusTooManyRequests:
 		if p.name() == "usage-capped" {
-			return network.Quota
+			return network.QuotaExceeded
 		}
-		return network.Rate
+		return network.RateLimited
 	case http.StatusRequestTimeout, http.StatusConflict:
 		return network.Transient
 	}
@@ -94,28 +94,28 @@ func (p problem) class(status int) network.Class {
 	return network.Transient
 }
 
-func (p problem) forbiddenClass() network.Class {
+func (p problem) forbiddenClass() network.ErrorClass {
 	switch {
 	case strings.Contains(strings.ToLower(p.text()), "duplicate content"):
 		return network.Duplicate
 	case strings.Contains(strings.ToLower(p.text()), "deleted or not visible"): // the post that is replied to or quoted
 		return network.Rejected
 	case p.name() == "client-forbidden", p.name() == "unsupported-authentication":
-		return network.Unapproved
+		return network.AppNotApproved
 	}
-	return network.AuthDead // suspended, locked, or without a scope that publishing needs
+	return network.ReconnectRequired // suspended, locked, or without a scope that publishing needs
 }
 
 // tokenClass returns the class of a token endpoint's error.
-func (p problem) tokenClass(status int) network.Class {
+func (p problem) tokenClass(status int) network.ErrorClass {
 	switch p.OAuth {
 	case "invalid_grant", "invalid_request": // X returns invalid_request for an expired refresh token
-		return network.AuthDead
+		return network.ReconnectRequired
 	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
-		return network.Unapproved
+		return network.AppNotApproved
 	}
 	if status == http.StatusTooManyRequests {
-		return network.Rate
+		return network.RateLimited
 	}
 	return network.Transient
 }

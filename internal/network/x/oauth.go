@@ -32,7 +32,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code, which expires after 30 seconds, for tokens. It returns the account of the tokens. The
-// error is of class AuthDead if the code is rejected.
+// error is of class ReconnectRequired if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
@@ -72,13 +72,15 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 
 // Refresh exchanges the refresh token for new tokens. The old refresh token becomes invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	if g.Refresh == "" {
+	if g.RefreshToken == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Err: errors.New("the grant has no refresh token; connect the account again"),
+			Class: network.ReconnectRequired,
+			Err:   errors.New("the grant has no refresh token; connect the account again"),
 		}
 	}
-	token, err := n.requestToken(ctx, g.Server, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}},
-		g.Refresh)
+	token, err := n.requestToken(ctx, g.Server, url.Values{"grant_type": {"refresh_token"},
+		"refresh_token": {g.RefreshToken}},
+		g.RefreshToken)
 	if err != nil {
 		return network.Grant{}, err
 	}
@@ -100,13 +102,13 @@ func (n *Network) requestToken(
 ) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
 	c := n.newCall(network.Grant{Server: server}, http.MethodPost, "oauth2/token")
-	c.Purpose, c.Form, c.Secrets = network.Authorizing, form, append([]string{n.opts.ClientSecret}, secrets...)
+	c.Purpose, c.Form, c.Secrets = network.PurposeAuthorize, form, append([]string{n.opts.ClientSecret}, secrets...)
 	c.Header = n.basicAuth()
 	var token network.Token
 	if err := n.do(ctx, c, &token); err != nil {
 		return network.Token{}, err
 	}
-	if token.Access == "" {
+	if token.AccessToken == "" {
 		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil

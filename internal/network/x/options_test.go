@@ -21,7 +21,7 @@ func withOptions(text string, o network.XOptions) network.Content {
 
 func draftOf(t *testing.T, f *networktest.Fixture, g network.Grant, seed string, c network.Content) network.Draft {
 	t.Helper()
-	intent := network.Intent{Seed: seed, First: networktest.Start, At: networktest.Start, Content: c}
+	intent := network.Submission{Seed: seed, FirstSubmittedAt: networktest.Start, At: networktest.Start, Content: c}
 	d, _, err := f.Network().Prepare(t.Context(), g, must.Get(f.Network().Plan(intent))(t), f.Library)
 	must.NoError(t, err)
 	return d
@@ -38,7 +38,7 @@ func TestQuote(t *testing.T) {
 		text := "quoting https://example.com/a " + strings.Repeat("!", i)
 		d := draftOf(t, f, g, text, withOptions(text, network.XOptions{QuoteTweetID: address, ReplySettings: "verified", MadeWithAI: true}))
 		receipt := must.Get(n.Commit(t.Context(), g, d, f.Library))(t)
-		sent := f.Wire.Requests("POST ")
+		sent := f.Transport.Requests("POST ")
 		var body map[string]any
 		must.NoError(t, json.Unmarshal(sent[len(sent)-1].Body, &body))
 		want := map[string]any{"text": text, "quote_tweet_id": first.ID, "reply_settings": "verified", "made_with_ai": true}

@@ -22,7 +22,7 @@ func (n *Network) Commit(
 	}
 	if p.hasExpiredMedia(n.opts.Now()) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Code: codeMediaExpired, Err: errors.New("posting: the media have expired"),
+			Class: network.OutcomeUnknown, Code: codeMediaExpired, Err: errors.New("posting: the media have expired"),
 		}
 	}
 	var answer struct {
@@ -31,13 +31,13 @@ func (n *Network) Commit(
 		} `json:"data"`
 	}
 	c := n.newCall(g, http.MethodPost, "tweets")
-	c.Purpose, c.JSON = network.Committing, p.requestBody()
+	c.Purpose, c.JSON = network.PurposeCommit, p.requestBody()
 	if err := n.do(ctx, c, &answer); err != nil {
 		return network.Receipt{}, err
 	}
 	if !isID(answer.Data.ID) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("posting: the response has no id"),
+			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("posting: the response has no id"),
 		}
 	}
 	return n.receipt(g, answer.Data.ID), nil

@@ -61,7 +61,7 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 
 // fit returns the limits to which the library converts the file. A GIF is sent unchanged, because it may be animated.
 func (n *Network) fit(m network.Media) network.FileLimits {
-	if alone := n.opts.Rules.Images.Alone; m.Kind != network.Video && alone.Type != "" && m.Type == alone.Type {
+	if alone := n.opts.Rules.Images.Single; m.Kind != network.Video && alone.Type != "" && m.Type == alone.Type {
 		return network.FileLimits{Types: []string{alone.Type}, MaxBytes: alone.MaxBytes, MaxSide: alone.MaxSide}
 	}
 	return n.opts.Rules.FileLimits(m.Kind)
@@ -87,7 +87,7 @@ func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, fil
 			return network.FileError(fmt.Errorf("reading segment %d: %w", i, err))
 		}
 		c := n.newCall(g, http.MethodPost, "media/upload/"+id+"/append")
-		c.Purpose = network.Transferring
+		c.Purpose = network.PurposeTransfer
 		if c.Body, err = segment(i, buffer[:size]); err != nil {
 			return network.PermanentError(err)
 		}
@@ -125,7 +125,7 @@ func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media
 		} `json:"data"`
 	}
 	c := n.newCall(g, http.MethodPost, "media/upload/"+started.Data.ID+"/finalize")
-	c.Purpose = network.Transferring
+	c.Purpose = network.PurposeTransfer
 	if err := n.callMedia(ctx, c, &answer); err != nil {
 		return upload{}, err
 	}

@@ -37,8 +37,8 @@ func gif(l *networktest.Library) []network.Media { return []network.Media{l.Imag
 func film(l *networktest.Library) []network.Media { return []network.Media{l.Video(1_100_000)} }
 
 var adapter = networktest.Case{
-	Platform: "x",
-	Wire:     checkCall, Described: isDescribed,
+	Platform:     "x",
+	CheckTraffic: checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return x.New(x.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"})
 	},
@@ -46,26 +46,29 @@ var adapter = networktest.Case{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
-				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh,
-				Expires: networktest.Start.Add(2 * time.Hour),
-				Scopes:  []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"},
+				Server: url, Account: g.Account, Username: "harbour.coffee", AccessToken: g.AccessToken,
+				RefreshToken: g.RefreshToken,
+				Expires:      networktest.Start.Add(2 * time.Hour),
+				Scopes:       []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"},
 			}}}
 		},
 		BadCode: "invalid_request", CodeLife: 30 * time.Second, PKCE: true,
-		Life: 2 * time.Hour, Renew: 3 * time.Hour, Expired: networktest.Expected{Class: network.AuthRefresh},
-		Unknown:       networktest.Expected{Class: network.AuthRefresh},
-		ResolveSigned: true, ExpiredRefresh: "invalid_request", RefreshOnce: true, Revoked: "invalid_request",
+		Life: 2 * time.Hour, Renew: 3 * time.Hour,
+		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired},
+		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired},
+		ResolveSigned:     true, ExpiredRefresh: "invalid_request", RefreshOnce: true, RevokedCode: "invalid_request",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "text", Format: network.FormatText, Settled: time.Minute},
+			{Name: "text", Format: network.FormatText, AbsentAfter: time.Minute},
 			{Name: "https://example.org/a", Text: "lost  <b> \"it's\"\nexample.org, https://Example.org/A/ " +
-				"http://a.test.", Format: network.FormatLink, Settled: time.Minute, Variant: true},
+				"http://a.test.", Format: network.FormatLink, AbsentAfter: time.Minute, Variant: true},
 			{Name: "an image", Media: images(1), Format: network.FormatImage, Variant: true},
-			{Name: "two images", Media: images(2), Format: network.FormatCarousel, Settled: time.Minute},
+			{Name: "two images", Media: images(2), Format: network.FormatCarousel, AbsentAfter: time.Minute},
 			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Variant: true},
 			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
-			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, UploadStart: "/finalize"},
+			{Name: "a video", Media: film, Format: network.FormatVideo, AbsentAfter: time.Minute,
+				UploadStart: "/finalize"},
 			{Name: "a poll", Format: network.FormatText, Variant: true, Options: network.Options{X: &network.XOptions{
 				Poll: &network.XOptionsPoll{Options: []string{"Yes", "No"}, DurationMinutes: 60}, ReplySettings: "mentionedUsers",
 				PaidPartnership: true,
@@ -110,52 +113,58 @@ var adapter = networktest.Case{
 		Calls: []networktest.Call{
 			networktest.ResolveCall(ready), networktest.CommitCall(ready), networktest.RefreshCall(""), networktest.ExchangeCall(""),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{
 				Status: 400, Body: `{"detail":"` + message + `","error":"invalid_request","error_description":"` + message + `"}`,
 			}
 		},
 		Errors: map[string]networktest.Failure{
 			"unauthorized": networktest.Fails(401,
 				`{"title":"Unauthorized","type":"about:blank","status":401,"detail":"Unauthorized"}`,
-				network.AuthRefresh, network.AuthRefresh, network.Transient),
+				network.RefreshRequired, network.RefreshRequired, network.Transient),
 			"duplicate": networktest.Fails(403,
 				`{"detail":"You are not allowed to create a Tweet with duplicate content."}`, network.Duplicate,
 				network.Duplicate, network.Transient),
-			"suspended": networktest.Fails(403, `{"detail":"Your account is suspended."}`, network.AuthDead,
-				network.AuthDead, network.Transient),
-			"client forbidden": networktest.Fails(403, problem("client-forbidden"), network.Unapproved,
-				network.Unapproved, network.Transient),
-			"wrong way": networktest.Fails(403, problem("unsupported-authentication"), network.Unapproved,
-				network.Unapproved, network.Transient),
+			"suspended": networktest.Fails(403, `{"detail":"Your account is suspended."}`, network.ReconnectRequired,
+				network.ReconnectRequired, network.Transient),
+			"client forbidden": networktest.Fails(403, problem("client-forbidden"), network.AppNotApproved,
+				network.AppNotApproved, network.Transient),
+			"wrong way": networktest.Fails(403, problem("unsupported-authentication"), network.AppNotApproved,
+				network.AppNotApproved, network.Transient),
 			"invalid": networktest.Fails(400, problem("invalid-request"), network.Rejected, network.Rejected, network.Transient),
 			"older form": networktest.Fails(400, `{"errors":[{"code":187,"message":"no"}]}`, network.Rejected,
 				network.Rejected, network.Transient),
-			"too many":  networktest.Fails(429, problem("rate-limit-exceeded"), network.Rate, network.Rate, network.Rate),
-			"capped":    networktest.Fails(429, problem("usage-capped"), network.Quota, network.Quota, network.Rate),
-			"no credit": networktest.Fails(402, `{}`, network.Unapproved, network.Unapproved, network.Transient),
-			"no id":     networktest.Fails(201, `{"data":{"id":"../x"}}`, network.Transient, network.Uncertain, network.Transient),
-			"errors and no id": networktest.Fails(200, `{"errors":[{"detail":"no"}]}`, network.Uncertain,
-				network.Uncertain, network.Transient),
+			"too many": networktest.Fails(429, problem("rate-limit-exceeded"), network.RateLimited),
+			"capped": networktest.Fails(429, problem("usage-capped"), network.QuotaExceeded, network.QuotaExceeded,
+				network.RateLimited),
+			"no credit": networktest.Fails(402, `{}`, network.AppNotApproved, network.AppNotApproved,
+				network.Transient),
+			"no id": networktest.Fails(201, `{"data":{"id":"../x"}}`, network.Transient, network.OutcomeUnknown,
+				network.Transient),
+			"errors and no id": networktest.Fails(200, `{"errors":[{"detail":"no"}]}`, network.OutcomeUnknown,
+				network.OutcomeUnknown, network.Transient),
 			"invalid refresh token": networktest.Fails(400, `{"error":"invalid_request","error_description":"no"}`,
-				network.Rejected, network.Rejected, network.AuthDead),
-			"invalid grant": networktest.Fails(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected, network.AuthDead),
-			"invalid client": networktest.Fails(401, `{"error":"invalid_client"}`, network.AuthRefresh,
-				network.AuthRefresh, network.Unapproved),
+				network.Rejected, network.Rejected, network.ReconnectRequired),
+			"invalid grant": networktest.Fails(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected,
+				network.ReconnectRequired),
+			"invalid client": networktest.Fails(401, `{"error":"invalid_client"}`, network.RefreshRequired,
+				network.RefreshRequired, network.AppNotApproved),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"known": rateLimited(`{}`, strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10),
-				network.Rate, 10*time.Minute),
-			"too long": rateLimited(`{}`, "99999999999", network.Rate, 24*time.Hour),
-			"unknown":  rateLimited(`{}`, "", network.Rate, 0),
-			"past":     rateLimited(`{}`, "1", network.Rate, 0),
-			"capped":   rateLimited(problem("usage-capped"), "99999999", network.Quota, 24*time.Hour),
+				network.RateLimited, 10*time.Minute),
+			"too long": rateLimited(`{}`, "99999999999", network.RateLimited, 24*time.Hour),
+			"unknown":  rateLimited(`{}`, "", network.RateLimited, 0),
+			"past":     rateLimited(`{}`, "1", network.RateLimited, 0),
+			"capped":   rateLimited(problem("usage-capped"), "99999999", network.QuotaExceeded, 24*time.Hour),
 		},
 		Resolves:   resolveCases(),
-		EmptyLists: map[string]http.Handler{ready: networktest.Answer{Body: `{"data":[]}`}},
+		EmptyLists: map[string]http.Handler{ready: networktest.StubResponse{Body: `{"data":[]}`}},
 		GivesUp: map[string]networktest.GiveUp{
-			"forgotten": stuckUpload(networktest.Answer{Status: 404, Body: problem("resource-not-found")}, network.Transient),
-			"failed":    stuckUpload(networktest.Answer{Body: `{"data":{"processing_info":{"state":"failed"}}}`}, network.RejectedMedia),
+			"forgotten": stuckUpload(networktest.StubResponse{Status: 404, Body: problem("resource-not-found")},
+				network.Transient),
+			"failed": stuckUpload(networktest.StubResponse{Body: `{"data":{"processing_info":{"state":"failed"}}}`},
+				network.RejectedMedia),
 		},
 	},
 	Collecting: networktest.Collecting{
@@ -166,21 +175,21 @@ var adapter = networktest.Case{
 			return map[string]networktest.CollectFailure{
 				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
 					Part: "/users/me", Status: 429, Header: late,
-				}, network.Rate, reset, 0),
+				}, network.RateLimited, reset, 0),
 				"rate limit, list": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: late,
-				}, network.Rate, reset, 0),
+				}, network.RateLimited, reset, 0),
 				"rate limit, clicks": networktest.StopsWith(networktest.Interceptor{
 					Part: clickCall, Status: 429, Header: late,
-				}, network.Rate, reset, 1),
+				}, network.RateLimited, reset, 1),
 				"no credit left": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 402},
-					network.Unapproved, time.Time{}, 0),
+					network.AppNotApproved, time.Time{}, 0),
 				"an invalid token": networktest.StopsWith(networktest.Interceptor{Part: "/users/me", Status: 401},
-					network.AuthRefresh, time.Time{}, 0),
+					network.RefreshRequired, time.Time{}, 0),
 				"posts may not be read": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 403},
-					network.Unapproved, time.Time{}, 0),
+					network.AppNotApproved, time.Time{}, 0),
 				"nothing is allowed": networktest.StopsWith(networktest.Interceptor{Part: "/2/", Status: 403},
-					network.Unapproved, time.Time{}, 0),
+					network.AppNotApproved, time.Time{}, 0),
 				"a failure": networktest.StopsWith(networktest.Interceptor{Part: clickCall, Status: 503},
 					network.Transient, time.Time{}, 1),
 				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
@@ -209,10 +218,11 @@ func problem(kind string) string {
 	return `{"type":"https://api.x.com/2/problems/` + kind + `","title":"No","detail":"no"}`
 }
 
-func rateLimited(body, reset string, class network.Class, after time.Duration) networktest.Repeat {
+func rateLimited(body, reset string, class network.ErrorClass, after time.Duration) networktest.Repeat {
 	r := networktest.Repeat{
 		Call: 1, Class: class,
-		Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: http.Header{"X-Rate-Limit-Reset": {reset}}, Body: body},
+		Answer: networktest.StubResponse{Status: http.StatusTooManyRequests,
+			Header: http.Header{"X-Rate-Limit-Reset": {reset}}, Body: body},
 	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
@@ -221,7 +231,7 @@ func rateLimited(body, reset string, class network.Class, after time.Duration) n
 }
 
 // stuckUpload returns a server that accepts uploads and always responds with the same status.
-func stuckUpload(status networktest.Answer, class network.Class) networktest.GiveUp {
+func stuckUpload(status networktest.StubResponse, class network.ErrorClass) networktest.GiveUp {
 	return networktest.GiveUp{
 		Draft: `{"x":true,"media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`, Class: class, Calls: 4,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -229,7 +239,7 @@ func stuckUpload(status networktest.Answer, class network.Class) networktest.Giv
 				status.ServeHTTP(w, r)
 				return
 			}
-			networktest.Answer{Body: `{"data":{"id":"5","processing_info":{"state":"pending","check_after_secs":1}}}`}.ServeHTTP(w, r)
+			networktest.StubResponse{Body: `{"data":{"id":"5","processing_info":{"state":"pending","check_after_secs":1}}}`}.ServeHTTP(w, r)
 		}),
 	}
 }
@@ -247,11 +257,12 @@ func resolveCases() map[string]networktest.ResolveCase {
 			{"id":"10","text":"see example.org & b","created_at":"2026-11-21T08:58:59Z"},
 			{"id":"../x","text":"see example.org & b","created_at":"2026-11-21T09:00:30Z"}`
 	)
-	list := func(posts, next string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
+	list := func(posts, next string, verdict network.Verdict, class network.ErrorClass,
+		id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: `{"x":true,"text":"see http://example.org & b","ready":"2026-11-21T09:00:00Z"}`, Later: time.Hour,
 			Verdict: verdict, Class: class,
-			Answer:  networktest.Answer{Body: `{"data":[` + posts + `],"meta":{"next_token":"` + next + `"}}`},
+			Answer:  networktest.StubResponse{Body: `{"data":[` + posts + `],"meta":{"next_token":"` + next + `"}}`},
 			Receipt: network.Receipt{ID: id},
 		}
 	}
@@ -260,10 +271,10 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"other posts":      list(other, "", network.Absent, "", ""),
 		"it":               list(other+","+post, "", network.Published, "", "5"),
 		"a long text":      list(long, "", network.Published, "", "7"),
-		"twice":            list(post+","+again, "", network.Unknown, network.Uncertain, ""),
+		"twice":            list(post+","+again, "", network.Unknown, network.OutcomeUnknown, ""),
 		"an older one too": list(post+","+older, "", network.Published, "", "5"),
 		"clocks differ":    list(older, "", network.Published, "", "4"),
-		"more pages":       list(other, "more", network.Unknown, network.Uncertain, ""),
+		"more pages":       list(other, "more", network.Unknown, network.OutcomeUnknown, ""),
 	}
 }
 
@@ -288,7 +299,7 @@ func TestRevokeLeavesOtherConsents(t *testing.T) {
 	g, twin := f.Grant(), f.Grant()
 	must.NoError(t, f.Network().(*x.Network).Revoke(t.Context(), g))
 	_, err := f.Commit(g, f.MustPrepare(g, "too late"))
-	networktest.WantClass(t, err, network.AuthRefresh, "")
+	networktest.WantClass(t, err, network.RefreshRequired, "")
 	f.Renew(twin)
 }
 
@@ -303,7 +314,8 @@ func TestCollectKeepsPages(t *testing.T) {
 	collected, err := f.CollectThrough(networktest.Interceptor{
 		RoundTripper: networktest.Transport, Part: "pagination_token", Status: http.StatusTooManyRequests,
 	}, g, networktest.Start, 500)
-	if networktest.WantClass(t, err, network.Rate, ""); len(collected.Posts) != 100 || collected.Posts[0].Views == nil {
+	if networktest.WantClass(t, err, network.RateLimited, ""); len(collected.Posts) != 100 ||
+		collected.Posts[0].Views == nil {
 		t.Errorf("%d posts", len(collected.Posts))
 	}
 }
@@ -323,9 +335,9 @@ func TestCollectOldPosts(t *testing.T) {
 	}
 	f.Clock.Advance(30 * 24 * time.Hour)
 	g = f.Renew(g)
-	asked := f.Wire.Count("/2/tweets?")
+	asked := f.Transport.Count("/2/tweets?")
 	f.Collect(g, networktest.Start, 10)
-	if again := f.Wire.Count("/2/tweets?"); again != asked {
+	if again := f.Transport.Count("/2/tweets?"); again != asked {
 		t.Error("the clicks on old posts were requested")
 	}
 }
@@ -347,7 +359,7 @@ func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 10*time.Second)
 	seen := map[string]bool{}
-	f.Wire.OnResponse = func(r networktest.Request) {
+	f.Transport.OnResponse = func(r networktest.Request) {
 		if isDescribed(r) {
 			seen[api.Check(t, r)] = true
 		}
@@ -367,5 +379,5 @@ func TestMissingScope(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.Scopes("tweet.read", "users.read")
 	_, err := f.Exchange("", "mira.keller")
-	networktest.WantClass(t, err, network.AuthDead, "tweet.write")
+	networktest.WantClass(t, err, network.ReconnectRequired, "tweet.write")
 }

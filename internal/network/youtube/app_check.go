@@ -36,16 +36,18 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	}
 	err := n.read(ctx, g, "channels", url.Values{"part": {"status"}, "mine": {"true"}}, &answer)
 	if err == nil && len(answer.Items) == 0 {
-		err = &network.Error{Class: network.AuthDead, Code: codeNoChannel, Err: errors.New("the account has no channel")}
+		err = &network.Error{Class: network.ReconnectRequired, Code: codeNoChannel,
+			Err: errors.New("the account has no channel")}
 	}
 	found := []network.Finding{network.CallFinding(platform, "Data API and quota", err)}
 	if err != nil {
 		return found
 	}
 	found = append(found, network.CheckScopes(g.Scopes, n.requiredScopes()...)...)
-	long := network.Finding{Subject: "videos longer than 15 minutes", Result: network.Works}
+	long := network.Finding{Subject: "videos longer than 15 minutes", Result: network.CheckPassed}
 	if answer.Items[0].Status.LongUploads != "allowed" {
-		long.Result, long.NextStep = network.Unclear, "The channel's owner has to verify the channel at youtube.com/verify."
+		long.Result, long.NextStep = network.CheckUnclear,
+			"The channel's owner has to verify the channel at youtube.com/verify."
 		long.Detail = "The channel is not verified."
 	}
 	return append(found, long)

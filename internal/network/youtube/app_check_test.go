@@ -11,17 +11,18 @@ import (
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "studio.north")), network.Unclear,
+	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "studio.north")), network.CheckUnclear,
 		"videos longer than 15 minutes", "youtube.com/verify")
-	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.Works, "videos longer than 15 minutes")
+	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.CheckPassed, "videos longer than 15 minutes")
 	for reason, want := range map[string]string{
 		"quotaExceeded": "Wait until the limit ends", "accessNotConfigured": "Enable the YouTube Data API v3",
 	} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{
 			Status: 403, Body: `{"error":{"message":"no","errors":[{"reason":"` + reason + `"}]}}`,
 		})
 		n, _ := s.Network.(network.AppChecker)
-		networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), network.Fails, "Data API and quota: "+reason, want)
+		networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), network.CheckFailed,
+			"Data API and quota: "+reason, want)
 	}
 }
 
@@ -32,5 +33,5 @@ func TestUnauditedApp(t *testing.T) {
 	g := f.Grant()
 	d := f.MustPrepare(g, "a film", f.Library.Video(1000))
 	_, err := f.Commit(g, d)
-	networktest.WantClass(t, err, network.Unapproved, "privacyStatus")
+	networktest.WantClass(t, err, network.AppNotApproved, "privacyStatus")
 }

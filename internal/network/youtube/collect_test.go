@@ -23,7 +23,8 @@ func TestCollectWithoutReports(t *testing.T) {
 	f.Post(g, "a film", f.Media()...)
 	g.Scopes = g.Scopes[:2]
 	collected := f.Collect(g, networktest.Start, 10)
-	if len(collected.Posts) != 1 || collected.Posts[0].Shares != nil || collected.Posts[0].Views == nil || f.Wire.Count(reportCall) != 0 {
+	if len(collected.Posts) != 1 || collected.Posts[0].Shares != nil || collected.Posts[0].Views == nil ||
+		f.Transport.Count(reportCall) != 0 {
 		t.Errorf("%+v", collected)
 	}
 }

@@ -57,7 +57,7 @@ func (n *Network) commitComment(ctx context.Context, g network.Grant, d network.
 		return network.Receipt{}, err
 	}
 	call := g.Call(http.MethodPost, "youtube/"+n.opts.Version, "commentThreads")
-	call.Purpose, call.Query = network.Committing, url.Values{"part": {"snippet"}}
+	call.Purpose, call.Query = network.PurposeCommit, url.Values{"part": {"snippet"}}
 	call.JSON = map[string]any{"snippet": map[string]any{
 		"videoId": c.On, "topLevelComment": map[string]any{"snippet": map[string]string{"textOriginal": c.Text}},
 	}}
@@ -67,7 +67,7 @@ func (n *Network) commitComment(ctx context.Context, g network.Grant, d network.
 	}
 	if created.ID == "" {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("commenting: the response has no id"),
+			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("commenting: the response has no id"),
 		}
 	}
 	return created.receipt(n, c.On), nil
@@ -81,7 +81,7 @@ func (n *Network) resolveComment(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	search := network.CommentSearch{At: n.opts.Now()} // before the search, because a comment may appear during it
+	search := network.CommentSearch{StartedAt: n.opts.Now()} // before the search, because a comment may appear during it
 	var list struct {
 		Items []commentThread `json:"items"`
 		Next  string          `json:"nextPageToken"`
@@ -96,7 +96,7 @@ func (n *Network) resolveComment(
 	for _, one := range list.Items {
 		receipt, comment := one.receipt(n, c.On), one.Snippet.TopLevel.Snippet
 		switch {
-		case !receipt.At.IsZero() && receipt.At.Before(c.Ready.Add(-clockSkew)):
+		case !receipt.At.IsZero() && receipt.At.Before(c.PreparedAt.Add(-clockSkew)):
 			search.Truncated = false // all other comments are older
 		case comment.Author.Value == g.Account && network.SameWords(comment.Text, strings.TrimSpace(c.Text)) &&
 			!t.BelongsToOther(receipt.ID, receipt.Permalink):

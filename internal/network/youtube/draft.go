@@ -44,7 +44,7 @@ var drafts = network.DraftCodec[draft]{Kind: "a YouTube video", Validate: draft.
 
 // Plan fixes the video's title, description, tags and choices. A repeated Commit cannot create a second video, because
 // Prepare stores the upload session.
-func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	if i.Reply != nil {
 		return network.PlanFirstComment(i)
 	}

@@ -47,7 +47,7 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := youtube.New(youtube.Options{Privacy: "unlisted"})
-			d := must.Get(n.Plan(network.Intent{Content: network.Content{Text: c.text, Media: c.media}}))(t)
+			d := must.Get(n.Plan(network.Submission{Content: network.Content{Text: c.text, Media: c.media}}))(t)
 			var got plannedVideo
 			must.NoError(t, json.Unmarshal(d, &got))
 			c.want.Description, c.want.Privacy = c.text, "unlisted"
@@ -84,7 +84,8 @@ func TestPlanAnyText(t *testing.T) {
 	n := youtube.New(youtube.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		text, name := rapid.String().Draw(t, "text"), rapid.String().Draw(t, "name")
-		d := must.Get(n.Plan(network.Intent{Content: network.Content{Text: text, Media: []network.Media{{Name: name}}}}))(t)
+		d := must.Get(n.Plan(network.Submission{Content: network.Content{Text: text,
+			Media: []network.Media{{Name: name}}}}))(t)
 		var got plannedVideo
 		must.NoError(t, json.Unmarshal(d, &got))
 		if got.Title == "" || utf8.RuneCountInString(got.Title) > 100 || strings.ContainsAny(got.Title, "<>\n") {

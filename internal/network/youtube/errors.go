@@ -20,16 +20,19 @@ type apiError struct {
 // classByReason maps error reasons to classes: the documented reasons of videos.insert and playlistItems.list, and
 // common reasons of Google's APIs. Reasons take precedence over classByStatus. Source:
 // https://developers.google.com/youtube/v3/docs/errors.
-var classByReason = map[string]network.Class{
-	"quotaExceeded": network.Quota, "dailyLimitExceeded": network.Quota, codeUploadLimit: network.Quota,
-	"rateLimitExceeded": network.Rate, "userRateLimitExceeded": network.Rate,
+var classByReason = map[string]network.ErrorClass{
+	"quotaExceeded": network.QuotaExceeded, "dailyLimitExceeded": network.QuotaExceeded,
+	codeUploadLimit:     network.QuotaExceeded,
+	"rateLimitExceeded": network.RateLimited, "userRateLimitExceeded": network.RateLimited,
 
-	"authError":   network.AuthRefresh,
-	codeNoChannel: network.AuthDead, "channelClosed": network.AuthDead, "channelSuspended": network.AuthDead,
-	"authenticatedUserAccountSuspended": network.AuthDead, "authenticatedUserAccountClosed": network.AuthDead,
-	"insufficientPermissions": network.AuthDead, // a scope that the person did not grant
+	"authError":   network.RefreshRequired,
+	codeNoChannel: network.ReconnectRequired, "channelClosed": network.ReconnectRequired,
+	"channelSuspended":                  network.ReconnectRequired,
+	"authenticatedUserAccountSuspended": network.ReconnectRequired,
+	"authenticatedUserAccountClosed":    network.ReconnectRequired,
+	"insufficientPermissions":           network.ReconnectRequired, // a scope that the person did not grant
 
-	"accessNotConfigured": network.Unapproved,
+	"accessNotConfigured": network.AppNotApproved,
 
 	"mediaBodyRequired": network.RejectedMedia, "badContent": network.RejectedMedia,
 	"unsupportedMediaType": network.RejectedMedia,
@@ -39,8 +42,8 @@ var classByReason = map[string]network.Class{
 }
 
 // classByStatus maps HTTP statuses to classes, for errors without a known reason.
-var classByStatus = map[int]network.Class{
-	http.StatusUnauthorized: network.AuthRefresh, http.StatusTooManyRequests: network.Rate,
+var classByStatus = map[int]network.ErrorClass{
+	http.StatusUnauthorized: network.RefreshRequired, http.StatusTooManyRequests: network.RateLimited,
 	http.StatusRequestTimeout:        network.Transient,
 	http.StatusRequestEntityTooLarge: network.RejectedMedia,
 }
@@ -61,12 +64,12 @@ func (n *Network) rejection(answer network.Response) *network.Error {
 		cause = *body.Error
 	}
 	failed := answer.Rejection(cause.class(answer.Status, known), cause.code(), cause.Message)
-	failed.After = n.retryTime(failed, answer)
+	failed.RetryAt = n.retryTime(failed, answer)
 	return failed
 }
 
 // class returns the class for the first known reason, else for the status. Other errors of the API are Rejected.
-func (r apiError) class(status int, known bool) network.Class {
+func (r apiError) class(status int, known bool) network.ErrorClass {
 	for _, one := range r.Errors {
 		if class, ok := classByReason[one.Reason]; ok {
 			return class
@@ -93,11 +96,11 @@ func (r apiError) code() string {
 func (n *Network) retryTime(failed *network.Error, answer network.Response) time.Time {
 	now := n.opts.Now()
 	switch {
-	case failed.Class == network.Quota && failed.Code == codeUploadLimit:
+	case failed.Class == network.QuotaExceeded && failed.Code == codeUploadLimit:
 		return now.Add(uploadWindow).UTC()
-	case failed.Class == network.Quota:
+	case failed.Class == network.QuotaExceeded:
 		return nextQuotaReset(now)
-	case failed.Class == network.Rate:
+	case failed.Class == network.RateLimited:
 		return answer.RetryAfter(now)
 	}
 	return time.Time{}

@@ -27,7 +27,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 			t.Errorf("%s %s without a token", r.Method, path)
 		}
 	}
-	checkAnswer(t, r, r.Status, r.Answer)
+	checkAnswer(t, r, r.Status, r.ResponseBody)
 }
 
 func isDescribed(r networktest.Request) bool { return !isTokenCall(r) }

@@ -105,10 +105,10 @@ func (n *Network) setThumbnail(ctx context.Context, g network.Grant, media int64
 	}
 	defer file.Close()
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Transferring, Name: "set thumbnails", Method: http.MethodPost,
+		Purpose: network.PurposeTransfer, Name: "set thumbnails", Method: http.MethodPost,
 		URL:    strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/thumbnails/set",
 		Query:  url.Values{"videoId": {video}, "uploadType": {"media"}},
-		Bearer: g.Access, Body: &network.Body{Reader: file, Type: file.Type, Size: file.Size},
+		Bearer: g.AccessToken, Body: &network.Body{Reader: file, Type: file.Type, Size: file.Size},
 	})
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (n *Network) addToPlaylist(ctx context.Context, g network.Grant, playlist, 
 		return err
 	}
 	call := g.Call(http.MethodPost, "youtube/"+n.opts.Version, "playlistItems")
-	call.Purpose, call.Query = network.Transferring, url.Values{"part": {"snippet"}}
+	call.Purpose, call.Query = network.PurposeTransfer, url.Values{"part": {"snippet"}}
 	call.JSON = map[string]any{"snippet": map[string]any{
 		"playlistId": playlist, "resourceId": map[string]string{"kind": playlistVideo, "videoId": video},
 	}}

@@ -52,9 +52,10 @@ func publish(t *testing.T, account string, choose func(*networktest.Library, net
 	f := networktest.New(t, withPlaylists(), 0)
 	g := f.Connect("", account)
 	o := choose(f.Library, g)
-	d := must.Get(f.Network().Plan(network.Intent{Seed: "post-1:1", First: f.Clock.Now(), At: f.Clock.Now(), Content: network.Content{
-		Text: "x", Media: []network.Media{f.Library.Video(chunk)}, Options: network.Options{YouTube: &o},
-	}}))(t)
+	d := must.Get(f.Network().Plan(network.Submission{Seed: "post-1:1", FirstSubmittedAt: f.Clock.Now(),
+		At: f.Clock.Now(), Content: network.Content{
+			Text: "x", Media: []network.Media{f.Library.Video(chunk)}, Options: network.Options{YouTube: &o},
+		}}))(t)
 	d = must.Get(f.Prepare(g, d))(t)
 	receipt := f.Publish(g, d)
 	calls, ok := f.Network().(network.Finisher)
@@ -80,7 +81,7 @@ func (f finishing) finish() map[string]string {
 func (f finishing) read(path string) string {
 	f.t.Helper()
 	request := must.Get(http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.URL+"/youtube/v3/"+path, http.NoBody))(f.t)
-	request.Header.Set("Authorization", "Bearer "+f.grant.Access)
+	request.Header.Set("Authorization", "Bearer "+f.grant.AccessToken)
 	answer := must.Get(http.DefaultClient.Do(request))(f.t)
 	defer answer.Body.Close()
 	var body struct {
@@ -113,10 +114,10 @@ func TestFinish(t *testing.T) {
 	if video := f.read("videos?part=snippet&id=" + f.video); !strings.Contains(video, `"default":{"height":90`) {
 		t.Errorf("no thumbnail: %s", video)
 	}
-	if n := f.Wire.Count(insertItem); n != 1 {
+	if n := f.Transport.Count(insertItem); n != 1 {
 		t.Errorf("%d insertions", n)
 	}
-	sent := f.Wire.Requests(setThumbnail)[0]
+	sent := f.Transport.Requests(setThumbnail)[0]
 	if sent.Header.Get("Content-Type") != "image/png" || sent.URL.Query().Get("videoId") != f.video {
 		t.Errorf("%v, %v", sent.Header, sent.URL)
 	}
@@ -129,7 +130,7 @@ func TestFinishLostAnswer(t *testing.T) {
 	f := publish(t, networktest.Account, func(*networktest.Library, network.Grant) network.YouTubeOptions {
 		return network.YouTubeOptions{PlaylistID: sandbox.YouTubePlaylist(networktest.Account)}
 	})
-	lossy, ok := f.Through(lostAnswer{f.Wire, insertItem}).(network.Finisher)
+	lossy, ok := f.Through(lostAnswer{f.Transport, insertItem}).(network.Finisher)
 	if !ok {
 		t.Fatal("the adapter has no steps")
 	}
@@ -138,7 +139,7 @@ func TestFinishLostAnswer(t *testing.T) {
 	if failed := f.finish(); len(failed) != 0 {
 		t.Errorf("failed: %v", failed)
 	}
-	if n := f.Wire.Count(insertItem); n != 1 {
+	if n := f.Transport.Count(insertItem); n != 1 {
 		t.Errorf("%d insertions", n)
 	}
 }
@@ -229,7 +230,7 @@ func TestPlaylistPermission(t *testing.T) {
 	g := narrow.Grant()
 	calls, _ := narrow.Network().(network.Finisher)
 	err := calls.Finish(t.Context(), g, f.draft, f.video, "playlist", narrow.Library)
-	networktest.WantClass(t, err, network.AuthDead, "insufficientPermissions")
+	networktest.WantClass(t, err, network.ReconnectRequired, "insufficientPermissions")
 	advice := network.FinishAdvice("youtube", "playlist", "insufficientPermissions")
 	if !strings.HasPrefix(advice, "Connect the account again") {
 		t.Errorf("advice %q", advice)

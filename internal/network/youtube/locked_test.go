@@ -19,10 +19,10 @@ func TestRetryLockedVideo(t *testing.T) {
 	for name, c := range map[string]struct {
 		listed string // status of the listed video; empty if it is not listed
 		later  time.Duration
-		class  network.Class // of the error of Prepare
+		class  network.ErrorClass // of the error of Prepare
 		wait   bool
 	}{
-		"still locked":      {listed: private, later: time.Hour, class: network.Unapproved},
+		"still locked":      {listed: private, later: time.Hour, class: network.AppNotApproved},
 		"made public":       {listed: public, later: time.Hour},
 		"not listed yet":    {later: time.Second, wait: true},
 		"missing":           {later: time.Hour, wait: true},
@@ -32,7 +32,7 @@ func TestRetryLockedVideo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			clock, uploads := testkit.NewClock(networktest.Start), 0
-			app := network.App{Now: clock.Now, ListingDelay: network.Span(time.Minute)}
+			app := network.App{Now: clock.Now, ListingDelay: network.Duration(time.Minute)}
 			status := statusServer(private, c.listed)
 			s := networktest.NewStub(t, adapter, app, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method != http.MethodPost {
@@ -43,7 +43,7 @@ func TestRetryLockedVideo(t *testing.T) {
 				w.Header().Set("Location", "http://"+r.Host+"/new?upload_id=2")
 			}))
 			_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
-			locked := networktest.WantClass(t, err, network.Unapproved, "privacyStatus")
+			locked := networktest.WantClass(t, err, network.AppNotApproved, "privacyStatus")
 			if locked.Hidden.ID != "video1" || locked.Hidden.Permalink != s.URL+"/web/watch?v=video1" {
 				t.Fatalf("hidden post %+v", locked.Hidden)
 			}
@@ -68,7 +68,7 @@ func TestUploadDeletedVideoAgain(t *testing.T) {
 	t.Parallel()
 	clock, uploads := testkit.NewClock(networktest.Start), 0
 	status := statusServer(`"uploadStatus":"processed","privacyStatus":"private"`, "")
-	s := networktest.NewStub(t, adapter, network.App{Now: clock.Now, ListingDelay: network.Span(time.Minute)},
+	s := networktest.NewStub(t, adapter, network.App{Now: clock.Now, ListingDelay: network.Duration(time.Minute)},
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodPost {
 				status(w, r)
@@ -78,7 +78,7 @@ func TestUploadDeletedVideoAgain(t *testing.T) {
 			w.Header().Set("Location", "http://"+r.Host+"/new?upload_id=2")
 		}))
 	_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
-	d := networktest.WantClass(t, err, network.Unapproved, "privacyStatus").Draft
+	d := networktest.WantClass(t, err, network.AppNotApproved, "privacyStatus").Draft
 	clock.Advance(time.Hour)
 	for _, want := range []int{0, 0, 1} {
 		if d, _, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library); err != nil || uploads != want {
@@ -92,7 +92,7 @@ func TestUploadDeletedVideoAgain(t *testing.T) {
 func TestResolveDeletedVideo(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(networktest.Start)
-	s := networktest.NewStub(t, adapter, network.App{Now: clock.Now, ListingDelay: network.Span(time.Minute)},
+	s := networktest.NewStub(t, adapter, network.App{Now: clock.Now, ListingDelay: network.Duration(time.Minute)},
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPut {
 				_, _ = fmt.Fprint(w, `{"id":"video1","status":{"uploadStatus":"processed","privacyStatus":"private"}}`)
@@ -101,7 +101,7 @@ func TestResolveDeletedVideo(t *testing.T) {
 			_, _ = fmt.Fprint(w, `{"items":[]}`)
 		}))
 	_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
-	locked := networktest.WantClass(t, err, network.Unapproved, "privacyStatus")
+	locked := networktest.WantClass(t, err, network.AppNotApproved, "privacyStatus")
 	clock.Advance(time.Hour)
 	verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, locked.Draft, network.CommitHistory{})
 	if networktest.WantClass(t, err, network.Transient, "video_deleted"); verdict != network.Absent {
@@ -115,10 +115,10 @@ func TestSandboxKeepsOneLockedVideo(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	_, err := f.Commit(g, f.PrepareUsual(g, "[sandbox:unapproved]"))
-	d := networktest.WantClass(t, err, network.Unapproved, "privacyStatus").Draft
+	d := networktest.WantClass(t, err, network.AppNotApproved, "privacyStatus").Draft
 	for range 2 {
 		_, err = f.Prepare(g, d)
-		d = networktest.WantClass(t, err, network.Unapproved, "privacyStatus").Draft
+		d = networktest.WantClass(t, err, network.AppNotApproved, "privacyStatus").Draft
 	}
 	f.WantPosts(1)
 }

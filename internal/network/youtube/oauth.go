@@ -47,7 +47,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for tokens and returns the channels that the tokens give access to. The error is of class
-// AuthDead if the code is rejected, and Rejected if the account has no channel.
+// ReconnectRequired if the code is rejected, and Rejected if the account has no channel.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}}
 	if a.Verifier != "" {
@@ -112,13 +112,13 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 
 // Refresh exchanges the refresh token for a new access token, valid for an hour. The refresh token does not change.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	if g.Refresh == "" {
+	if g.RefreshToken == "" {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Code: codeNoRefreshToken,
+			Class: network.ReconnectRequired, Code: codeNoRefreshToken,
 			Err: errors.New("the grant has no refresh token; connect the channel again"),
 		}
 	}
-	fresh, err := n.requestToken(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
+	fresh, err := n.requestToken(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}})
 	if err != nil {
 		return network.Grant{}, err
 	}
@@ -132,13 +132,14 @@ func (n *Network) requestToken(ctx context.Context, form url.Values) (network.To
 	form.Set("client_secret", n.opts.ClientSecret)
 	var token network.Token
 	err := n.client.Read(ctx, network.Call{
-		Purpose: network.Authorizing, Name: "token", Method: http.MethodPost, URL: n.opts.TokenHost + "/token", Form: form,
+		Purpose: network.PurposeAuthorize, Name: "token", Method: http.MethodPost, URL: n.opts.TokenHost + "/token",
+		Form:    form,
 		Secrets: []string{n.opts.ClientSecret, form.Get("code"), form.Get("code_verifier"), form.Get("refresh_token")},
 	}, &token, tokenRejection, http.StatusOK)
 	if err != nil {
 		return network.Token{}, err
 	}
-	if token.Access == "" {
+	if token.AccessToken == "" {
 		return network.Token{}, network.InvalidResponse(errors.New("requesting a token: the response has no token"))
 	}
 	return token, nil
@@ -155,9 +156,9 @@ func tokenRejection(answer network.Response) *network.Error {
 	class := network.Transient
 	switch body.Error {
 	case codeInvalidGrant:
-		class = network.AuthDead
+		class = network.ReconnectRequired
 	case "invalid_client", "unauthorized_client", "redirect_uri_mismatch", "deleted_client", "disabled_client":
-		class = network.Unapproved
+		class = network.AppNotApproved
 	}
 	return answer.Rejection(class, body.Error, body.Text)
 }

@@ -42,14 +42,16 @@ func TestChannels(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string
 		want   []string
-		class  network.Class
+		class  network.ErrorClass
 	}{
-		"several":   {`{"items":[` + one + `,` + two + `]}`, []string{"UC1a/one/First", "UC2b/Two/Two"}, ""},
-		"none":      {`{"items":[]}`, nil, network.Rejected},
-		"no id":     {`{"items":[{"snippet":{"title":"x"}}]}`, nil, network.Transient},
-		"no name":   {`{"items":[{"id":"UC1a"}]}`, nil, network.Transient},
-		"no scope":  {`{"error":{"code":403,"errors":[{"reason":"insufficientPermissions"}]}}`, nil, network.AuthDead},
-		"no signup": {`{"error":{"code":401,"errors":[{"reason":"youtubeSignupRequired"}]}}`, nil, network.AuthDead},
+		"several": {`{"items":[` + one + `,` + two + `]}`, []string{"UC1a/one/First", "UC2b/Two/Two"}, ""},
+		"none":    {`{"items":[]}`, nil, network.Rejected},
+		"no id":   {`{"items":[{"snippet":{"title":"x"}}]}`, nil, network.Transient},
+		"no name": {`{"items":[{"id":"UC1a"}]}`, nil, network.Transient},
+		"no scope": {`{"error":{"code":403,"errors":[{"reason":"insufficientPermissions"}]}}`, nil,
+			network.ReconnectRequired},
+		"no signup": {`{"error":{"code":401,"errors":[{"reason":"youtubeSignupRequired"}]}}`, nil,
+			network.ReconnectRequired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +61,7 @@ func TestChannels(t *testing.T) {
 						`"scope":"https://www.googleapis.com/auth/youtube.upload"}`))
 					return
 				}
-				if c.class == network.AuthDead {
+				if c.class == network.ReconnectRequired {
 					w.WriteHeader(http.StatusForbidden)
 				}
 				_, _ = w.Write([]byte(c.answer))
@@ -72,7 +74,7 @@ func TestChannels(t *testing.T) {
 			var got []string
 			for _, f := range found {
 				got = append(got, f.Grant.Account+"/"+f.Grant.Username+"/"+f.DisplayName)
-				if f.Grant.Refresh != "r" || len(f.Grant.Scopes) != 1 || err != nil {
+				if f.Grant.RefreshToken != "r" || len(f.Grant.Scopes) != 1 || err != nil {
 					t.Errorf("%+v, %v", f.Grant, err)
 				}
 			}
@@ -89,5 +91,5 @@ func TestMissingScope(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	f.Scopes("https://www.googleapis.com/auth/youtube.readonly")
 	_, err := f.Exchange("", "mira.keller")
-	networktest.WantClass(t, err, network.AuthDead, "https://www.googleapis.com/auth/youtube.upload")
+	networktest.WantClass(t, err, network.ReconnectRequired, "https://www.googleapis.com/auth/youtube.upload")
 }

@@ -68,7 +68,7 @@ func (n *Network) advanceLocked(ctx context.Context, g network.Grant, p *draft, 
 		}
 		return n.startSession(ctx, g, p, files)
 	case ok && failed.Class == network.Processing:
-		return max(failed.After.Sub(n.opts.Now()), minStatusInterval), nil
+		return max(failed.RetryAt.Sub(n.opts.Now()), minStatusInterval), nil
 	}
 	return 0, err
 }
@@ -133,13 +133,13 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 		status["containsSyntheticMedia"] = true
 	}
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Transferring, Name: "upload videos", Method: http.MethodPost,
+		Purpose: network.PurposeTransfer, Name: "upload videos", Method: http.MethodPost,
 		URL:   strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/videos",
 		Query: url.Values{"uploadType": {"resumable"}, "part": {"snippet,status"}, "notifySubscribers": {"true"}},
 		Header: http.Header{
 			"X-Upload-Content-Length": {strconv.FormatInt(p.Total, 10)}, "X-Upload-Content-Type": {p.Type},
 		},
-		Bearer: g.Access,
+		Bearer: g.AccessToken,
 		JSON:   map[string]any{"snippet": snippet, "status": status},
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func (n *Network) Commit(
 	}
 	made, err := n.completeUpload(ctx, g, p, files)
 	if isExpired(err) {
-		return network.Receipt{}, &network.Error{Class: network.Uncertain, Code: codeSessionGone, Err: err}
+		return network.Receipt{}, &network.Error{Class: network.OutcomeUnknown, Code: codeSessionGone, Err: err}
 	}
 	if err != nil {
 		return network.Receipt{}, err
@@ -57,12 +57,12 @@ func (n *Network) completeUpload(ctx context.Context, g network.Grant, p draft, 
 	if err != nil {
 		return video{}, err
 	}
-	if now, err = n.sendChunk(ctx, g, p, network.Committing, file, next, p.Total); err != nil {
+	if now, err = n.sendChunk(ctx, g, p, network.PurposeCommit, file, next, p.Total); err != nil {
 		return video{}, err
 	}
 	if now.finished.ID == "" {
 		return video{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusPermanentRedirect,
+			Class: network.OutcomeUnknown, Status: http.StatusPermanentRedirect,
 			Err: errors.New("completing an upload: the network did not store the whole file"),
 		}
 	}
@@ -134,9 +134,9 @@ func (n *Network) findUpload(
 		receipt.MatchedByContent = true
 		return verdict, receipt, err
 	case len(found) > 1 || !all:
-		reason.Class = network.Uncertain
+		reason.Class = network.OutcomeUnknown
 	case started.Before(until):
-		reason.Class, reason.After = network.Processing, until.UTC()
+		reason.Class, reason.RetryAt = network.Processing, until.UTC()
 	default:
 		return network.Absent, network.Receipt{}, reason
 	}

@@ -19,9 +19,9 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {
 		return network.ErrRevokeUnsupported // another grant of the same account may be in use
 	}
-	token := cmp.Or(g.Refresh, g.Access)
+	token := cmp.Or(g.RefreshToken, g.AccessToken)
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Authorizing, Name: "revoke", Method: http.MethodPost, URL: n.opts.TokenHost + "/revoke",
+		Purpose: network.PurposeAuthorize, Name: "revoke", Method: http.MethodPost, URL: n.opts.TokenHost + "/revoke",
 		Form: url.Values{"token": {token}}, Secrets: []string{token},
 	})
 	if err != nil || answer.Status == http.StatusOK {
@@ -29,7 +29,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	}
 	rejected := tokenRejection(answer)
 	if rejected.Code == "invalid_token" {
-		rejected.Class = network.AuthDead
+		rejected.Class = network.ReconnectRequired
 	}
 	return rejected
 }

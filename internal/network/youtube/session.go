@@ -37,7 +37,7 @@ type progress struct {
 
 // queryProgress returns a session's progress. It changes nothing.
 func (n *Network) queryProgress(ctx context.Context, g network.Grant, p draft) (progress, error) {
-	return n.put(ctx, g, p, network.Reading, fmt.Sprintf("bytes */%d", p.Total), nil)
+	return n.put(ctx, g, p, network.PurposeRead, fmt.Sprintf("bytes */%d", p.Total), nil)
 }
 
 // sendChunk sends the bytes [from, to) of the file.
@@ -59,7 +59,7 @@ func (n *Network) put(
 		return progress{}, network.PermanentError(errors.New("the upload session's URL does not belong to this network"))
 	}
 	call := network.Call{
-		Purpose: purpose, Name: "upload session", Method: http.MethodPut, URL: p.Session, Bearer: g.Access,
+		Purpose: purpose, Name: "upload session", Method: http.MethodPut, URL: p.Session, Bearer: g.AccessToken,
 		Header: http.Header{"Content-Range": {contentRange}}, Secrets: []string{p.Session},
 	}
 	if part != nil {
@@ -107,7 +107,7 @@ func (n *Network) parseProgress(resp network.Response, total int64) (progress, e
 		return progress{}, resp.Call.Failure(errors.New("the response has an invalid Range header"), false)
 	case last == total-1:
 		return progress{}, &network.Error{
-			Class: network.Processing, Status: resp.Status, After: n.opts.Now().Add(pollInterval).UTC(),
+			Class: network.Processing, Status: resp.Status, RetryAt: n.opts.Now().Add(pollInterval).UTC(),
 			Err: errors.New("YouTube has the whole file and is still processing it"),
 		}
 	}
@@ -127,7 +127,7 @@ func (n *Network) sendChunks(
 ) (int64, error) {
 	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
 	for next < last {
-		stored, err := n.sendChunk(ctx, g, p, network.Transferring, file, next, min(next+n.opts.ChunkBytes, last))
+		stored, err := n.sendChunk(ctx, g, p, network.PurposeTransfer, file, next, min(next+n.opts.ChunkBytes, last))
 		if err != nil {
 			return 0, err
 		}

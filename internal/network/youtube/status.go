@@ -30,11 +30,11 @@ const (
 
 // classByRejection maps the reasons why YouTube rejects a video after its upload to classes. Other reasons, such as
 // copyright, are Rejected. Source: the discovery document of the Data API, revision 20261019.
-var classByRejection = map[string]network.Class{
+var classByRejection = map[string]network.ErrorClass{
 	"duplicate":                network.Duplicate,
 	"length":                   network.RejectedMedia, // more than 15 minutes on an unverified channel
-	"uploaderAccountClosed":    network.AuthDead,
-	"uploaderAccountSuspended": network.AuthDead,
+	"uploaderAccountClosed":    network.ReconnectRequired,
+	"uploaderAccountSuspended": network.ReconnectRequired,
 }
 
 const (
@@ -71,7 +71,7 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 // lockedVideo returns the error for a video that YouTube keeps private. With the error's Draft, Prepare reads the
 // status of the video instead of uploading the video again.
 func (n *Network) lockedVideo(p draft, v video) *network.Error {
-	failed := rejectedVideo(network.Unapproved, codeLocked, privacyPrivate)
+	failed := rejectedVideo(network.AppNotApproved, codeLocked, privacyPrivate)
 	failed.Code, failed.Hidden = codeLocked, n.receipt(v.ID, v.Snippet.PublishedAt)
 	p.Video, p.Locked = v.ID, true
 	if p.UploadedAt.IsZero() {
@@ -83,7 +83,7 @@ func (n *Network) lockedVideo(p draft, v video) *network.Error {
 
 // rejectedVideo returns the error for a video that has an ID but is not visible. member is the field of the video
 // resource that states the reason, and value is its value.
-func rejectedVideo(class network.Class, member, value string) *network.Error {
+func rejectedVideo(class network.ErrorClass, member, value string) *network.Error {
 	value = network.Clip(value, maxName)
 	return &network.Error{
 		Class: class, Status: http.StatusOK, Code: value, Message: member + ": " + value,
@@ -102,7 +102,7 @@ func (n *Network) processingVideo(p draft, v video) *network.Error {
 	wait := min(max(now.Sub(p.UploadedAt)/4, minStatusInterval), maxStatusInterval)
 	failed := &network.Error{
 		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(v.Status.Upload, maxName),
-		After: now.Add(wait).UTC(), Err: errors.New("YouTube is still processing the video"),
+		RetryAt: now.Add(wait).UTC(), Err: errors.New("YouTube is still processing the video"),
 	}
 	failed.Draft, _ = drafts.Encode(p)
 	return failed

@@ -41,11 +41,11 @@ func TestVideoStatus(t *testing.T) {
 	const private, rejected = `"privacyStatus":"private"`, `"uploadStatus":"rejected","rejectionReason":`
 	type outcome struct {
 		verdict network.Verdict
-		class   network.Class
+		class   network.ErrorClass
 		code    string
 	}
 	published := outcome{verdict: network.Published}
-	absent := func(class network.Class, code string) outcome { return outcome{network.Absent, class, code} }
+	absent := func(class network.ErrorClass, code string) outcome { return outcome{network.Absent, class, code} }
 	for name, c := range map[string]struct {
 		insert string
 		listed []string // empty if the video's outcome is known from the response to the upload
@@ -56,13 +56,15 @@ func TestVideoStatus(t *testing.T) {
 		"listed later":              {uploaded + public, []string{"", processed + public}, published},
 		"made unlisted by a person": {uploaded + public, []string{processed + `"privacyStatus":"unlisted"`}, published},
 		"no status":                 {`"license":"youtube"`, []string{processed + public}, published},
-		"locked private":            {uploaded + private, nil, absent(network.Unapproved, "privacyStatus")},
-		"locked later":              {uploaded + public, []string{processed + private}, absent(network.Unapproved, "privacyStatus")},
-		"a duplicate":               {rejected + `"duplicate",` + private, nil, absent(network.Duplicate, "duplicate")},
-		"a duplicate, later":        {uploaded + public, []string{rejected + `"duplicate"`}, absent(network.Duplicate, "duplicate")},
-		"too long":                  {uploaded + public, []string{rejected + `"length"`}, absent(network.RejectedMedia, "length")},
-		"copyright":                 {uploaded + public, []string{rejected + `"copyright"`}, absent(network.Rejected, "copyright")},
-		"suspended":                 {rejected + `"uploaderAccountSuspended"`, nil, absent(network.AuthDead, "uploaderAccountSuspended")},
+		"locked private":            {uploaded + private, nil, absent(network.AppNotApproved, "privacyStatus")},
+		"locked later": {uploaded + public, []string{processed + private}, absent(network.AppNotApproved,
+			"privacyStatus")},
+		"a duplicate":        {rejected + `"duplicate",` + private, nil, absent(network.Duplicate, "duplicate")},
+		"a duplicate, later": {uploaded + public, []string{rejected + `"duplicate"`}, absent(network.Duplicate, "duplicate")},
+		"too long":           {uploaded + public, []string{rejected + `"length"`}, absent(network.RejectedMedia, "length")},
+		"copyright":          {uploaded + public, []string{rejected + `"copyright"`}, absent(network.Rejected, "copyright")},
+		"suspended": {rejected + `"uploaderAccountSuspended"`, nil, absent(network.ReconnectRequired,
+			"uploaderAccountSuspended")},
 		"a codec": {uploaded + public, []string{`"uploadStatus":"failed","failureReason":"codec"`},
 			absent(network.RejectedMedia, "codec")},
 		"deleted": {uploaded + public, []string{`"uploadStatus":"deleted"`}, absent(network.Rejected, "deleted")},
@@ -78,7 +80,7 @@ func TestVideoStatus(t *testing.T) {
 			}
 			for got.class == network.Processing && len(c.listed) > 0 {
 				failed := networktest.WantClass(t, err, network.Processing, "")
-				clock.Advance(failed.After.Sub(clock.Now()))
+				clock.Advance(failed.RetryAt.Sub(clock.Now()))
 				got.verdict, receipt, err = s.Network.Resolve(t.Context(), s.Grant, failed.Draft, network.CommitHistory{})
 				got.class = networktest.Class(err)
 			}
@@ -108,7 +110,7 @@ func TestStatusInterval(t *testing.T) {
 			checks := 0
 			for clock.Now().Sub(networktest.Start) < time.Hour {
 				failed := networktest.WantClass(t, err, network.Processing, "uploaded")
-				clock.Advance(failed.After.Sub(clock.Now()))
+				clock.Advance(failed.RetryAt.Sub(clock.Now()))
 				d, history := failed.Draft, network.CommitHistory{}
 				if lost {
 					d, history = s.Draft(queriedDraft), network.CommitHistory{First: networktest.Start}
@@ -159,7 +161,7 @@ func TestChoices(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g, no := f.Grant(), false
-	d, err := f.Network().Plan(network.Intent{Seed: "s", Content: network.Content{
+	d, err := f.Network().Plan(network.Submission{Seed: "s", Content: network.Content{
 		Text: "x", Media: []network.Media{f.Library.Video(100)}, Options: network.Options{YouTube: &network.YouTubeOptions{
 			Title: " Opening  hours ", PrivacyStatus: "private", SelfDeclaredMadeForKids: &no, ContainsSyntheticMedia: true,
 			CategoryID: "27",
@@ -171,7 +173,7 @@ func TestChoices(t *testing.T) {
 	if receipt := f.Publish(g, d); receipt.ID == "" {
 		t.Error("no id")
 	}
-	body := string(f.Wire.Requests("POST " + upload)[0].Body)
+	body := string(f.Transport.Requests("POST " + upload)[0].Body)
 	for _, part := range []string{
 		`"title":"Opening hours"`, `"description":"x"`, `"privacyStatus":"private"`,
 		`"selfDeclaredMadeForKids":false`, `"containsSyntheticMedia":true`, `"categoryId":"27"`,
@@ -185,8 +187,9 @@ func TestChoices(t *testing.T) {
 // Videos fail if the sandbox keeps them private or rejects them after the upload.
 func TestSandboxStatus(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]network.Class{
-		"[sandbox:unapproved]": network.Unapproved, "[sandbox:drop]": network.Duplicate, "[sandbox:drop@tiktok]": "",
+	for text, want := range map[string]network.ErrorClass{
+		"[sandbox:unapproved]": network.AppNotApproved, "[sandbox:drop]": network.Duplicate,
+		"[sandbox:drop@tiktok]": "",
 	} {
 		for _, ready := range []time.Duration{0, time.Minute} {
 			f := networktest.New(t, adapter, ready)

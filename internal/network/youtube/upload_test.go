@@ -22,7 +22,7 @@ func TestInsert(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	f.MustPrepare(f.Grant(), "Opening day\n#harbour #coffee", f.Library.Video(chunk))
-	begun := f.Wire.Requests("POST " + upload)[0]
+	begun := f.Transport.Requests("POST " + upload)[0]
 	var got any
 	_ = json.Unmarshal(begun.Body, &got)
 	want := map[string]any{
@@ -49,7 +49,7 @@ func TestParts(t *testing.T) {
 		film := []network.Media{f.Library.Video(size)}
 		f.Post(f.Grant(), "x", film...)
 		f.WantShown("x", film)
-		if requests := f.Wire.Count("PUT " + upload); requests != c.requests {
+		if requests := f.Transport.Count("PUT " + upload); requests != c.requests {
 			t.Errorf("%d bytes: %d requests to the session", size, requests)
 		}
 	}
@@ -59,7 +59,7 @@ func TestParts(t *testing.T) {
 func TestVideoRequiredWithoutRules(t *testing.T) {
 	t.Parallel()
 	n := youtube.New(youtube.Options{App: network.App{Rules: &network.Rules{}}})
-	d, err := n.Plan(network.Intent{Content: network.Content{Text: "x"}})
+	d, err := n.Plan(network.Submission{Content: network.Content{Text: "x"}})
 	must.NoError(t, err)
 	_, _, err = n.Prepare(t.Context(), network.Grant{}, d, networktest.NewLibrary(t))
 	networktest.WantClass(t, err, network.RejectedMedia, "")
@@ -82,7 +82,7 @@ func TestChangedFile(t *testing.T) {
 func TestSessionURLOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{},
-		networktest.Answer{Header: http.Header{"Location": {"https://elsewhere.test/upload?upload_id=1"}}})
+		networktest.StubResponse{Header: http.Header{"Location": {"https://elsewhere.test/upload?upload_id=1"}}})
 	_, _, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(plannedDraft), s.Library)
 	networktest.WantClass(t, err, network.Transient, "")
 }
@@ -93,11 +93,11 @@ func TestFindUpload(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after int // posts with the same text before and after this one
 		verdict       network.Verdict
-		class         network.Class
+		class         network.ErrorClass
 	}{
 		"no others":           {0, 0, network.Published, ""},
 		"only an older match": {1, 0, network.Published, ""},
-		"a twin":              {0, 1, network.Unknown, network.Uncertain},
+		"a twin":              {0, 1, network.Unknown, network.OutcomeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -154,11 +154,11 @@ func TestPartialStore(t *testing.T) {
 	for name, c := range map[string]struct {
 		most     int64
 		seekable bool
-		want     []network.Class // of consecutive calls
+		want     []network.ErrorClass // of consecutive calls
 	}{
-		"half":               {chunk / 2, true, []network.Class{""}},
-		"half, not seekable": {chunk / 2, false, []network.Class{network.Transient, ""}},
-		"nothing":            {0, true, []network.Class{network.Transient, network.Transient}},
+		"half":               {chunk / 2, true, []network.ErrorClass{""}},
+		"half, not seekable": {chunk / 2, false, []network.ErrorClass{network.Transient, ""}},
+		"nothing":            {0, true, []network.ErrorClass{network.Transient, network.Transient}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

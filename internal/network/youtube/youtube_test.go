@@ -42,21 +42,22 @@ var adapter = networktest.Case{
 			App: app, AuthorizeHost: base, TokenHost: base, APIHost: base, WebURL: base + "/web", ChunkBytes: chunk,
 		})
 	},
-	Wire: checkCall, Described: isDescribed,
+	CheckTraffic: checkCall, Described: isDescribed,
 	Signing: networktest.Signing{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
 				Server: url, Account: "UC" + strings.TrimPrefix(g.Account, "UC"), Username: "harbour.coffee",
-				Access: g.Access, Refresh: g.Refresh,
+				AccessToken: g.AccessToken, RefreshToken: g.RefreshToken,
 				Expires: networktest.Start.Add(time.Hour), Scopes: scopes, Holder: "youtube:" + g.Account,
 			}}}
 		},
 		BadCode: "invalid_grant", CodeLife: 10 * time.Minute, PKCE: true,
 		Life: time.Hour, Renew: time.Hour, GrantLife: 180 * 24 * time.Hour,
-		Expired:       networktest.Expected{Class: network.AuthRefresh, Code: "authError"},
-		Unknown:       networktest.Expected{Class: network.AuthRefresh, Code: "authError"},
-		ResolveSigned: true, ExpiredRefresh: "invalid_grant", Revoked: "invalid_grant", RevokedTwice: network.AuthDead,
+		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "authError"},
+		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "authError"},
+		ResolveSigned:     true, ExpiredRefresh: "invalid_grant", RevokedCode: "invalid_grant",
+		SecondRevocation: network.ReconnectRequired,
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -67,7 +68,7 @@ var adapter = networktest.Case{
 		},
 		CommitReads: true, Publishes: isLastPart,
 		Fits: []network.FileLimits{{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 256_000_000_000}},
-		Checks: map[string]networktest.Checked{
+		Checks: map[string]networktest.CheckCase{
 			"a video":         networktest.Checks("", theFilm),
 			"a long text":     networktest.Checks(strings.Repeat("x", 5000), theFilm),
 			"too long":        networktest.Checks(strings.Repeat("x", 5001), theFilm, "!caption_too_long"),
@@ -115,63 +116,78 @@ var adapter = networktest.Case{
 			networktest.PrepareCall(plannedDraft), networktest.CommitCall(readyDraft), networktest.RefreshCall(""),
 			networktest.ExchangeCall(""),
 		},
-		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{
+		Quote: func(message string) networktest.StubResponse {
+			return networktest.StubResponse{
 				Status: 400,
 				Body: `{"error":{"message":"` + message +
 					`","errors":[{"reason":"somethingNew"}]},"error_description":"` + message + `"}`,
 			}
 		},
 		Errors: map[string]networktest.Failure{
-			"quota":           networktest.Fails(403, apiFailure("quotaExceeded"), network.Quota, network.Quota),
-			"daily limit":     networktest.Fails(403, apiFailure("dailyLimitExceeded"), network.Quota, network.Quota),
-			"uploads":         networktest.Fails(400, apiFailure("uploadLimitExceeded"), network.Quota, network.Quota),
-			"rate":            networktest.Fails(403, apiFailure("rateLimitExceeded"), network.Rate, network.Rate),
-			"the user's rate": networktest.Fails(403, apiFailure("userRateLimitExceeded"), network.Rate, network.Rate),
-			"throttled":       networktest.Fails(429, `slow down`, network.Rate, network.Rate),
-			"token":           networktest.Fails(401, apiFailure("authError"), network.AuthRefresh, network.AuthRefresh),
+			"quota": networktest.Fails(403, apiFailure("quotaExceeded"), network.QuotaExceeded,
+				network.QuotaExceeded),
+			"daily limit": networktest.Fails(403, apiFailure("dailyLimitExceeded"), network.QuotaExceeded,
+				network.QuotaExceeded),
+			"uploads": networktest.Fails(400, apiFailure("uploadLimitExceeded"), network.QuotaExceeded,
+				network.QuotaExceeded),
+			"rate": networktest.Fails(403, apiFailure("rateLimitExceeded"), network.RateLimited,
+				network.RateLimited),
+			"the user's rate": networktest.Fails(403, apiFailure("userRateLimitExceeded"), network.RateLimited,
+				network.RateLimited),
+			"throttled": networktest.Fails(429, `slow down`, network.RateLimited, network.RateLimited),
+			"token": networktest.Fails(401, apiFailure("authError"), network.RefreshRequired,
+				network.RefreshRequired),
 			"token, elsewhere": networktest.Fails(401, `{"error":{"code":401,"status":"UNAUTHENTICATED"}}`,
-				network.AuthRefresh, network.AuthRefresh),
-			"no channel": networktest.Fails(401, apiFailure("youtubeSignupRequired"), network.AuthDead, network.AuthDead),
+				network.RefreshRequired, network.RefreshRequired),
+			"no channel": networktest.Fails(401, apiFailure("youtubeSignupRequired"), network.ReconnectRequired,
+				network.ReconnectRequired),
 			"suspended": networktest.Fails(403, apiFailure("authenticatedUserAccountSuspended"),
-				network.AuthDead, network.AuthDead),
-			"closed":              networktest.Fails(403, apiFailure("authenticatedUserAccountClosed"), network.AuthDead, network.AuthDead),
-			"scope":               networktest.Fails(403, apiFailure("insufficientPermissions"), network.AuthDead, network.AuthDead),
-			"not enabled":         networktest.Fails(403, apiFailure("accessNotConfigured"), network.Unapproved, network.Unapproved),
-			"title":               networktest.Fails(400, apiFailure("invalidTitle"), network.Rejected, network.Rejected),
-			"description":         networktest.Fails(400, apiFailure("invalidDescription"), network.Rejected, network.Rejected),
-			"unknown":             networktest.Fails(400, apiFailure("somethingNew"), network.Rejected, network.Rejected),
-			"no file":             networktest.Fails(400, apiFailure("mediaBodyRequired"), network.RejectedMedia, network.RejectedMedia),
-			"backend":             networktest.Fails(503, apiFailure("backendError"), network.Transient, network.Uncertain),
-			"no API":              networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
-			"wrong types":         networktest.Fails(200, `{"id":5}`, network.Transient, network.Uncertain),
-			"no id":               networktest.Fails(200, `{"id":"../x"}`, network.Transient, network.Uncertain),
-			"gone":                networktest.Fails(404, `Not Found`, network.Transient, network.Uncertain),
-			"gone, with a reason": networktest.Fails(410, apiFailure("gone"), network.Rejected, network.Uncertain),
-			"not all":             networktest.Fails(308, ``, network.Transient, network.Uncertain),
+				network.ReconnectRequired, network.ReconnectRequired),
+			"closed": networktest.Fails(403, apiFailure("authenticatedUserAccountClosed"),
+				network.ReconnectRequired, network.ReconnectRequired),
+			"scope": networktest.Fails(403, apiFailure("insufficientPermissions"),
+				network.ReconnectRequired, network.ReconnectRequired),
+			"not enabled": networktest.Fails(403, apiFailure("accessNotConfigured"), network.AppNotApproved,
+				network.AppNotApproved),
+			"title":       networktest.Fails(400, apiFailure("invalidTitle"), network.Rejected, network.Rejected),
+			"description": networktest.Fails(400, apiFailure("invalidDescription"), network.Rejected, network.Rejected),
+			"unknown":     networktest.Fails(400, apiFailure("somethingNew"), network.Rejected, network.Rejected),
+			"no file": networktest.Fails(400, apiFailure("mediaBodyRequired"), network.RejectedMedia,
+				network.RejectedMedia),
+			"backend": networktest.Fails(503, apiFailure("backendError"), network.Transient,
+				network.OutcomeUnknown),
+			"no API":              networktest.Fails(400, `<html>`, network.Transient, network.OutcomeUnknown),
+			"wrong types":         networktest.Fails(200, `{"id":5}`, network.Transient, network.OutcomeUnknown),
+			"no id":               networktest.Fails(200, `{"id":"../x"}`, network.Transient, network.OutcomeUnknown),
+			"gone":                networktest.Fails(404, `Not Found`, network.Transient, network.OutcomeUnknown),
+			"gone, with a reason": networktest.Fails(410, apiFailure("gone"), network.Rejected, network.OutcomeUnknown),
+			"not all":             networktest.Fails(308, ``, network.Transient, network.OutcomeUnknown),
 			"token: revoked": networktest.Fails(http.StatusBadRequest,
 				`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, networktest.Skip,
-				networktest.Skip, network.AuthDead, network.AuthDead),
+				networktest.Skip, network.ReconnectRequired, network.ReconnectRequired),
 			"token: the app": networktest.Fails(http.StatusUnauthorized, `{"error":"invalid_client"}`,
-				networktest.Skip, networktest.Skip, network.Unapproved, network.Unapproved),
+				networktest.Skip, networktest.Skip, network.AppNotApproved, network.AppNotApproved),
 			"token: Google's other": networktest.Fails(http.StatusForbidden, `{"error":{"code":403,"message":"x"}}`,
 				networktest.Skip, networktest.Skip, network.Transient, network.Transient),
 			"token: no token": networktest.Fails(http.StatusOK, `{}`, networktest.Skip, networktest.Skip,
 				network.Transient, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"a quota": retryCase(networktest.Start, "quotaExceeded", "", network.Quota,
+			"a quota": retryCase(networktest.Start, "quotaExceeded", "", network.QuotaExceeded,
 				time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)),
-			"quota in summer": retryCase(summer, "quotaExceeded", "", network.Quota, time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC)),
-			"quota after midnight": retryCase(summer.Add(time.Minute), "dailyLimitExceeded", "", network.Quota,
+			"quota in summer": retryCase(summer, "quotaExceeded", "", network.QuotaExceeded, time.Date(2026, 7, 1, 7,
+				0, 0, 0, time.UTC)),
+			"quota after midnight": retryCase(summer.Add(time.Minute), "dailyLimitExceeded", "", network.QuotaExceeded,
 				time.Date(2026, 7, 2, 7, 0, 0, 0, time.UTC)),
 			"quota as daylight saving ends": retryCase(time.Date(2026, 11, 1, 9, 30, 0, 0, time.UTC), "quotaExceeded", "",
-				network.Quota, time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)),
-			"uploads": retryCase(networktest.Start, "uploadLimitExceeded", "", network.Quota, networktest.Start.Add(24*time.Hour)),
-			"a rate":  retryCase(networktest.Start, "rateLimitExceeded", "2", network.Rate, networktest.Start.Add(2*time.Second)),
-			"a rate, too long": retryCase(networktest.Start, "rateLimitExceeded", "9999999", network.Rate,
+				network.QuotaExceeded, time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)),
+			"uploads": retryCase(networktest.Start, "uploadLimitExceeded", "", network.QuotaExceeded,
 				networktest.Start.Add(24*time.Hour)),
-			"a rate, unknown": retryCase(networktest.Start, "rateLimitExceeded", "", network.Rate, time.Time{}),
+			"a rate": retryCase(networktest.Start, "rateLimitExceeded", "2", network.RateLimited,
+				networktest.Start.Add(2*time.Second)),
+			"a rate, too long": retryCase(networktest.Start, "rateLimitExceeded", "9999999", network.RateLimited,
+				networktest.Start.Add(24*time.Hour)),
+			"a rate, unknown": retryCase(networktest.Start, "rateLimitExceeded", "", network.RateLimited, time.Time{}),
 			"another, never":  retryCase(networktest.Start, "invalidTitle", "2", network.Rejected, time.Time{}),
 		},
 		Resolves:   resolveCases(),
@@ -194,22 +210,22 @@ var adapter = networktest.Case{
 			return map[string]networktest.CollectFailure{
 				"rate limit, channel": networktest.StopsWith(networktest.Interceptor{
 					Part: channelCall, Status: 403, Header: soon, Body: reason(403, "rateLimitExceeded"),
-				}, network.Rate, now.Add(30*time.Second), 0),
+				}, network.RateLimited, now.Add(30*time.Second), 0),
 				"rate limit, videos": networktest.StopsWith(networktest.Interceptor{
 					Part: videoCall, Status: 429, Header: soon,
-				}, network.Rate, now.Add(30*time.Second), 0),
+				}, network.RateLimited, now.Add(30*time.Second), 0),
 				"rate limit, reports": networktest.StopsWith(networktest.Interceptor{
 					Part: reportCall, Status: 429, Header: soon,
-				}, network.Rate, now.Add(30*time.Second), 1),
+				}, network.RateLimited, now.Add(30*time.Second), 1),
 				"daily quota": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: reason(403, "quotaExceeded"),
-				}, network.Quota, midnight, 0),
+				}, network.QuotaExceeded, midnight, 0),
 				"an invalid token": networktest.StopsWith(networktest.Interceptor{
 					Part: channelCall, Status: 401, Body: reason(401, "authError"),
-				}, network.AuthRefresh, time.Time{}, 0),
+				}, network.RefreshRequired, time.Time{}, 0),
 				"a scope is missing": networktest.StopsWith(networktest.Interceptor{
 					Part: channelCall, Status: 403, Body: reason(403, "insufficientPermissions"),
-				}, network.Unapproved, time.Time{}, 0),
+				}, network.AppNotApproved, time.Time{}, 0),
 				"a failure": networktest.StopsWith(networktest.Interceptor{Part: videoCall, Status: 503},
 					network.Transient, time.Time{}, 0),
 				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: videoCall, Status: 200, Body: "["},
@@ -246,8 +262,9 @@ func reason(status int, reason string) string {
 	return fmt.Sprintf(`{"error":{"code":%d,"message":"said","errors":[{"reason":%q}]}}`, status, reason)
 }
 
-func retryCase(now time.Time, reason, header string, class network.Class, after time.Time) networktest.Repeat {
-	answer := networktest.Answer{Status: http.StatusForbidden, Header: http.Header{"Retry-After": {header}}, Body: apiFailure(reason)}
+func retryCase(now time.Time, reason, header string, class network.ErrorClass, after time.Time) networktest.Repeat {
+	answer := networktest.StubResponse{Status: http.StatusForbidden, Header: http.Header{"Retry-After": {header}},
+		Body: apiFailure(reason)}
 	return networktest.Repeat{Call: 1, Answer: answer, At: now, Class: class, After: after}
 }
 
@@ -291,7 +308,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 		return `{"nextPageToken":"` + next + `","items":[` + strings.Join(items, ",") + `]}`
 	}
 	session := func(
-		status int, header, session, list string, verdict network.Verdict, class network.Class, id string,
+		status int, header, session, list string, verdict network.Verdict, class network.ErrorClass, id string,
 	) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: queriedDraft, Later: time.Hour, Answer: uploads(status, header, session, list), Verdict: verdict,
@@ -310,8 +327,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"more bytes than the file has": session(308, "bytes=0-100", "", own, network.Unknown, network.Transient, ""),
 		"invalid range":                session(308, "bytes=5-49", "", own, network.Unknown, network.Transient, ""),
 		"an outage":                    session(503, "", "", own, network.Unknown, network.Transient, ""),
-		"throttled":                    session(429, "", "", own, network.Unknown, network.Rate, ""),
-		"an invalid token":             session(401, "", "", own, network.Unknown, network.AuthRefresh, ""),
+		"throttled":                    session(429, "", "", own, network.Unknown, network.RateLimited, ""),
+		"an invalid token":             session(401, "", "", own, network.Unknown, network.RefreshRequired, ""),
 		"gone, listed":                 session(404, "", "", own, network.Published, "", "video1"),
 		"gone, video listed":           session(410, "", "", own, network.Published, "", "video1"),
 		"gone, other videos": session(404, "", "",
@@ -320,10 +337,11 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"gone, no list yet": session(404, "", "", `{"error":{"errors":[{"reason":"playlistNotFound"}]}}`,
 			network.Absent, network.Transient, ""),
 		"gone, rejected": session(404, "", "", `{"error":{"errors":[{"reason":"quotaExceeded"}]}}`,
-			network.Unknown, network.Quota, ""),
+			network.Unknown, network.QuotaExceeded, ""),
 		"gone, twice": session(404, "", "", list("", item("video1", "x", now), item("video2", "x", now)),
-			network.Unknown, network.Uncertain, ""),
-		"gone, list incomplete": session(404, "", "", list("more", item("video2", "y", now)), network.Unknown, network.Uncertain, ""),
+			network.Unknown, network.OutcomeUnknown, ""),
+		"gone, list incomplete": session(404, "", "", list("more", item("video2", "y", now)), network.Unknown,
+			network.OutcomeUnknown, ""),
 		"gone, only older uploads left": session(404, "", "", list("more", item("video2", "y", now), item("video3", "y", old)),
 			network.Absent, network.Transient, ""),
 		"gone, no time": session(404, "", "", list("", item("video1", "x", "noon")), network.Unknown, network.Transient, ""),

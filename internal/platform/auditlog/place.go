@@ -11,36 +11,37 @@ import (
 // MaxCounted is the highest number of events that a Place counts.
 const MaxCounted = 10_000
 
-// Place is the position of a page of events among all selected events. Newer and Total are at most MaxCounted + 1.
-type Place struct {
+// PagePosition is the position of a page of events among all selected events. Newer and Total are at most MaxCounted + 1.
+type PagePosition struct {
 	Newer    int   // events on earlier pages
 	Total    int   // all selected events
 	Previous int64 // BeforeID of the previous page; 0 if that is the first page
 }
 
-// PlaceOf returns the place of a page among a team's events. size is the maximum number of events on a page.
-func PlaceOf(ctx context.Context, q db.Querier, team int64, page Page, size int) (Place, error) {
+// FindPosition returns the place of a page among a team's events. size is the maximum number of events on a page.
+func FindPosition(ctx context.Context, q db.Querier, team int64, page Page, size int) (PagePosition, error) {
 	before := page.BeforeID
 	page.BeforeID = 0
 	where, args := page.where(team)
-	return placeOf(ctx, q, where, args, before, size)
+	return findPosition(ctx, q, where, args, before, size)
 }
 
-// PlaceOfEntries returns the place of a page in the operator's list of events. size is the maximum number of events on
+// FindEntryPosition returns the place of a page in the operator's list of events. size is the maximum number of events on
 // a page.
-func PlaceOfEntries(ctx context.Context, q db.Querier, filter Filter, size int) (Place, error) {
+func FindEntryPosition(ctx context.Context, q db.Querier, filter Filter, size int) (PagePosition, error) {
 	filter, err := filter.bounded(ctx, q)
 	if err != nil {
-		return Place{}, err
+		return PagePosition{}, err
 	}
 	before := filter.BeforeID
 	filter.BeforeID = 0
 	where, args := filter.where()
-	return placeOf(ctx, q, where, args, before, size)
+	return findPosition(ctx, q, where, args, before, size)
 }
 
-func placeOf(ctx context.Context, q db.Querier, where string, args []any, before int64, size int) (Place, error) {
-	var out Place
+func findPosition(ctx context.Context, q db.Querier, where string, args []any, before int64, size int) (PagePosition,
+	error) {
+	var out PagePosition
 	var err error
 	if out.Total, err = count(ctx, q, where, args); err != nil || before == 0 {
 		return out, err

@@ -24,11 +24,11 @@ type Metric struct {
 	Since  time.Time `json:"since,omitzero"` // instead of Value, for the age of something
 }
 
-// Measure is a set of metrics that are measured together.
-type Measure struct {
-	Name  string // identifies the measure on all nodes; must not change
-	Every time.Duration
-	Do    func(context.Context) ([]Metric, error)
+// Collector is a set of metrics that are measured together.
+type Collector struct {
+	Name     string // identifies the measure on all nodes; must not change
+	Interval time.Duration
+	Collect  func(context.Context) ([]Metric, error)
 }
 
 // Measurement is the last result of a measure.
@@ -40,14 +40,14 @@ type Measurement struct {
 
 // Service measures metrics and reads the results.
 type Service struct {
-	db       *db.DB
-	measures []Measure
-	last     []atomic.Pointer[Measurement] // last measurement of each measure
+	db         *db.DB
+	collectors []Collector
+	last       []atomic.Pointer[Measurement] // last measurement of each measure
 }
 
 // New returns a service for the measures.
-func New(d *db.DB, measures ...Measure) *Service {
-	return &Service{db: d, measures: measures, last: make([]atomic.Pointer[Measurement], len(measures))}
+func New(d *db.DB, measures ...Collector) *Service {
+	return &Service{db: d, collectors: measures, last: make([]atomic.Pointer[Measurement], len(measures))}
 }
 
 // pollInterval is how often a node reads the measurements and checks whether a measurement is due.
@@ -68,14 +68,14 @@ func (s *Service) Last() []Measurement {
 // Run reads the measurements every pollInterval until the context ends. If measures is true, it also takes measurements
 // that are due. Measures run concurrently, because some take long. If a measure fails, Run reports the error, keeps the
 // last measurement and tries again later.
-func (s *Service) Run(ctx context.Context, measures bool, report func(error)) {
+func (s *Service) Run(ctx context.Context, mayCollect bool, report func(error)) {
 	var all sync.WaitGroup
-	for i := range s.measures {
+	for i := range s.collectors {
 		all.Go(func() {
 			tick := time.NewTicker(pollInterval)
 			defer tick.Stop()
 			for {
-				if err := s.refresh(ctx, i, measures); err != nil && ctx.Err() == nil {
+				if err := s.refresh(ctx, i, mayCollect); err != nil && ctx.Err() == nil {
 					report(err)
 				}
 				select {
@@ -90,20 +90,20 @@ func (s *Service) Run(ctx context.Context, measures bool, report func(error)) {
 }
 
 // Once reads every measurement. If measures is true, it first takes measurements that are due.
-func (s *Service) Once(ctx context.Context, measures bool) error {
+func (s *Service) Once(ctx context.Context, mayCollect bool) error {
 	var failed error
-	for i := range s.measures {
-		failed = errors.Join(failed, s.refresh(ctx, i, measures))
+	for i := range s.collectors {
+		failed = errors.Join(failed, s.refresh(ctx, i, mayCollect))
 	}
 	return failed
 }
 
-func (s *Service) refresh(ctx context.Context, i int, measures bool) error {
+func (s *Service) refresh(ctx context.Context, i int, mayCollect bool) error {
 	var failed error
-	if measures {
-		failed = s.measure(ctx, s.measures[i])
+	if mayCollect {
+		failed = s.measure(ctx, s.collectors[i])
 	}
-	out, err := s.read(ctx, s.measures[i].Name)
+	out, err := s.read(ctx, s.collectors[i].Name)
 	if err == nil {
 		s.last[i].Store(&out)
 	}
@@ -112,13 +112,13 @@ func (s *Service) refresh(ctx context.Context, i int, measures bool) error {
 
 // measure takes a measurement if it is due. If the measurement fails or the node dies, it is due again after the usual
 // interval.
-func (s *Service) measure(ctx context.Context, m Measure) error {
+func (s *Service) measure(ctx context.Context, m Collector) error {
 	mine, err := s.claim(ctx, m)
 	if err != nil || !mine {
 		return err
 	}
 	at := s.db.Now() // the metrics are at least as recent as this time
-	metrics, err := m.Do(ctx)
+	metrics, err := m.Collect(ctx)
 	if err != nil {
 		return fmt.Errorf("measuring %s: %w", m.Name, err)
 	}
@@ -138,7 +138,7 @@ func (s *Service) measure(ctx context.Context, m Measure) error {
 
 // claim claims the measure for this node if it is due, and reports whether it did. It writes only if the measure is
 // due.
-func (s *Service) claim(ctx context.Context, m Measure) (bool, error) {
+func (s *Service) claim(ctx context.Context, m Collector) (bool, error) {
 	var due int64
 	err := s.db.QueryRow(ctx, `SELECT due_at FROM cluster_stats WHERE name = ?`, m.Name).Scan(&due)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -152,7 +152,7 @@ func (s *Service) claim(ctx context.Context, m Measure) (bool, error) {
 		now := tx.Now()
 		taken, err = tx.Exec(ctx, `INSERT INTO cluster_stats (name, due_at) VALUES (?, ?)
 			ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE cluster_stats.due_at <= ?`,
-			m.Name, db.Micros(now.Add(m.Every)), db.Micros(now))
+			m.Name, db.Micros(now.Add(m.Interval)), db.Micros(now))
 		return err
 	})
 	if err != nil {

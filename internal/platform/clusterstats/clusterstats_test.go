@@ -30,11 +30,12 @@ func TestOneNodeMeasures(t *testing.T) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		var times atomic.Int64
 		since := clock.Now().Add(-time.Hour)
-		measure := clusterstats.Measure{Name: "loads", Every: 15 * time.Second, Do: func(context.Context) ([]clusterstats.Metric, error) {
-			return []clusterstats.Metric{
-				{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(times.Add(1))}, {Name: "age", Since: since},
-			}, nil
-		}}
+		measure := clusterstats.Collector{Name: "loads", Interval: 15 * time.Second,
+			Collect: func(context.Context) ([]clusterstats.Metric, error) {
+				return []clusterstats.Metric{
+					{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(times.Add(1))}, {Name: "age", Since: since},
+				}, nil
+			}}
 		d := open(t, url, clock)
 		nodes := []*clusterstats.Service{clusterstats.New(d, measure), clusterstats.New(d, measure), clusterstats.New(d, measure)}
 		reader := clusterstats.New(d, measure)
@@ -75,15 +76,17 @@ func TestFailingMeasure(t *testing.T) {
 		began := clock.Now()
 		broken := errors.New("table missing")
 		var fails bool
-		one := clusterstats.Measure{Name: "one", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Metric, error) {
-			if fails {
-				return nil, broken
-			}
-			return []clusterstats.Metric{{Name: "x", Value: 1}}, nil
-		}}
-		two := clusterstats.Measure{Name: "two", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Metric, error) {
-			return []clusterstats.Metric{{Name: "y", Value: 2}}, nil
-		}}
+		one := clusterstats.Collector{Name: "one", Interval: time.Minute,
+			Collect: func(context.Context) ([]clusterstats.Metric, error) {
+				if fails {
+					return nil, broken
+				}
+				return []clusterstats.Metric{{Name: "x", Value: 1}}, nil
+			}}
+		two := clusterstats.Collector{Name: "two", Interval: time.Minute,
+			Collect: func(context.Context) ([]clusterstats.Metric, error) {
+				return []clusterstats.Metric{{Name: "y", Value: 2}}, nil
+			}}
 		s := clusterstats.New(open(t, url, clock), one, two)
 		if got := s.Last(); len(got) != 0 {
 			t.Fatalf("before anything was read: %v", got)

@@ -265,8 +265,8 @@ func LimitClause(rows int) string {
 	return " LIMIT " + strconv.Itoa(limit+1)
 }
 
-// Flag returns the stored form of a boolean.
-func Flag(on bool) int64 {
+// BoolToInt returns the stored form of a boolean.
+func BoolToInt(on bool) int64 {
 	if on {
 		return 1
 	}

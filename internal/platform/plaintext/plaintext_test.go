@@ -36,7 +36,7 @@ func TestUnlinked(t *testing.T) {
 		"www.evil.tld\u202e\r\nBcc: a@b": "www.\u200cevil.\u200ctld Bcc:\u200c a@\u200cb",
 		strings.Repeat("x ", 13) + "x":   strings.Repeat("x ", 11) + "x…",
 	} {
-		if got := plaintext.Unlink(name, 24); got != want {
+		if got := plaintext.BreakLinks(name, 24); got != want {
 			t.Errorf("Unlinked(%q) = %q, want %q", name, got, want)
 		}
 	}

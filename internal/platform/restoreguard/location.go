@@ -122,7 +122,7 @@ func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current locat
 	if err != nil {
 		return current, err
 	}
-	if !state.IsHeld() || state.Cause == ByHand {
+	if !state.IsHeld() || state.Cause == Manual {
 		current.Timeline = 0
 	}
 	return current, nil
@@ -133,7 +133,7 @@ func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current locat
 func (s *Service) holdReason(previous, current location, starts, markCount int64) Cause {
 	switch {
 	case markCount > starts && (starts > 0 || previous != location{}): // HoldRestored sets both to zero
-		return WentBack
+		return RolledBack
 	case previous == location{}:
 		return ""
 	case !previous.sameAs(current):

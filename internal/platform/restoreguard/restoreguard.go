@@ -22,8 +22,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Free is an SQL condition that is true while the database is not on hold.
-const Free = `NOT EXISTS (SELECT 1 FROM hold WHERE held_at > 0)`
+// NotHeld is an SQL condition that is true while the database is not on hold.
+const NotHeld = `NOT EXISTS (SELECT 1 FROM hold WHERE held_at > 0)`
 
 // Cause is the reason for a hold.
 type Cause string
@@ -32,9 +32,9 @@ type Cause string
 const (
 	Restored   Cause = "restored"    // restored from a backup
 	Copied     Cause = "copied"      // the database is at another location
-	WentBack   Cause = "went_back"   // the database is older than before
+	RolledBack Cause = "went_back"   // the database is older than before
 	FailedOver Cause = "failed_over" // a PostgreSQL replica, which may lack the last commits, took over
-	ByHand     Cause = "by_hand"
+	Manual     Cause = "by_hand"
 )
 
 // Text returns the reason in words.
@@ -44,11 +44,11 @@ func (c Cause) Text() string {
 		return "this database was restored from a backup"
 	case Copied:
 		return "this database was copied or moved to another place"
-	case WentBack:
+	case RolledBack:
 		return "an earlier copy replaced the database file"
 	case FailedOver:
 		return "a PostgreSQL replica took over, which may lack the last commits"
-	case ByHand:
+	case Manual:
 		return "the operator put it on hold"
 	}
 	return "the database is on hold"
@@ -123,7 +123,7 @@ const maxReason = 200 // characters
 // Hold puts the database on hold manually. If it is already on hold, only the operator's text changes.
 func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
-		_, err := s.set(ctx, tx, ByHand, tx.Now())
+		_, err := s.set(ctx, tx, Manual, tx.Now())
 		return err
 	})
 }
@@ -193,7 +193,7 @@ func (s *Service) set(ctx context.Context, tx *db.Tx, why Cause, since time.Time
 	if err := bumpAccessVersion(ctx, tx); err != nil {
 		return false, err
 	}
-	if why != ByHand {
+	if why != Manual {
 		exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
 		if err := auditlog.AdvanceIDs(exec, s.db.Postgres(), tx.Now()); err != nil {
 			return false, err
@@ -229,9 +229,9 @@ func Lift(ctx context.Context, tx *db.Tx, detail map[string]any) error {
 
 const pollInterval = 500 * time.Millisecond
 
-// RunWhileFree runs work until the context ends. A hold cancels the work's context. When the hold is lifted, the work
+// RunUnlessHeld runs work until the context ends. A hold cancels the work's context. When the hold is lifted, the work
 // starts again.
-func (s *Service) RunWhileFree(ctx context.Context, report func(error), work func(context.Context)) {
+func (s *Service) RunUnlessHeld(ctx context.Context, report func(error), work func(context.Context)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var stop func()

@@ -37,7 +37,7 @@ func TestRunWithoutHold(t *testing.T) {
 		began, ended, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(over)
-			s.RunWhileFree(ctx, func(err error) { t.Error(err) }, func(ctx context.Context) {
+			s.RunUnlessHeld(ctx, func(err error) { t.Error(err) }, func(ctx context.Context) {
 				began <- struct{}{}
 				<-ctx.Done()
 				ended <- struct{}{}
@@ -69,14 +69,16 @@ func TestHoldTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		second, err := s.Hold(t.Context(), "a great flood")
-		if err != nil || second.HeldAt != first.HeldAt || second.Reason != "a great flood" || second.Cause != restoreguard.ByHand {
+		if err != nil || second.HeldAt != first.HeldAt || second.Reason != "a great flood" ||
+			second.Cause != restoreguard.Manual {
 			t.Errorf("held again: %+v %v", second, err)
 		}
 		if _, err := s.Hold(t.Context(), "two\nlines"); err == nil {
 			t.Error("a reason of two lines is accepted")
 		}
 		var free int
-		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams WHERE `+restoreguard.Free).Scan(&free); err != nil {
+		if err := d.QueryRow(t.Context(),
+			`SELECT COUNT(*) FROM teams WHERE `+restoreguard.NotHeld).Scan(&free); err != nil {
 			t.Fatal(err)
 		}
 		if err := lift(d); err != nil {
@@ -278,7 +280,7 @@ func TestMarkSuffices(t *testing.T) {
 		t.Errorf("one that was never served is held: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{}', starts = 1`)
-	if state := checkState(t, s); state.Cause != restoreguard.WentBack {
+	if state := checkState(t, s); state.Cause != restoreguard.RolledBack {
 		t.Errorf("an older one: %+v", state)
 	}
 }

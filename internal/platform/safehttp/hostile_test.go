@@ -136,7 +136,7 @@ func hostile(t *testing.T) (*Client, *zone, string) {
 	v6 := setTrap(t, "[::1]:"+port)
 	z := newZone(t, map[string][][]string{"*": always("127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::")})
 	number := netip.MustParseAddrPort(v4.listener.Addr().String()).Port()
-	client, err := newClient(Options{Resolver: z.resolver, Own: []string{"app.own.example.org"}}, number)
+	client, err := newClient(Options{Resolver: z.resolver, OwnHosts: []string{"app.own.example.org"}}, number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func FuzzCheck(f *testing.F) {
 	for _, address := range slices.Concat(byText, byTextToo, byConnecting) {
 		f.Add(strings.ReplaceAll(address, "PORT", "443"))
 	}
-	client, err := New(Options{Own: []string{"app.own.example.org"}})
+	client, err := New(Options{OwnHosts: []string{"app.own.example.org"}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestRedirectTargets(t *testing.T) {
 		}
 		w.Header()["Location"] = targets
 		w.WriteHeader(status)
-	}, func(o *Options) { o.Own = []string{"app.own.example.org"} })
+	}, func(o *Options) { o.OwnHosts = []string{"app.own.example.org"} })
 	w.zone.set("private.example.org", always("127.0.0.2"))
 	traps := []*trap{setTrap(t, "127.0.0.2:"+w.port), setTrap(t, "[::1]:"+w.port)}
 	to := func(t *testing.T, code string, locations ...string) {

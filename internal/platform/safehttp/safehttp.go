@@ -39,8 +39,8 @@ type Options struct {
 	// IP network such as 10.1.0.0/16, or an IP address. Allowed hosts may be used with any port. Other names that
 	// resolve to an address in a listed network may only be used with port 443.
 	Allow []string
-	// Own lists the service's own hosts, in the same format. They are rejected unless they are in Allow.
-	Own []string
+	// OwnHosts lists the service's own hosts, in the same format. They are rejected unless they are in Allow.
+	OwnHosts []string
 
 	RootCAs   *x509.CertPool // the system's if nil
 	Resolver  *net.Resolver  // net.DefaultResolver if nil
@@ -68,7 +68,7 @@ func newClient(opts Options, port uint16) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the allowed hosts: %w", err)
 	}
-	own, err := newHosts(opts.Own)
+	own, err := newHosts(opts.OwnHosts)
 	if err != nil {
 		return nil, fmt.Errorf("reading the service's own hosts: %w", err)
 	}

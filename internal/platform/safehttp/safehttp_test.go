@@ -90,7 +90,7 @@ func TestNames(t *testing.T) {
 func TestAllowed(t *testing.T) {
 	w := newEnv(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, func(o *Options) {
 		o.Allow = []string{standsIn, "10.1.0.0/16", "fd00::/8", "minio", ".files.internal", "own.example.org"}
-		o.Own = []string{"own.example.org", "app.example.org", "127.0.0.1", "localhost"}
+		o.OwnHosts = []string{"own.example.org", "app.example.org", "127.0.0.1", "localhost"}
 	})
 	for _, address := range []string{
 		"https://127.0.0.1/", "https://127.0.0.1:9000/", "https://10.1.2.3:1/", "https://[fd00::1]:65535/", "https://[FD00:0::1]/",
@@ -138,7 +138,7 @@ func TestBadOptions(t *testing.T) {
 		if _, err := New(Options{Allow: []string{entry}}); err == nil {
 			t.Errorf("%q may be allowed", entry)
 		}
-		if _, err := New(Options{Own: []string{entry}}); err == nil {
+		if _, err := New(Options{OwnHosts: []string{entry}}); err == nil {
 			t.Errorf("%q may be our own", entry)
 		}
 	}

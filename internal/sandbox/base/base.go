@@ -21,22 +21,22 @@ import (
 
 // Options are the settings of a sandbox. Outside tests, use the zero value.
 type Options struct {
-	Now   func() time.Time                     // time.Now by default
-	After func(time.Duration) <-chan time.Time // time.After by default; used for [sandbox:slow=…]
-	URL   string                               // base URL that clients use; taken from each request by default
-	Ready time.Duration                        // how long networks process uploaded media
+	Now            func() time.Time                     // time.Now by default
+	After          func(time.Duration) <-chan time.Time // time.After by default; used for [sandbox:slow=…]
+	URL            string                               // base URL that clients use; taken from each request by default
+	ProcessingTime time.Duration                        // how long networks process uploaded media
 }
 
 // Server holds the store, the clock and the base URL that all networks of the sandbox share.
 type Server struct {
-	Store   *store.Store
-	Now     func() time.Time
-	after   func(time.Duration) <-chan time.Time
-	url     string
-	Ready   time.Duration
-	key     []byte // HMAC key for passwords and tokens
-	closing chan struct{}
-	once    sync.Once
+	Store          *store.Store
+	Now            func() time.Time
+	after          func(time.Duration) <-chan time.Time
+	url            string
+	ProcessingTime time.Duration
+	key            []byte // HMAC key for passwords and tokens
+	closing        chan struct{}
+	once           sync.Once
 }
 
 // Open returns a server for the data in dir. It creates dir if necessary.
@@ -46,8 +46,9 @@ func Open(dir string, opts Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		Store: opened, Now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"), Ready: opts.Ready,
-		closing: make(chan struct{}),
+		Store: opened, Now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"),
+		ProcessingTime: opts.ProcessingTime,
+		closing:        make(chan struct{}),
 	}
 	if s.Now == nil {
 		s.Now = time.Now

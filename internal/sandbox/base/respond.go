@@ -108,7 +108,7 @@ func Respond[E error](
 	rejected, isRejected := errors.AsType[E](err)
 	switch {
 	case errors.Is(err, marker.ErrLost):
-		Cut(w)
+		CloseConnection(w)
 	case isRejected:
 		reject(rejected)
 	case err != nil:
@@ -136,8 +136,8 @@ func WriteJSON(w http.ResponseWriter, status int, answer any) {
 	_, _ = w.Write(append(body, '\n')) // the client may have disconnected
 }
 
-// Cut closes the connection without a response.
-func Cut(w http.ResponseWriter) {
+// CloseConnection closes the connection without a response.
+func CloseConnection(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler) // makes net/http close the connection

@@ -44,7 +44,7 @@ type videoJob struct {
 func (b *Network) jobView(j videoJob) map[string]any {
 	view := map[string]any{"jobId": j.id, "did": j.account, "state": "JOB_STATE_ENCODING", "progress": 50}
 	switch {
-	case b.Now().Sub(j.made) < b.Ready:
+	case b.Now().Sub(j.made) < b.ProcessingTime:
 	case j.file.MIME != "video/mp4":
 		view["state"], view["failureCode"] = "JOB_STATE_FAILED", "validation_failure"
 		view["error"], view["message"] = "validation_failure", "The file is not a video"

@@ -11,13 +11,13 @@ import (
 
 // swap is an optional precondition on the current record: that it does not exist, or that it has a specific CID.
 type swap struct {
-	given bool   // false accepts any state
+	isSet bool   // false accepts any state
 	cid   string // of the required record; empty if there must be no record
 }
 
 // UnmarshalJSON also handles null, which means that there must be no record. It is not called if the member is missing.
 func (s *swap) UnmarshalJSON(raw []byte) error {
-	s.given = true
+	s.isSet = true
 	if string(raw) == "null" {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (s *swap) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (s swap) allows(current string) bool { return !s.given || s.cid == current }
+func (s swap) allows(current string) bool { return !s.isSet || s.cid == current }
 
 // recordInput is the body of a call that writes a record.
 type recordInput struct {

@@ -55,7 +55,7 @@ func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
 	case strings.HasPrefix(name, world.PrefixFailing):
 		base.WriteJSON(w, http.StatusInternalServerError, apiError{"internal"})
 	case strings.HasPrefix(name, world.PrefixSlow) && !s.Pause(world.SlowDelay):
-		base.Cut(w)
+		base.CloseConnection(w)
 	default:
 		return true
 	}

@@ -61,7 +61,7 @@ func fileContent(size, id, extension string) ([]byte, error) {
 	}
 	for _, s := range append([]image.Point{world.AvatarSize}, world.PictureSizes...) {
 		if size == fmt.Sprintf("%dx%d", s.X, s.Y) {
-			return picture(s, world.Dice("picture", id))
+			return picture(s, world.NewRand("picture", id))
 		}
 	}
 	return nil, errNoFile

@@ -46,7 +46,7 @@ func (q *mediaQuery) posts(format string) []Item {
 // playlists returns the oldest videos, 4 to 15 depending on the profile.
 func (q *mediaQuery) playlists() []Item {
 	videos := q.posts(world.FormatVideo)
-	return videos[max(0, len(videos)-4-q.profile.Dice("playlists").IntN(12)):]
+	return videos[max(0, len(videos)-4-q.profile.NewRand("playlists").IntN(12)):]
 }
 
 // stories returns the stories of the last 24 hours.
@@ -65,7 +65,7 @@ func stories(p world.Profile, now time.Time) []Item {
 
 // dayStories returns the stories of a day, at most three, newest first.
 func dayStories(p world.Profile, day int64) []Item {
-	rng := p.Dice("stories", strconv.FormatInt(day, 10))
+	rng := p.NewRand("stories", strconv.FormatInt(day, 10))
 	var items []Item
 	for range 3 {
 		if rng.IntN(2) == 0 {
@@ -84,7 +84,7 @@ func dayStories(p world.Profile, day int64) []Item {
 
 // highlights returns the profile's oldest stories from before day, 4 to 15 depending on the profile.
 func highlights(p world.Profile, day int64) []Item {
-	count := 4 + p.Dice("highlights").IntN(12)
+	count := 4 + p.NewRand("highlights").IntN(12)
 	firstDay := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().Days)
 	var items []Item
 	for storyDay := firstDay; storyDay < day && len(items) < count; storyDay++ {

@@ -193,7 +193,7 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id st
 // comments describes the comments of Pages.
 func (n *Network) comments() graph.Comments {
 	return graph.Comments{
-		As: n.asPage, Longest: 8000, Scopes: []string{"pages_manage_engagement"},
+		AsCaller: n.asPage, MaxLength: 8000, Scopes: []string{"pages_manage_engagement"},
 		NewID: func(post store.Post) string {
 			return post.ID[strings.LastIndexByte(post.ID, '_')+1:] + "_" + base.StableID("9", base.NewID())
 		},

@@ -73,7 +73,7 @@ func (n *Network) createPhoto(r *http.Request) (any, error) {
 	m.Alt = r.Form.Get("alt_text_custom")
 	c.Media = []store.Medium{m}
 	err = n.asPage(r, func(t store.Tx, _ store.Account, _ store.Token) error {
-		c.Made = n.Now()
+		c.CreatedAt = n.Now()
 		return graph.InsertContainer(r.Context(), t, Name, &c)
 	})
 	return map[string]string{"id": c.ID()}, err
@@ -180,7 +180,7 @@ func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []
 	if len(photos) == 0 && len(last) > 0 && len(last[0].Media) == 0 && last[0].Text == p.Text {
 		return errDuplicate
 	}
-	container := graph.Container{Account: p.Account, MediaType: mediaTypePost, Text: p.Text, Made: n.Now()}
+	container := graph.Container{Account: p.Account, MediaType: mediaTypePost, Text: p.Text, CreatedAt: n.Now()}
 	if err := graph.InsertContainer(r.Context(), t, Name, &container); err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func newAttachment(p store.Post) map[string]any {
 	parts := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {
 		parts[i] = map[string]any{"type": "photo", "description": m.Alt}
-		if m.Video() {
+		if m.IsVideo() {
 			parts[i]["type"] = "video_inline"
 		}
 	}

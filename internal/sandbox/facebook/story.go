@@ -65,7 +65,7 @@ func (n *Network) listStories(r *http.Request) (any, error) {
 
 func (n *Network) storyView(r *http.Request, p store.Post) map[string]any {
 	kind, media := "photo", parseBody(p).Photo
-	if len(p.Media) > 0 && p.Media[0].Video() {
+	if len(p.Media) > 0 && p.Media[0].IsVideo() {
 		kind, media = "video", p.ID
 	}
 	return map[string]any{

@@ -247,7 +247,7 @@ func (n *Network) checkMarkers(r *http.Request, t store.Tx, v video) (bool, erro
 
 func (n *Network) videoStatus(v video) string {
 	switch {
-	case !v.finished.IsZero() && n.Now().Sub(v.finished) < n.Ready:
+	case !v.finished.IsZero() && n.Now().Sub(v.finished) < n.ProcessingTime:
 		return "processing"
 	case !v.finished.IsZero() && v.failure != "":
 		return "error"

@@ -11,10 +11,10 @@ import (
 
 // Comments describes how a network handles comments of accounts on their own posts.
 type Comments struct {
-	// As calls a function in a transaction with the account of the request's token.
-	As      func(*http.Request, func(store.Tx, store.Account, store.Token) error) error
-	Longest int      // characters
-	Scopes  []string // a token must have one of them
+	// AsCaller calls a function in a transaction with the account of the request's token.
+	AsCaller  func(*http.Request, func(store.Tx, store.Account, store.Token) error) error
+	MaxLength int      // characters
+	Scopes    []string // a token must have one of them
 	// NewID returns the ID of a new comment on a post.
 	NewID func(post store.Post) string
 	// View returns a comment in the API's format.
@@ -28,7 +28,7 @@ func (api *API) CreateComment(c Comments) func(*http.Request) (any, error) {
 			var out marker.Outcome
 			err := api.onOwnPost(r, c, func(t store.Tx, p store.Post, token store.Token) error {
 				text := r.Form.Get("message")
-				if strings.TrimSpace(text) == "" || len([]rune(text)) > c.Longest {
+				if strings.TrimSpace(text) == "" || len([]rune(text)) > c.MaxLength {
 					return InvalidParameter("The comment is empty or too long")
 				}
 				var err error
@@ -43,7 +43,7 @@ func (api *API) CreateComment(c Comments) func(*http.Request) (any, error) {
 
 // onOwnPost calls do with the caller's post whose ID is in the path.
 func (api *API) onOwnPost(r *http.Request, c Comments, do func(store.Tx, store.Post, store.Token) error) error {
-	return c.As(r, func(t store.Tx, a store.Account, token store.Token) error {
+	return c.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 		if err := api.RequireScope(r.Context(), t, token, c.Scopes...); err != nil {
 			return err
 		}

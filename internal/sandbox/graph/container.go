@@ -25,7 +25,7 @@ type Container struct {
 	ReplyTo   string // ID of the post that the post replies to
 	Media     []store.Medium
 	Failure   string // why processing failed
-	Made      time.Time
+	CreatedAt time.Time
 	Post      string            // ID of the published post
 	Options   map[string]string // further parameters of the network
 }
@@ -44,7 +44,7 @@ func (c Container) PostID() string { return fmt.Sprintf(postPrefix+"%015d", c.se
 
 // Status returns the container's status. The container is in progress for the duration processing after its creation.
 func (c Container) Status(now time.Time, processing time.Duration) string {
-	age := now.Sub(c.Made)
+	age := now.Sub(c.CreatedAt)
 	switch {
 	case c.Post != "":
 		return "PUBLISHED"
@@ -63,7 +63,7 @@ func (c Container) Withhold(platform string, now time.Time) error {
 	if c.Post == "" {
 		return nil
 	}
-	return marker.Withhold(platform, c.Text, c.Made, now)
+	return marker.Withhold(platform, c.Text, c.CreatedAt, now)
 }
 
 // notFoundFor is how long marker.NotFound hides a ready container.
@@ -71,7 +71,7 @@ const notFoundFor = 5 * time.Second
 
 // checkVisible returns an error if a marker hides the container and the container is younger than age.
 func (c Container) checkVisible(platform string, now time.Time, age time.Duration) error {
-	if c.Post != "" || now.Sub(c.Made) >= age || !marker.Read(c.Text, platform).Has(marker.NotFound) {
+	if c.Post != "" || now.Sub(c.CreatedAt) >= age || !marker.Read(c.Text, platform).Has(marker.NotFound) {
 		return nil
 	}
 	return &Error{
@@ -93,7 +93,8 @@ func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Contai
 	err = t.QueryRowContext(ctx,
 		`insert into containers (platform, account, form, item, text, media, failure, made_at)
 		values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
-		platform, c.Account, c.MediaType, c.Item, c.Text, string(media), c.Failure, c.Made.UnixMilli()).Scan(&c.seq)
+		platform, c.Account, c.MediaType, c.Item, c.Text, string(media), c.Failure,
+		c.CreatedAt.UnixMilli()).Scan(&c.seq)
 	if err != nil {
 		return fmt.Errorf("saving a container: %w", err)
 	}
@@ -137,7 +138,7 @@ func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Contai
 	if err != nil {
 		return Container{}, false, fmt.Errorf("finding a container: %w", err)
 	}
-	c.Made = time.UnixMilli(made)
+	c.CreatedAt = time.UnixMilli(made)
 	return c, true, nil
 }
 

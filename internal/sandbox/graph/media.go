@@ -110,7 +110,7 @@ func (api *API) CreateContainer(r *http.Request, fill func(*Container) error) (a
 		return nil, err
 	}
 	err = api.Store.InTx(r.Context(), func(t store.Tx) error {
-		c.Made = api.Now()
+		c.CreatedAt = api.Now()
 		return InsertContainer(r.Context(), t, api.Platform, &c)
 	})
 	return map[string]string{"id": c.ID()}, err
@@ -133,7 +133,7 @@ func (api *API) FillCarousel(r *http.Request, c *Container, maxParts int) error 
 				return err
 			case !found || child.Account != c.Account || !child.Item:
 				return ErrNoObject
-			case child.Status(api.Now(), api.Ready) != "FINISHED":
+			case child.Status(api.Now(), api.ProcessingTime) != "FINISHED":
 				return errNotReady
 			}
 			c.Media = append(c.Media, child.Media...)

@@ -48,7 +48,7 @@ func (api *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (C
 			Status: http.StatusBadRequest, Code: 24, Subcode: 2207006, Message: "The requested resource does not exist",
 		}
 	}
-	switch c.Status(api.Now(), api.Ready) {
+	switch c.Status(api.Now(), api.ProcessingTime) {
 	case "PUBLISHED":
 		return Container{}, InvalidParameter("The container has been published already")
 	case "EXPIRED":
@@ -56,7 +56,7 @@ func (api *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (C
 			Status: http.StatusBadRequest, Code: 24, Subcode: 2207008, Message: "The container has expired",
 		}
 	case "FINISHED":
-		return c, c.checkVisible(api.Platform, api.Now(), api.Ready+notFoundFor)
+		return c, c.checkVisible(api.Platform, api.Now(), api.ProcessingTime+notFoundFor)
 	}
 	return Container{}, errNotReady
 }
@@ -111,7 +111,7 @@ func (c Container) postMediaType() string {
 	switch {
 	case c.MediaType != Stories:
 		return PostMediaTypes[c.MediaType]
-	case len(c.Media) > 0 && c.Media[0].Video():
+	case len(c.Media) > 0 && c.Media[0].IsVideo():
 		return PostMediaTypes["VIDEO"]
 	}
 	return PostMediaTypes["IMAGE"]

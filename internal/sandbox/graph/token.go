@@ -159,7 +159,7 @@ const strictClient = "-require-app-secret"
 
 var proofPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// If the app requires a proof of its secret, CheckProof rejects a call that contains neither the secret nor a proof.
+// CheckProof rejects a call that contains neither the app's secret nor a proof of it, if the app requires a proof.
 // The sandbox does not know the secret, so it checks only the proof's format.
 func CheckProof(r *http.Request, token store.Token) error {
 	isProven := r.Form.Has("client_secret") || proofPattern.MatchString(r.Form.Get("appsecret_proof"))

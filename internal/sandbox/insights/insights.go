@@ -22,7 +22,7 @@ var followersSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Followers returns an account's number of followers at a time. The number depends only on the arguments.
 func Followers(platform, account string, now time.Time) int64 {
-	rng := world.Dice("followers", platform, account)
+	rng := world.NewRand("followers", platform, account)
 	initial := math.Exp(7.6 + 0.7*rng.NormFloat64())
 	dailyGrowth := 0.0002 + 0.0008*rng.Float64()
 	days := max(0, now.Sub(followersSince).Hours()/oneDay.Hours())
@@ -32,7 +32,7 @@ func Followers(platform, account string, now time.Time) int64 {
 // Count returns the counts of a post at a time. The counts depend only on the post and its age. The final counts are
 // log-normal and proportional to the followers that the account had when it posted.
 func Count(p store.Post, now time.Time) Counts {
-	rng := world.Dice("tally", p.Platform, p.ID)
+	rng := world.NewRand("tally", p.Platform, p.ID)
 	logNormal := func(mean, deviation float64) float64 { return math.Exp(mean + deviation*rng.NormFloat64()) }
 	views := float64(Followers(p.Platform, p.Account, p.At)) * logNormal(-0.6, 0.8) * mediaFactor(p) *
 		settledShare(now.Sub(p.At))
@@ -50,7 +50,7 @@ func mediaFactor(p store.Post) float64 {
 	switch {
 	case len(p.Media) > 1:
 		return 1.4
-	case len(p.Media) == 1 && p.Media[0].Video():
+	case len(p.Media) == 1 && p.Media[0].IsVideo():
 		return 1.6
 	case len(p.Media) == 1:
 		return 1.2

@@ -234,7 +234,7 @@ func childrenView(base string, post world.Post, f field) (any, error) {
 	for _, file := range post.Children() {
 		id := file.ID
 		if id == post.ID { // items have their own IDs
-			id = world.RandomID(world.Dice("part", post.ID))
+			id = world.RandomID(world.NewRand("part", post.ID))
 		}
 		view, err := selectFields(defaultID(f.fields), map[string]any{
 			"id": id, "media_type": "IMAGE", "media_url": base + "/vendor/files/" + file.Path(),

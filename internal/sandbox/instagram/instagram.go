@@ -95,8 +95,8 @@ func (n *Network) Handler() http.Handler {
 // comments describes Instagram's comments. The API returns no URLs of comments.
 func (n *Network) comments() graph.Comments {
 	return graph.Comments{
-		As:      n.AsCaller,
-		Longest: 2200, Scopes: []string{"instagram_business_manage_comments", "instagram_manage_comments"},
+		AsCaller:  n.AsCaller,
+		MaxLength: 2200, Scopes: []string{"instagram_business_manage_comments", "instagram_manage_comments"},
 		NewID: func(store.Post) string { return base.StableID("18", base.NewID()) },
 		View: func(_ *http.Request, c store.Post) map[string]any {
 			return map[string]any{

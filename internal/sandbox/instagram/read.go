@@ -56,7 +56,7 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, token
 		if err := c.Withhold(n.Platform, n.Now()); err != nil {
 			return nil, err
 		}
-		state := c.Status(n.Now(), n.Ready)
+		state := c.Status(n.Now(), n.ProcessingTime)
 		return map[string]any{"id": id, "status_code": state, "status": statusTexts[state] + c.Failure}, nil
 	}
 	p, found, err := t.Post(r.Context(), n.Platform, id)

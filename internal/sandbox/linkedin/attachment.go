@@ -56,7 +56,7 @@ func (n *Network) checkThumbnail(ctx context.Context, t store.Tx, in post) error
 		return nil
 	}
 	a, found, err := findAsset(ctx, t, in.Content.Article.Thumbnail)
-	if err == nil && (!found || a.owner != in.Author || a.video || a.status(n.Now(), n.Ready) != "AVAILABLE") {
+	if err == nil && (!found || a.owner != in.Author || a.video || a.status(n.Now(), n.ProcessingTime) != "AVAILABLE") {
 		err = invalid("The thumbnail is not an image of the author that is ready")
 	}
 	return err

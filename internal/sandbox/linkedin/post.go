@@ -197,7 +197,7 @@ func (n *Network) postMedia(ctx context.Context, t store.Tx, in post) ([]store.M
 			return nil, err
 		case !found || a.owner != in.Author || a.video && in.Content.Media == nil:
 			return nil, invalid("The post refers to media that the author may not use in this way")
-		case a.status(n.Now(), n.Ready) != "AVAILABLE":
+		case a.status(n.Now(), n.ProcessingTime) != "AVAILABLE":
 			return nil, invalid("The media are not ready to be published")
 		}
 		media = append(media, store.NewMedium(Name, a.owner, a.blob, m.Alt))
@@ -307,7 +307,7 @@ func (n *Network) describeAsset(r *http.Request) (any, error) {
 			return errDenied
 		}
 		a, err := c.asset(r.Context(), t, r.PathValue("urn"))
-		answer = map[string]any{"id": a.id, "owner": a.owner, "status": a.status(n.Now(), n.Ready)}
+		answer = map[string]any{"id": a.id, "owner": a.owner, "status": a.status(n.Now(), n.ProcessingTime)}
 		if answer["status"] == "PROCESSING_FAILED" {
 			answer["processingFailureReason"] = "The file is not a supported image or video"
 		}

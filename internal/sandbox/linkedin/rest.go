@@ -11,9 +11,9 @@ import (
 
 // apiError is an error in one of LinkedIn's formats.
 type apiError struct {
-	status int
-	body   map[string]any
-	again  bool // whether to send Retry-After
+	status         int
+	body           map[string]any
+	sendRetryAfter bool // whether to send Retry-After
 }
 
 func (e *apiError) Error() string {
@@ -61,7 +61,7 @@ var (
 	errInternal = reject(http.StatusInternalServerError, 0, "INTERNAL_SERVER_ERROR",
 		"Internal Server Error")
 	errRateLimited = &apiError{
-		status: http.StatusTooManyRequests, again: true,
+		status: http.StatusTooManyRequests, sendRetryAfter: true,
 		body: map[string]any{
 			"status": http.StatusTooManyRequests, "serviceErrorCode": 101, "code": "TOO_MANY_REQUESTS",
 			"message": "Resource level throttle limit for calls to this resource is reached.",
@@ -86,7 +86,7 @@ func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
 
 func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
 	reject := func(e *apiError) {
-		if e.again {
+		if e.sendRetryAfter {
 			w.Header().Set("Retry-After", "2")
 		}
 		base.WriteJSON(w, e.status, e.body)

@@ -82,7 +82,7 @@ func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marke
 	if !m.Has(marker) {
 		return false, nil
 	}
-	return t.SpendMarker(ctx, platform, postID, marker)
+	return t.ConsumeMarker(ctx, platform, postID, marker)
 }
 
 // LosesResponse reports whether a marker drops the response to a publication, and records that the marker has affected

@@ -242,7 +242,7 @@ func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (sto
 		return store.Token{}, false, err
 	}
 	active, err := t.SessionActive(ctx, o.Platform, token.Session)
-	return token, active && !token.Spent && o.Now().Before(token.Expires), err
+	return token, active && !token.Used && o.Now().Before(token.Expires), err
 }
 
 // FindAny returns the valid access token or refresh token with the given text, and reports whether there is one.
@@ -262,7 +262,7 @@ func (o *Provider) Redeem(ctx context.Context, t store.Tx, form url.Values) (sto
 		!verifiesChallenge(form.Get("code_verifier"), code.Challenge) {
 		return store.Token{}, false, err
 	}
-	return code, true, t.SpendToken(ctx, o.Platform, o.Hash(form.Get("code")))
+	return code, true, t.ConsumeToken(ctx, o.Platform, o.Hash(form.Get("code")))
 }
 
 // verifiesChallenge reports whether the verifier matches the PKCE challenge (RFC 7636, section 4.6). An empty challenge

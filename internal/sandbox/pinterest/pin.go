@@ -113,7 +113,7 @@ func (n *Network) video(ctx context.Context, t store.Tx, a store.Account, source
 	switch {
 	case err != nil:
 		return store.Medium{}, err
-	case !found || u.account != a.ID || u.status(n.Now(), n.Ready) != "succeeded":
+	case !found || u.account != a.ID || u.status(n.Now(), n.ProcessingTime) != "succeeded":
 		return store.Medium{}, invalid("The video is not ready to be pinned")
 	case source.KeyFrame == nil && source.CoverURL == "" && source.CoverData == "":
 		return store.Medium{}, invalid("A video needs a cover")

@@ -144,7 +144,7 @@ func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error)
 		if err != nil || !ok {
 			return store.Token{}, false, err
 		}
-		return old, true, t.SpendToken(r.Context(), n.Platform, n.Hash(text))
+		return old, true, t.ConsumeToken(r.Context(), n.Platform, n.Hash(text))
 	}
 	return store.Token{}, false, n.Errors.Unreadable
 }

@@ -55,8 +55,8 @@ type Medium struct {
 	Alt  string `json:"alt"`
 }
 
-// Video reports whether the medium is a video.
-func (m Medium) Video() bool { return strings.HasPrefix(m.Type, "video/") }
+// IsVideo reports whether the medium is a video.
+func (m Medium) IsVideo() bool { return strings.HasPrefix(m.Type, "video/") }
 
 const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
 
@@ -165,8 +165,8 @@ func (t Tx) DeletePost(ctx context.Context, platform, id string) error {
 	return t.Run(ctx, "deleting a post", `delete from posts where platform = ? and id = ?`, platform, id)
 }
 
-// SpendMarker records that a marker has affected a post, and reports whether this is the first time.
-func (t Tx) SpendMarker(ctx context.Context, platform, postID, marker string) (bool, error) {
+// ConsumeMarker records that a marker has affected a post, and reports whether this is the first time.
+func (t Tx) ConsumeMarker(ctx context.Context, platform, postID, marker string) (bool, error) {
 	result, err := t.ExecContext(ctx,
 		`insert into spent_markers (platform, post, marker) values (?, ?, ?) on conflict do nothing`,
 		platform, postID, marker)

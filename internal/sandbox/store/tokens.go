@@ -16,7 +16,7 @@ type Token struct {
 	Client              string // ID of the app
 	Redirect, Challenge string // redirect URI and PKCE challenge; only for codes
 	Issued, Expires     time.Time
-	Spent               bool
+	Used                bool
 }
 
 // SaveToken inserts a token under the hash of its text.
@@ -37,7 +37,7 @@ func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, err
 		`select kind, session, account, client, redirect, challenge, issued_at, expires_at, spent
 		from oauth_tokens where platform = ? and hash = ?`, platform, hash).
 		Scan(&token.Kind, &token.Session, &token.Account, &token.Client, &token.Redirect, &token.Challenge, &issued,
-			&expires, &token.Spent)
+			&expires, &token.Used)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Token{}, nil
 	}
@@ -48,8 +48,8 @@ func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, err
 	return token, nil
 }
 
-// SpendToken marks a token as used.
-func (t Tx) SpendToken(ctx context.Context, platform string, hash []byte) error {
+// ConsumeToken marks a token as used.
+func (t Tx) ConsumeToken(ctx context.Context, platform string, hash []byte) error {
 	return t.Run(ctx, "spending a token",
 		`update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform, hash)
 }

@@ -34,7 +34,7 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id st
 		if err := errors.Join(c.Withhold(Name, n.Now()), c.CheckVisible(Name, n.Now())); err != nil {
 			return nil, err
 		}
-		all := map[string]any{"id": id, "status": c.Status(n.Now(), n.Ready)}
+		all := map[string]any{"id": id, "status": c.Status(n.Now(), n.ProcessingTime)}
 		if all["status"] == "ERROR" {
 			all["error_message"] = c.Failure
 		}

@@ -251,7 +251,7 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 		if err == nil && !p.done.IsZero() {
 			err = marker.Withhold(Name, p.text, p.done, n.Now())
 		}
-		answer = p.status(n.Now(), n.Ready)
+		answer = p.status(n.Now(), n.ProcessingTime)
 		return err
 	})
 	return answer, err
@@ -274,7 +274,7 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := n.Now().Add(-2 * n.Ready).UnixMilli()
+	before := n.Now().Add(-2 * n.ProcessingTime).UnixMilli()
 	if in.Cursor > 0 {
 		before = min(before, in.Cursor-1)
 	}

@@ -211,7 +211,7 @@ func isOrdered(operation string, order int) bool {
 
 var regions = []string{"DE", "ES", "BR", "JP", "EG", "US", "IN", "KR", "TR", "GB"}
 
-func profileRegion(p world.Profile) string { return regions[p.Dice("region").IntN(len(regions))] }
+func profileRegion(p world.Profile) string { return regions[p.NewRand("region").IntN(len(regions))] }
 
 // view returns the video in the API's format, with its metrics at a time in Unix seconds.
 func (v researchVideo) view(now int64) map[string]any {

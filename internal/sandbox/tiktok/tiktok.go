@@ -179,7 +179,7 @@ func (n *Network) spendRefresh(r *http.Request, t store.Tx) (store.Token, error)
 	if !ok || old.Client != r.Form.Get("client_id") {
 		return store.Token{}, badRequest("invalid_grant", "Refresh token is invalid or expired")
 	}
-	return old, t.SpendToken(r.Context(), Name, n.Hash(text))
+	return old, t.ConsumeToken(r.Context(), Name, n.Hash(text))
 }
 
 // newTokens issues an access token and a refresh token, and returns the response that contains them.

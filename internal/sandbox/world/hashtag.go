@@ -15,8 +15,8 @@ import (
 // The posts of a given second never change.
 type Hashtag struct{ Platform, Name string }
 
-func (h Hashtag) dice(words ...string) *rand.Rand {
-	return Dice(append([]string{h.Platform, "#" + h.Name}, words...)...)
+func (h Hashtag) newRand(words ...string) *rand.Rand {
+	return NewRand(append([]string{h.Platform, "#" + h.Name}, words...)...)
 }
 
 const maxHashtagLength = 100 // characters
@@ -45,7 +45,7 @@ type growth struct {
 }
 
 func (h Hashtag) growth() growth {
-	rng := h.dice("life")
+	rng := h.newRand("life")
 	minSize := 1e3
 	if slices.Contains(themeOf(h.Name), h.Name) {
 		minSize = 1e5 // a common topic
@@ -81,7 +81,7 @@ func (g growth) width() int64 {
 // arrivals returns the posts of a bucket, newest first.
 func (h Hashtag) arrivals(g growth, bucket int64) []Post {
 	width := g.width()
-	rng := h.dice("arrivals", strconv.FormatInt(bucket, 10))
+	rng := h.newRand("arrivals", strconv.FormatInt(bucket, 10))
 	var posts []Post
 	for range poisson(rng, g.posts(float64((bucket+1)*width))-g.posts(float64(bucket*width))) {
 		posts = append(posts, h.post(rng, bucket*width+rng.Int64N(width), logUniform(rng, 100, 1e5)))
@@ -159,7 +159,7 @@ func (h Hashtag) Top(day int64) []Post {
 // has a post.
 func (h Hashtag) holder(g growth, slot int, logSize float64) (Post, bool) {
 	for unit := math.Floor(logSize); unit >= 0; unit-- {
-		rng := h.dice("top", strconv.Itoa(slot), strconv.Itoa(int(unit)))
+		rng := h.newRand("top", strconv.Itoa(slot), strconv.Itoa(int(unit)))
 		takenAt := -1.0
 		for range poisson(rng, 1) {
 			if at := unit + rng.Float64(); at <= logSize {
@@ -167,7 +167,7 @@ func (h Hashtag) holder(g growth, slot int, logSize float64) (Post, bool) {
 			}
 		}
 		if takenAt >= 0 {
-			postRNG := h.dice("top", strconv.Itoa(slot), strconv.FormatFloat(takenAt, 'g', -1, 64))
+			postRNG := h.newRand("top", strconv.Itoa(slot), strconv.FormatFloat(takenAt, 'g', -1, 64))
 			return h.post(postRNG, int64(g.timeAt(math.Exp(takenAt))), logUniform(postRNG, 1e4, 3e6)), true
 		}
 	}
@@ -176,7 +176,7 @@ func (h Hashtag) holder(g growth, slot int, logSize float64) (Post, bool) {
 
 // post returns a random post of an account with the given number of followers.
 func (h Hashtag) post(rng *rand.Rand, at int64, followers float64) Post {
-	format := randomFormat(rng, Profile{Platform: h.Platform}.formats(h.dice("formats")))
+	format := randomFormat(rng, Profile{Platform: h.Platform}.formats(h.newRand("formats")))
 	post := Post{
 		ID: RandomID(rng), Format: format.name, At: at, size: 1, Tags: h.postTags(rng),
 		reactions: 0.2 * math.Pow(followers, followerPower) * format.effect * logNormalFactor(rng, reactionSigma),
@@ -200,7 +200,7 @@ var commonTags = []string{"love", "instagood", "picoftheday"}
 func (h Hashtag) postTags(rng *rand.Rand) []string {
 	tags := []string{h.Name}
 	share := 0.55
-	for _, tag := range sample(h.dice("theme"), themeOf(h.Name), 7) {
+	for _, tag := range sample(h.newRand("theme"), themeOf(h.Name), 7) {
 		if tag != h.Name && rng.Float64() < share {
 			tags = append(tags, tag)
 		}

@@ -13,9 +13,9 @@ import (
 // their reactions at that time.
 type Profile struct{ Platform, Name string }
 
-// Dice returns a random source that is seeded with the profile and words.
-func (p Profile) Dice(words ...string) *rand.Rand {
-	return Dice(append([]string{p.Platform, p.Name}, words...)...)
+// NewRand returns a random source that is seeded with the profile and words.
+func (p Profile) NewRand(words ...string) *rand.Rand {
+	return NewRand(append([]string{p.Platform, p.Name}, words...)...)
 }
 
 // Effects on the reactions to a post. They are the same for all profiles.
@@ -64,7 +64,7 @@ type traitFormat struct {
 
 // Traits returns the traits of the profile.
 func (p Profile) Traits() Traits {
-	rng := p.Dice("habits")
+	rng := p.NewRand("habits")
 	traits := Traits{
 		posts: logUniform(rng, 36, 390), Days: logUniform(rng, 200, 1200),
 		followers: logUniform(rng, 1e3, 2e6), growth: uniform(rng, -0.0004, 0.0016), period: uniform(rng, 20, 70),
@@ -136,7 +136,8 @@ func DayOf(now time.Time) int64 { return now.Unix() / SecondsPerDay }
 // followersOn returns the number of followers at the start of a day.
 func (p Profile) followersOn(traits Traits, day int64) float64 {
 	days := math.Max(-3000, math.Min(3000, float64(day-MeasuredAt/SecondsPerDay)))
-	oscillation := 1 + 0.004*math.Sin(2*math.Pi*days/traits.period) + 0.0004*p.Dice("followers", strconv.FormatInt(day, 10)).
+	oscillation := 1 + 0.004*math.Sin(2*math.Pi*days/traits.period) + 0.0004*p.NewRand("followers",
+		strconv.FormatInt(day, 10)).
 		Float64()
 	return traits.followers * math.Exp(traits.growth*days) * oscillation
 }
@@ -158,7 +159,7 @@ func (p Profile) Posts(day int64) []Post {
 		if scheduled >= float64(day) {
 			break
 		}
-		rng := p.Dice("post", strconv.Itoa(k))
+		rng := p.NewRand("post", strconv.Itoa(k))
 		// The intervals between posts vary.
 		if postDay := int64(scheduled + uniform(rng, 0, 1.6)*interval); postDay < day {
 			posts = append(posts, p.post(traits, rng, postDay))
@@ -222,7 +223,7 @@ type Details struct {
 // Details returns the details of the profile at the start of a day. posts is the profile's number of posts.
 func (p Profile) Details(day int64, posts int) Details {
 	traits := p.Traits()
-	rng := p.Dice("face")
+	rng := p.NewRand("face")
 	details := Details{
 		DisplayName: traits.language.Names[rng.IntN(len(traits.language.Names))],
 		Biography:   strings.Join(sample(rng, traits.language.Lines, 1+rng.IntN(3)), "\n"),
@@ -252,5 +253,5 @@ func DisplayName(name string) string {
 
 // Avatar returns the file of the profile's picture.
 func (p Profile) Avatar() File {
-	return File{ID: RandomID(p.Dice("avatar")), Width: AvatarSize.X, Height: AvatarSize.Y}
+	return File{ID: RandomID(p.NewRand("avatar")), Width: AvatarSize.X, Height: AvatarSize.Y}
 }

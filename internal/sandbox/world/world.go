@@ -52,8 +52,8 @@ const (
 // SlowDelay is the response time for a profile with PrefixSlow.
 const SlowDelay = 3 * time.Second
 
-// Dice returns a random source that is seeded with words, so that equal words give equal results.
-func Dice(words ...string) *rand.Rand {
+// NewRand returns a random source that is seeded with words, so that equal words give equal results.
+func NewRand(words ...string) *rand.Rand {
 	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
 	first, second := binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])
 	return rand.New(rand.NewPCG(first, second)) //nolint:gosec // the numbers need not be secret
@@ -167,7 +167,7 @@ func RandomID(rng *rand.Rand) string { return fmt.Sprintf("%019d", rng.Int64()) 
 // Children returns the files of a carousel.
 func (p Post) Children() []File {
 	files := []File{p.File}
-	for rng := Dice("children", p.ID); len(files) < p.size; {
+	for rng := NewRand("children", p.ID); len(files) < p.size; {
 		files = append(files, NewFile(rng, RandomID(rng), FormatImage))
 	}
 	return files

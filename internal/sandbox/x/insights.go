@@ -166,7 +166,7 @@ func includes(form url.Values, posts []store.Post) map[string]any {
 		for i, key := range parseBody(p).Keys {
 			kind := "photo"
 			switch {
-			case p.Media[i].Video():
+			case p.Media[i].IsVideo():
 				kind = "video"
 			case p.Media[i].Type == "image/gif":
 				kind = "animated_gif"

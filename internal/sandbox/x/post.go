@@ -139,7 +139,7 @@ func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, 
 			return nil, err
 		}
 		mustBeAlone := u.category != "tweet_image"
-		processing := mustBeAlone && n.Now().Before(u.ended.Add(n.Ready))
+		processing := mustBeAlone && n.Now().Before(u.ended.Add(n.ProcessingTime))
 		if u.cid == "" || u.failed || processing || mustBeAlone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
 			return nil, errMedia
 		}

@@ -89,7 +89,7 @@ func (n *Network) uploadView(u upload) map[string]any {
 	if u.category == "tweet_image" || u.ended.IsZero() {
 		return answer
 	}
-	remaining := u.ended.Add(n.Ready).Sub(n.Now())
+	remaining := u.ended.Add(n.ProcessingTime).Sub(n.Now())
 	switch {
 	case remaining > 0:
 		answer["processing_info"] = map[string]any{

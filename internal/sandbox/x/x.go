@@ -195,7 +195,7 @@ func (n *Network) revoke(r *http.Request) (any, error) {
 		case !ok || token.Client != client:
 			return n.Errors.InvalidGrant
 		}
-		return t.SpendToken(r.Context(), n.Platform, n.Hash(text))
+		return t.ConsumeToken(r.Context(), n.Platform, n.Hash(text))
 	})
 	return map[string]any{"revoked": true}, err
 }

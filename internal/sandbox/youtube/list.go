@@ -245,7 +245,7 @@ func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
 		status["privacyStatus"] = "private"
 	}
 	switch {
-	case n.Now().Sub(p.At) < n.Ready:
+	case n.Now().Sub(p.At) < n.ProcessingTime:
 		status["uploadStatus"] = "uploaded"
 		return status, "processing"
 	case body.Failure != "":

@@ -82,14 +82,15 @@ var handwritten = []string{"Moment", "Problem"}
 // builder collects the types of the document.
 type builder struct {
 	model
-	byForm   map[string]string // names of records by the form of their schemas
-	byValues map[string]string // names of enums by their values
-	taken    map[string]bool
-	variants map[string]bool // names of the variants of unions
+	byForm    map[string]string // names of records by the form of their schemas
+	byValues  map[string]string // names of enums by their values
+	usedNames map[string]bool
+	variants  map[string]bool // names of the variants of unions
 }
 
 func build(d *document) (*model, error) {
-	b := &builder{byForm: map[string]string{}, byValues: map[string]string{}, taken: map[string]bool{}, variants: map[string]bool{}}
+	b := &builder{byForm: map[string]string{}, byValues: map[string]string{}, usedNames: map[string]bool{},
+		variants: map[string]bool{}}
 	components := slices.DeleteFunc(slices.Clone(d.Components.Schemas), func(c member[*schema]) bool {
 		return isPartOfOperation(c.Name) || len(c.Value.Enum) > 0
 	})
@@ -123,18 +124,18 @@ func build(d *document) (*model, error) {
 	return &b.model, nil
 }
 
-// fresh returns the derived name, followed by a number if it is already in use, and marks the result as used.
-func (b *builder) fresh(derived string) string {
+// uniqueName returns the derived name, followed by a number if it is already in use, and marks the result as used.
+func (b *builder) uniqueName(derived string) string {
 	name := derived
-	for n := 2; b.taken[name]; n++ {
+	for n := 2; b.usedNames[name]; n++ {
 		name = fmt.Sprintf("%s%d", derived, n)
 	}
-	b.taken[name] = true
+	b.usedNames[name] = true
 	return name
 }
 
 func (b *builder) record(name string, s *schema, input bool) *record {
-	b.taken[name] = true
+	b.usedNames[name] = true
 	r := &record{Name: name, Comment: s.Description, Input: input, Variants: s.Variants, Variant: b.variants[name]}
 	for _, p := range s.Properties {
 		r.Fields = append(r.Fields, field{
@@ -175,7 +176,7 @@ func (b *builder) inline(derived string, s *schema) string {
 	if known, ok := b.byForm[form(s)]; ok {
 		return known
 	}
-	name := b.fresh(derived)
+	name := b.uniqueName(derived)
 	b.byForm[form(s)] = name
 	b.record(name, s, false)
 	return name

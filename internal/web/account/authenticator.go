@@ -72,7 +72,7 @@ func (p *Handlers) setup(r *http.Request) (totp.Setup, error) {
 		out, err = p.totp.Begin(v.ID, v.Email)
 	}
 	if err == nil {
-		p.Put(r.Context(), setupKey, out.Kept)
+		p.Put(r.Context(), setupKey, out.SealedSecret)
 	}
 	return out, err
 }

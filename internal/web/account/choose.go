@@ -19,8 +19,8 @@ const chooserKey = "directory choice"
 // chooseTimeout is how long the person has to choose.
 const chooseTimeout = 10 * time.Minute
 
-// chooser is a person without a team whom the directory has identified.
-type chooser struct {
+// pendingDirectorySignIn is a person without a team whom the directory has identified.
+type pendingDirectorySignIn struct {
 	Who      team.DirectoryIdentity `json:"who"`
 	ProvedAt time.Time              `json:"proved_at"`
 	Since    time.Time              `json:"since"`
@@ -30,7 +30,7 @@ var errChoiceExpired = apierr.BadState("ended", "This sign-in has expired. Sign 
 
 // chooseInvitation shows the open invitations of a person who signed in with the directory without an invitation link. It
 // issues a new session token, so that a token planted by an attacker cannot join a team.
-func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of chooser) {
+func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of pendingDirectorySignIn) {
 	open, err := p.Teams.InvitationsForDirectory(r.Context(), of.Who)
 	var raw []byte
 	if err == nil {
@@ -58,7 +58,7 @@ func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, form := r.Context(), signInForm{signInMethods: p.signInMethods(), Next: "/"}
-	var of chooser
+	var of pendingDirectorySignIn
 	raw := p.Pop(ctx, chooserKey)
 	if raw != nil {
 		if err := json.Unmarshal(raw, &of); err != nil {

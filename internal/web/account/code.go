@@ -47,11 +47,11 @@ func (p *Handlers) enterAfterFirstFactor(w http.ResponseWriter, r *http.Request,
 		p.rejectSignIn(w, r, form, errOtherPerson)
 		return
 	}
-	asked, err := p.needsCode(r, person.ID)
+	codeRequired, err := p.needsCode(r, person.ID)
 	switch {
 	case err != nil:
 		p.rejectSignIn(w, r, form, err)
-	case asked:
+	case codeRequired:
 		p.requestCode(w, r, pendingSignIn{Person: person.ID, Epoch: person.Epoch}, form)
 	default:
 		p.enter(w, r, person, form, p.ProofNow(by))
@@ -74,9 +74,9 @@ func (p *Handlers) needsCode(r *http.Request, person int64) (bool, error) {
 
 // requestCode records that the first factor was correct and asks for the second factor. It issues a new session token
 // to prevent session fixation.
-func (p *Handlers) requestCode(w http.ResponseWriter, r *http.Request, of pendingSignIn, form signInForm) {
-	of.At = p.DB.Now()
-	raw, err := json.Marshal(of)
+func (p *Handlers) requestCode(w http.ResponseWriter, r *http.Request, pending pendingSignIn, form signInForm) {
+	pending.At = p.DB.Now()
+	raw, err := json.Marshal(pending)
 	if err == nil {
 		err = p.Renew(r.Context())
 	}
@@ -164,13 +164,13 @@ func (p *Handlers) rejectCode(w http.ResponseWriter, r *http.Request, form signI
 }
 
 // enterAfterCode signs in a person whose two factors were correct, and accepts the invitation if there is one.
-func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, of pendingSignIn, form signInForm) {
-	person := team.Person{ID: of.Person, Epoch: of.Epoch}
-	if of.Invitation == "" {
+func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, pending pendingSignIn, form signInForm) {
+	person := team.Person{ID: pending.Person, Epoch: pending.Epoch}
+	if pending.Invitation == "" {
 		p.enter(w, r, person, form, p.ProofNow(shell.Code))
 		return
 	}
-	o, err := p.Teams.Accept(r.Context(), of.Invitation, person.ID)
+	o, err := p.Teams.Accept(r.Context(), pending.Invitation, person.ID)
 	if err != nil {
 		p.enterWithoutTeam(w, r, person, err)
 		return

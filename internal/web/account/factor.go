@@ -51,5 +51,5 @@ func (p *Handlers) keepsFactor(r *http.Request) func(context.Context, *db.Tx, in
 	if !p.NeedsFactor(shell.VisitorOf(r.Context())) {
 		return nil
 	}
-	return team.KeepFactor
+	return team.EnsureFactorRemains
 }

@@ -14,7 +14,7 @@ import (
 type firstRunView struct {
 	team.FirstPerson
 
-	Zones        []teamtime.Choice
+	Zones        []teamtime.ZoneOption
 	Error, Field string
 }
 
@@ -56,7 +56,7 @@ func (p *Handlers) firstRunPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showFirstRun(w http.ResponseWriter, r *http.Request, status int, view firstRunView) {
-	view.Zones = teamtime.Choices(p.DB.Now())
+	view.Zones = teamtime.ZoneOptions(p.DB.Now())
 	p.Show(w, r, status, pages["firstrun"], "Set up pressroom", view)
 }
 

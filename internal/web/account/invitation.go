@@ -231,14 +231,14 @@ func (p *Handlers) join(w http.ResponseWriter, r *http.Request) {
 		p.rejectInvitation(w, r, err)
 		return
 	}
-	newcomer := team.Newcomer{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password"), From: p.Client(r)}
+	newcomer := team.NewMember{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password"), From: p.Client(r)}
 	if response := r.PostForm.Get("passkey"); response != "" {
-		made, err := p.passkeys.Read(0, p.Pop(ctx, passkeyKey), []byte(response), p.T(r, "First passkey"))
+		made, err := p.passkeys.FinishRegistration(0, p.Pop(ctx, passkeyKey), []byte(response), p.T(r, "First passkey"))
 		if err != nil {
 			p.rejectInvitation(w, r, err)
 			return
 		}
-		newcomer.Password, newcomer.Also = "", made.Keep
+		newcomer.Password, newcomer.StoreCredential = "", made.Save
 	}
 	person, err := p.signIns.Join(ctx, token, newcomer)
 	if err != nil {

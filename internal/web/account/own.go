@@ -21,7 +21,7 @@ type view struct {
 	Name     string // current or as entered
 	Timezone string // IANA name, or "" for the time zone of each team; current or as entered
 	Language string // BCP 47 tag, or "" for the browser's language; current or as entered
-	Zones    []teamtime.Choice
+	Zones    []teamtime.ZoneOption
 
 	Languages []*locale.Language // to choose from
 
@@ -84,7 +84,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone := v.Zone
 	var err error
-	out.Zones, out.Languages = teamtime.Choices(p.DB.Now()), locale.All()
+	out.Zones, out.Languages = teamtime.ZoneOptions(p.DB.Now()), locale.All()
 	out.Methods, out.CanMail = p.signInMethods(), p.LinkMailer.Enabled()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)
@@ -95,7 +95,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 		return
 	}
 	if out.App != nil {
-		out.App.Since = in(out.App.Since, zone)
+		out.App.Since = inZone(out.App.Since, zone)
 	}
 	if out.Sessions, err = p.Sessions(r); err != nil {
 		p.ShowError(w, r, err)
@@ -113,21 +113,21 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	}
 	for i := range out.Assistants {
 		a := &out.Assistants[i]
-		a.CreatedAt, a.UsedAt = in(a.CreatedAt, zone), in(a.UsedAt, zone)
+		a.CreatedAt, a.UsedAt = inZone(a.CreatedAt, zone), inZone(a.UsedAt, zone)
 	}
 	for i := range out.Passkeys {
 		k := &out.Passkeys[i]
-		k.CreatedAt, k.UsedAt = in(k.CreatedAt, zone), in(k.UsedAt, zone)
+		k.CreatedAt, k.UsedAt = inZone(k.CreatedAt, zone), inZone(k.UsedAt, zone)
 	}
 	for i := range out.Sessions {
 		s := &out.Sessions[i]
-		s.Since, s.Used = in(s.Since, zone), in(s.Used, zone)
+		s.Since, s.Used = inZone(s.Since, zone), inZone(s.Used, zone)
 	}
 	p.Show(w, r, status, pages["account"], "Your account", out)
 }
 
-// in converts a time to a zone. It returns the zero time unchanged.
-func in(at time.Time, zone *time.Location) time.Time {
+// inZone converts a time to a zone. It returns the zero time unchanged.
+func inZone(at time.Time, zone *time.Location) time.Time {
 	if at.IsZero() {
 		return at
 	}
@@ -169,7 +169,7 @@ func (p *Handlers) keepableCredentials(r *http.Request, person int64, zone *time
 	}
 	out := keepableCredentials{More: max(0, len(all)-maxKeepable)}
 	for _, c := range all[:len(all)-out.More] {
-		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
+		c.CreatedAt, c.UsedAt = inZone(c.CreatedAt, zone), inZone(c.UsedAt, zone)
 		out.Shown = append(out.Shown, keepable{c, slices.Contains(r.PostForm["keep"], c.ID)})
 	}
 	return out, nil
@@ -207,7 +207,7 @@ func (p *Handlers) issuedCredentials(r *http.Request, person int64, zone *time.L
 			c.Kind == team.IssuedInvitation && invitations > maxKeepable {
 			continue
 		}
-		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
+		c.CreatedAt, c.UsedAt = inZone(c.CreatedAt, zone), inZone(c.UsedAt, zone)
 		out.Shown = append(out.Shown, revocable{c, slices.Contains(r.PostForm["revoke"], c.ID)})
 	}
 	out.MoreKeys, out.MoreInvitations = max(0, keys-maxKeepable), max(0, invitations-maxKeepable)
@@ -215,8 +215,8 @@ func (p *Handlers) issuedCredentials(r *http.Request, person int64, zone *time.L
 }
 
 // choiceOf returns which credentials the form of a new password keeps and revokes.
-func choiceOf(r *http.Request) team.Choice {
-	return team.Choice{Keep: r.PostForm["keep"], Revoke: r.PostForm["revoke"]}
+func choiceOf(r *http.Request) team.CredentialChoice {
+	return team.CredentialChoice{Keep: r.PostForm["keep"], Revoke: r.PostForm["revoke"]}
 }
 
 func (p *Handlers) passwordPage(w http.ResponseWriter, r *http.Request) {
@@ -283,8 +283,8 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	person, err := p.signIns.ChangePassword(ctx, team.Change{
-		Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), Choice: choiceOf(r),
+	person, err := p.signIns.ChangePassword(ctx, team.PasswordChange{
+		Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), CredentialChoice: choiceOf(r),
 		NeedsFactor: p.NeedsFactor(v),
 	})
 	if err != nil {
@@ -300,7 +300,7 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 
 // forgetOtherBrowsers deletes all sessions of a person, and all known browsers except the current one.
 func (p *Handlers) forgetOtherBrowsers(r *http.Request, person int64) error {
-	if err := p.Forget(r.Context(), person); err != nil {
+	if err := p.DeleteSessions(r.Context(), person); err != nil {
 		return err
 	}
 	return p.Teams.KeepBrowser(r.Context(), person, p.KnownBrowser(r))
@@ -336,7 +336,7 @@ func (p *Handlers) endSessions(w http.ResponseWriter, r *http.Request) {
 	for _, step := range []func() error{
 		func() error {
 			return p.Teams.EndSessions(ctx, person)
-		}, func() error { return p.Forget(ctx, person) }, func() error { return p.SignOut(ctx) },
+		}, func() error { return p.DeleteSessions(ctx, person) }, func() error { return p.SignOut(ctx) },
 	} {
 		if err := step(); err != nil {
 			p.ShowError(w, r, err)

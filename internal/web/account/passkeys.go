@@ -35,7 +35,7 @@ func (p *Handlers) addPasskey(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, person, name := r.Context(), shell.VisitorOf(r.Context()).ID, r.PostForm.Get("name")
-	made, err := p.passkeys.Read(person, p.Pop(ctx, passkeyKey), []byte(r.PostForm.Get("passkey")), name)
+	made, err := p.passkeys.FinishRegistration(person, p.Pop(ctx, passkeyKey), []byte(r.PostForm.Get("passkey")), name)
 	if err == nil {
 		err = p.passkeys.Add(ctx, person, made)
 	}
@@ -72,7 +72,7 @@ func (p *Handlers) ownPasskey(r *http.Request) (passkey.Passkey, error) {
 			return k, nil
 		}
 	}
-	return passkey.Passkey{}, apierr.Missing()
+	return passkey.Passkey{}, apierr.ItemNotFound()
 }
 
 func (p *Handlers) passkeyPage(w http.ResponseWriter, r *http.Request) {

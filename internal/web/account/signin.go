@@ -74,7 +74,7 @@ const maxKeptForm = 512 << 10
 // signInKeepingForm shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no input is
 // lost. A person who has signed in since then is redirected to the form's page, which shows the form again.
 func (p *Handlers) signInKeepingForm(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadKeptForm(w, r, maxKeptForm) {
+	if !p.ReadFormToSave(w, r, maxKeptForm) {
 		return
 	}
 	form := signInForm{signInMethods: p.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
@@ -307,7 +307,7 @@ func (p *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
 	}
 	next := shell.LocalPath(attempt.Next)
 	form := signInForm{signInMethods: p.signInMethods(), Next: next,
-		Again: attempt.Again && shell.VisitorOf(ctx) != nil}
+		Again: attempt.Reauthenticate && shell.VisitorOf(ctx) != nil}
 	form.Resuming = form.Again && p.HasSavedForm(ctx, next)
 	known, err := p.directory.Finish(ctx, attempt, r.URL.Query())
 	if err != nil {
@@ -321,7 +321,7 @@ func (p *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
 	who := team.DirectoryIdentity{Issuer: known.Issuer, Subject: known.Subject, Email: known.Email, Name: known.Name, Roles: known.Roles}
 	joined, err := p.Teams.FromDirectory(ctx, who, token)
 	if errors.Is(err, team.ErrChooseInvitation) && !form.Again {
-		p.chooseInvitation(w, r, chooser{Who: who, ProvedAt: known.AuthenticatedAt, Since: p.DB.Now()})
+		p.chooseInvitation(w, r, pendingDirectorySignIn{Who: who, ProvedAt: known.AuthenticatedAt, Since: p.DB.Now()})
 		return
 	}
 	if err != nil {

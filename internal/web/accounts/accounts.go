@@ -18,7 +18,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, words)
+var pages = shell.Parse(files, nil, templateFuncs)
 
 // Handlers serves the account pages.
 type Handlers struct {
@@ -37,16 +37,16 @@ func New(f *shell.Shell, connector *account.Connector, posts *post.Service, stat
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /analytics", For: shell.Members, Do: p.overview},
-		{Pattern: "GET /analytics/figures.csv", For: shell.Members, Do: p.exportOverview},
-		{Pattern: "GET /accounts", For: shell.Members, Do: p.list},
-		{Pattern: "POST /accounts/connect", For: shell.Managers, Do: p.connect},
-		{Pattern: "GET /accounts/{id}", For: shell.Members, Do: p.withAccount(p.page)},
-		{Pattern: "GET /accounts/{id}/picture", For: shell.Members, Do: p.picture},
-		{Pattern: "GET /accounts/{id}/figures.csv", For: shell.Members, Do: p.withAccount(p.export)},
-		{Pattern: "POST /accounts/{id}/connect", For: shell.Managers, Do: p.withAccount(p.reconnect)},
-		{Pattern: "GET /accounts/{id}/disconnect", For: shell.Managers, Do: p.withAccount(p.leavePage)},
-		{Pattern: "POST /accounts/{id}/disconnect", For: shell.Managers, Do: p.withAccount(p.leave)},
+		{Pattern: "GET /analytics", Audience: shell.Members, Handler: p.overview},
+		{Pattern: "GET /analytics/figures.csv", Audience: shell.Members, Handler: p.exportOverview},
+		{Pattern: "GET /accounts", Audience: shell.Members, Handler: p.list},
+		{Pattern: "POST /accounts/connect", Audience: shell.Managers, Handler: p.connect},
+		{Pattern: "GET /accounts/{id}", Audience: shell.Members, Handler: p.withAccount(p.page)},
+		{Pattern: "GET /accounts/{id}/picture", Audience: shell.Members, Handler: p.picture},
+		{Pattern: "GET /accounts/{id}/figures.csv", Audience: shell.Members, Handler: p.withAccount(p.export)},
+		{Pattern: "POST /accounts/{id}/connect", Audience: shell.Managers, Handler: p.withAccount(p.reconnect)},
+		{Pattern: "GET /accounts/{id}/disconnect", Audience: shell.Managers, Handler: p.withAccount(p.disconnectPage)},
+		{Pattern: "POST /accounts/{id}/disconnect", Audience: shell.Managers, Handler: p.withAccount(p.disconnect)},
 	}
 }
 

@@ -89,5 +89,5 @@ func factorText(l *locale.Language, factor float64) string { return l.Decimal(fa
 
 // shareOfBest draws the engagement at b as a bar, relative to the best time.
 func shareOfBest(t analytics.PostingTimes, b analytics.BestTime) template.HTML {
-	return plot.Share{Of: b.Median / t.Best[0].Median}.Draw()
+	return plot.Share{Fraction: b.Median / t.Best[0].Median}.Draw()
 }

@@ -22,8 +22,8 @@ type chart struct {
 	parts      []span    // of both periods, oldest first; each period has half of them
 }
 
-// plotted is a chart of one metric, as a page shows it.
-type plotted struct {
+// metricChart is a chart of one metric, as a page shows it.
+type metricChart struct {
 	*chart
 
 	Metric  string // the metric that the chart shows
@@ -68,7 +68,7 @@ func localDay(at time.Time) time.Time {
 }
 
 // add adds the followers that accounts gained and the metrics of posts.
-func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostMetrics) {
+func (c *chart) add(accounts []analytics.AccountComparison, posts []analytics.PostMetrics) {
 	half := len(c.parts) / 2
 	for _, a := range accounts {
 		addGained(c.parts[:half], a)
@@ -89,7 +89,7 @@ func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostMet
 
 // addGained adds to each part the followers that an account gained from the beginning of the period to the end of the
 // part.
-func addGained(parts []span, a analytics.AccountWeeks) {
+func addGained(parts []span, a analytics.AccountComparison) {
 	for i := range parts {
 		addTo(&parts[i].gained, a.Gained(parts[0].first, parts[i].last))
 	}

@@ -51,8 +51,8 @@ func revokeWhere(l *locale.Language, platform string) string {
 	return l.T("Remove this service in its settings.")
 }
 
-// leaveView is the page that shows what disconnecting an account affects.
-type leaveView struct {
+// disconnectView is the page that shows what disconnecting an account affects.
+type disconnectView struct {
 	account.Account
 
 	Waiting post.Upcoming // scheduled posts and series of the account
@@ -71,19 +71,19 @@ func upcomingText(l *locale.Language, a post.Upcoming) string {
 }
 
 // One reports whether exactly one post or series is affected.
-func (v leaveView) One() bool { return v.Waiting.Posts+v.Waiting.Series == 1 }
+func (v disconnectView) One() bool { return v.Waiting.Posts+v.Waiting.Series == 1 }
 
-func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request, a account.Account) {
+func (p *Handlers) disconnectPage(w http.ResponseWriter, r *http.Request, a account.Account) {
 	waiting, err := p.posts.CountUpcoming(r.Context(), a.TeamID, a.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["leave"], p.T(r, "Disconnect %s", a.Username), leaveView{a, waiting})
+	p.ShowTitled(w, r, http.StatusOK, pages["leave"], p.T(r, "Disconnect %s", a.Username), disconnectView{a, waiting})
 }
 
-// leave disconnects an account, after removing it from scheduled posts if requested.
-func (p *Handlers) leave(w http.ResponseWriter, r *http.Request, a account.Account) {
+// disconnect disconnects an account, after removing it from scheduled posts if requested.
+func (p *Handlers) disconnect(w http.ResponseWriter, r *http.Request, a account.Account) {
 	if !p.ReadForm(w, r) {
 		return
 	}

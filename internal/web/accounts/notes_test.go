@@ -13,7 +13,7 @@ func TestNotes(t *testing.T) {
 		"included if the network still listed them."
 	want := "Analytics have been collected since the account was connected on Sat, Oct 31, 2026, 12:04 PM. Older posts are " +
 		"included if the network still listed them."
-	if got := notes.In(locale.American, []string{note})[0]; got != want {
+	if got := notes.Translate(locale.American, []string{note})[0]; got != want {
 		t.Errorf("the note is %q, want %q", got, want)
 	}
 }

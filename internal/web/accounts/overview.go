@@ -20,17 +20,17 @@ const bestPosts = 4
 
 // overviewView is the page with the metrics of the accounts in a period and in the preceding period of equal length.
 type overviewView struct {
-	Accounts []analytics.AccountWeeks // accounts of the selected network
-	Networks []string                 // networks of all accounts
-	Network  string                   // "" means all
+	Accounts []analytics.AccountComparison // accounts of the selected network
+	Networks []string                      // networks of all accounts
+	Network  string                        // "" means all
 	ZoneName string
 	Manages  bool
 	Period   period
-	Plot     plotted
+	Plot     metricChart
 
 	Followers, Change *int64    // sums over the accounts with known values; nil if no value is known
 	Since             time.Time // first day with known followers if it is in the period, as midnight UTC; else zero
-	Now, Past         analytics.Week
+	Now, Past         analytics.PeriodMetrics
 	Best              []analytics.TopPost
 	Times             analytics.PostingTimes
 	Compared          period // the days of Times
@@ -63,7 +63,7 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 		return out, err
 	}
 	chooseAccounts(&out, all, r.URL.Query().Get("network"))
-	out.Plot = plotted{newChart(out.Period.Period), chosenMetric(r, out.metrics()), nil}
+	out.Plot = metricChart{newChart(out.Period.Period), chosenMetric(r, out.metrics()), nil}
 	for _, name := range out.metrics() {
 		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Period.args(), out.Network, name) + "#figures"})
 	}
@@ -108,7 +108,7 @@ func since(posts []analytics.PostMetrics, from time.Time) []analytics.PostMetric
 
 // chooseAccounts sets the accounts of a network and the sums of their metrics. If there is no account of the network,
 // it includes all accounts.
-func chooseAccounts(v *overviewView, all []analytics.AccountWeeks, network string) {
+func chooseAccounts(v *overviewView, all []analytics.AccountComparison, network string) {
 	for _, a := range all {
 		if !slices.Contains(v.Networks, a.Platform) {
 			v.Networks = append(v.Networks, a.Platform)
@@ -133,7 +133,7 @@ func chooseAccounts(v *overviewView, all []analytics.AccountWeeks, network strin
 
 // firstCounted returns the first day for which the followers of any account are known. It returns the zero time if
 // they are known for the whole period for an account, or for no account.
-func firstCounted(accounts []analytics.AccountWeeks) time.Time {
+func firstCounted(accounts []analytics.AccountComparison) time.Time {
 	var first time.Time
 	for _, a := range accounts {
 		switch {
@@ -151,7 +151,7 @@ func firstCounted(accounts []analytics.AccountWeeks) time.Time {
 func (v overviewView) metrics() []string { return metricsOf(v.Now, v.Past) }
 
 // metricsOf returns the metrics that a chart of two periods can show.
-func metricsOf(now, past analytics.Week) []string {
+func metricsOf(now, past analytics.PeriodMetrics) []string {
 	out := []string{"followers", "engagement"}
 	if now.Views != nil || past.Views != nil {
 		out = append(out, "views")
@@ -244,7 +244,7 @@ func (v overviewView) Parts() []part {
 const maxParts = 9
 
 // bar returns the part as a bar.
-func (p part) bar() plot.Share { return plot.Share{Of: p.Share} }
+func (p part) bar() plot.Share { return plot.Share{Fraction: p.Share} }
 
 // exportOverview sends the accounts' metrics in the period as CSV, one account per row.
 func (p *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
@@ -253,7 +253,7 @@ func (p *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewSheet(w, "analytics-"+v.Period.file()+".csv", "account", "platform", "followers",
+	out := shell.NewCSVWriter(w, "analytics-"+v.Period.file()+".csv", "account", "platform", "followers",
 		"followers_change", "posts", "views", "engagement", "posts_before", "views_before", "engagement_before")
 	cell := func(n *int64) string {
 		if n == nil {
@@ -262,13 +262,13 @@ func (p *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
 		return strconv.FormatInt(*n, 10)
 	}
 	for _, a := range v.Accounts {
-		out.Row(a.Username, a.Platform, cell(a.Followers), cell(a.Change), cell(&a.Now.Posts), cell(a.Now.Views),
+		out.WriteRow(a.Username, a.Platform, cell(a.Followers), cell(a.Change), cell(&a.Now.Posts), cell(a.Now.Views),
 			cell(a.Now.Engagement), cell(&a.Past.Posts), cell(a.Past.Views), cell(a.Past.Engagement))
 	}
 	out.Flush()
 }
 
-func addWeek(sum *analytics.Week, w analytics.Week) {
+func addWeek(sum *analytics.PeriodMetrics, w analytics.PeriodMetrics) {
 	sum.Posts += w.Posts
 	addTo(&sum.Views, w.Views)
 	addTo(&sum.Engagement, w.Engagement)

@@ -36,8 +36,8 @@ type view struct {
 	Posts       []listedPost
 	First, Next string // paths of other pages of posts
 
-	Week analytics.AccountWeeks // metrics of the period and the preceding one
-	Plot plotted
+	Week analytics.AccountComparison // metrics of the period and the preceding one
+	Plot metricChart
 	Best []analytics.TopPost
 }
 
@@ -112,12 +112,12 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 		return err
 	}
 	l := p.Language(r)
-	out.Why = shell.Text(l, job.Message(out.Failure.ErrorCode))
-	found, err := p.figures(r, out.ID, out.Period)
+	out.Why = shell.TranslateText(l, job.Message(out.Failure.ErrorCode))
+	found, err := p.readAnalytics(r, out.ID, out.Period)
 	if err != nil {
 		return err
 	}
-	out.AccountAnalytics, out.Notes = found.Data, notes.In(l, found.Notes)
+	out.AccountAnalytics, out.Notes = found.Data, notes.Translate(l, found.Notes)
 	if err := p.compare(r, zone, out); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) erro
 		}
 	}
 	offered := metricsOf(out.Week.Now, out.Week.Past)
-	out.Plot = plotted{newChart(out.Period.Period), chosenMetric(r, offered), nil}
+	out.Plot = metricChart{newChart(out.Period.Period), chosenMetric(r, offered), nil}
 	for _, name := range offered {
 		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Period.args(), name, out.Sort) + "#figures"})
 	}
@@ -148,7 +148,7 @@ func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) erro
 	if err != nil {
 		return err
 	}
-	out.Plot.add([]analytics.AccountWeeks{out.Week}, figures)
+	out.Plot.add([]analytics.AccountComparison{out.Week}, figures)
 	out.Best, err = p.analytics.TopPosts(ctx, out.TeamID, []int64{out.ID}, out.Plot.from, out.Period.End(), bestOfAccount)
 	for i := range out.Best {
 		out.Best[i].At = out.Best[i].At.In(zone)
@@ -190,7 +190,7 @@ func (v view) columns(l *locale.Language) plot.Columns {
 	for _, d := range v.Cadence.ByWeekday {
 		count := float64(d.Posts)
 		out.Values = append(out.Values, plot.Point{Name: shortWeekday(l, d.Weekday), Value: &count})
-		texts = append(texts, known(l, weekdays, d.Weekday)+": "+l.Count(d.Posts))
+		texts = append(texts, labelOf(l, weekdays, d.Weekday)+": "+l.Count(d.Posts))
 	}
 	out.Label = l.T("Posts by weekday") + ". " + strings.Join(texts, ", ")
 	return out
@@ -205,7 +205,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 		return
 	}
 	in := p.periodOf(r, zone)
-	found, err := p.figures(r, a.ID, in)
+	found, err := p.readAnalytics(r, a.ID, in)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {
 			p.ShowText(w, r, shell.StatusOf(err), "No analytics", p.Detail(r, err))
@@ -214,10 +214,10 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 		p.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewSheet(w, a.Platform+"-"+a.Username+"-"+in.file()+".csv", "figure", "of", "value",
+	out := shell.NewCSVWriter(w, a.Platform+"-"+a.Username+"-"+in.file()+".csv", "figure", "of", "value",
 		"low", "high", "posts")
 	for _, row := range rows(found.Data) {
-		out.Row(row...)
+		out.WriteRow(row...)
 	}
 	out.Flush()
 }

@@ -84,11 +84,11 @@ func (p *Handlers) postsAt(r *http.Request, out *view, at string,
 		found, err := p.analytics.PostsByMetric(r.Context(), out.TeamID, out.ID, out.Period.Period, out.Sort, offset, postsPerPage+1)
 		return found, func(analytics.AccountPost) string { return strconv.Itoa(offset + postsPerPage) }, err
 	}
-	behind, given := parsePosition(at)
+	after, given := parsePosition(at)
 	if !given {
-		behind = analytics.PostPosition{At: out.Period.End()}
+		after = analytics.PostPosition{At: out.Period.End()}
 	}
-	found, err := p.analytics.Posts(r.Context(), out.TeamID, out.ID, out.Period.Start(), behind, postsPerPage+1)
+	found, err := p.analytics.Posts(r.Context(), out.TeamID, out.ID, out.Period.Start(), after, postsPerPage+1)
 	return found, func(last analytics.AccountPost) string {
 		return strconv.FormatInt(last.At.UnixMicro(), 10) + " " + last.ID
 	}, err
@@ -116,14 +116,15 @@ func parsePosition(text string) (analytics.PostPosition, bool) {
 	return analytics.PostPosition{At: time.UnixMicro(micros), ID: id}, true
 }
 
-// figures returns the analytics of an account in a period.
-func (p *Handlers) figures(r *http.Request, account int64, in period) (operation.Answer[analytics.AccountAnalytics], error) {
-	call, err := p.Call(r, "get_account_analytics")
+// readAnalytics returns the analytics of an account in a period.
+func (p *Handlers) readAnalytics(r *http.Request, account int64,
+	in period) (operation.Response[analytics.AccountAnalytics], error) {
+	call, err := p.NewCall(r, "get_account_analytics")
 	if err == nil {
 		err = call.Require(access.Read)
 	}
 	if err != nil {
-		return operation.Answer[analytics.AccountAnalytics]{}, err
+		return operation.Response[analytics.AccountAnalytics]{}, err
 	}
 	return p.analytics.Analyze(r.Context(), call, account, in.Period)
 }

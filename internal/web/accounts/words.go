@@ -12,16 +12,16 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the template functions for a language.
-func words(l *locale.Language) template.FuncMap {
+// templateFuncs returns the template functions for a language.
+func templateFuncs(l *locale.Language) template.FuncMap {
 	percent := func(share float64) string { return plot.FormatPercent(l, 100*share) }
 	return template.FuncMap{
 		"num": func(v any) string { return number(l, v) }, "interactions": interactions, "share": shareOf,
 		"spark": plot.Spark, "rate": percent,
 		"day":      func(at time.Time) string { return l.Format(at, locale.Day) },
 		"shortday": func(at time.Time) string { return l.Format(at, locale.ShortDay) },
-		"format":   func(name string) string { return known(l, formats, name) },
-		"total":    func(name string) string { return known(l, totals, name) },
+		"format":   func(name string) string { return labelOf(l, formats, name) },
+		"total":    func(name string) string { return labelOf(l, totals, name) },
 		"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 			if s == nil || s.Interval == nil {
 				return "–"
@@ -34,18 +34,18 @@ func words(l *locale.Language) template.FuncMap {
 			}
 			return plot.FormatPercentRange(l, 100*s.Interval.Low, 100*s.Interval.High)
 		},
-		"soon":   func(at, now time.Time) template.HTML { return soon(l, at, now) },
+		"soon":   func(at, now time.Time) template.HTML { return futureTime(l, at, now) },
 		"recent": func(at, now time.Time) string { return l.Format(at, recentLayout(at, now)) },
 		"typical": func(e *analytics.AccountAnalyticsEngagementPerPost, most float64) template.HTML {
-			return plot.Share{Of: e.Median / max(1, most)}.Draw()
+			return plot.Share{Fraction: e.Median / max(1, most)}.Draw()
 		},
 		"upcoming": func(a post.Upcoming) string { return upcomingText(l, a) },
-		"lines":    func(p plotted) plot.Lines { return p.lines(l, p.Metric) },
+		"lines":    func(p metricChart) plot.Lines { return p.lines(l, p.Metric) },
 		"draw":     func(c plot.Lines) template.HTML { return c.Draw(l) + c.Narrow().Draw(l) },
-		"rows":     func(p plotted) []row { return p.rows(l, p.Metric) },
+		"rows":     func(p metricChart) []row { return p.rows(l, p.Metric) },
 		"days":     func(p period) string { return p.text(l) },
-		"title":    func(p plotted) string { return p.title(l, p.Metric) },
-		"small":    func(p plotted, metric string) template.HTML { return plot.Spark(p.values(metric)) },
+		"title":    func(p metricChart) string { return p.title(l, p.Metric) },
+		"small":    func(p metricChart, metric string) template.HTML { return plot.Spark(p.values(metric)) },
 		"columns":  func(v view) template.HTML { return v.columns(l).Draw(l) },
 		"heat":     func(t analytics.PostingTimes) template.HTML { return heat(l, t) },
 		"legend":   plot.Scale,
@@ -76,8 +76,8 @@ var notes = shell.NewNotes(
 // yearless is the time before and after now in which dates are shown without their year.
 const yearless = 300 * 24 * time.Hour
 
-// soon formats a future time, with its year only if it is far in the future.
-func soon(l *locale.Language, at, now time.Time) template.HTML {
+// futureTime formats a future time, with its year only if it is far in the future.
+func futureTime(l *locale.Language, at, now time.Time) template.HTML {
 	layout := locale.ShortTime
 	if at.Sub(now) > yearless {
 		layout = locale.DateTime
@@ -141,8 +141,8 @@ func shortWeekday(l *locale.Language, name string) string {
 // totals maps the kinds of interactions to their labels.
 var totals = map[string]locale.Key{"likes": "Likes", "comments": "Comments", "shares": "Shares", "saves": "Saves"}
 
-// known returns the label of a name, or the capitalized name if it has no label.
-func known(l *locale.Language, labels map[string]locale.Key, name string) string {
+// labelOf returns the label of a name, or the capitalized name if it has no label.
+func labelOf(l *locale.Language, labels map[string]locale.Key, name string) string {
 	if label, ok := labels[name]; ok {
 		return l.T(label)
 	}
@@ -154,5 +154,5 @@ func shareOf(part *int64, whole float64) template.HTML {
 	if whole <= 0 {
 		return ""
 	}
-	return plot.Share{Of: float64(*part) / whole}.Draw()
+	return plot.Share{Fraction: float64(*part) / whole}.Draw()
 }

@@ -38,15 +38,15 @@ func New(f *shell.Shell, approvals *approval.Service, posts *post.Service) *Hand
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /approval/{token}", For: shell.Anyone, Do: p.page, OneFactor: true},
-		{Pattern: "POST /approval/{token}", For: shell.Anyone, Do: p.act, OneFactor: true},
-		{Pattern: "GET /approvals", For: shell.Writers, Do: p.inbox},
-		{Pattern: "GET /approvals/new", For: shell.Writers, Do: p.askPage},
-		{Pattern: "POST /approvals", For: shell.Writers, Do: p.ask},
-		{Pattern: "GET /approvals/{id}", For: shell.Writers, Do: p.request},
-		{Pattern: "POST /approvals/{id}/resend", For: shell.Writers, Do: p.resend},
-		{Pattern: "POST /approvals/{id}/revoke", For: shell.Writers, Do: p.revoke},
-		{Pattern: "POST /posts/{id}/comments", For: shell.Writers, Do: p.reply},
+		{Pattern: "GET /approval/{token}", Audience: shell.Anyone, Handler: p.page, AllowsOneFactor: true},
+		{Pattern: "POST /approval/{token}", Audience: shell.Anyone, Handler: p.submitAction, AllowsOneFactor: true},
+		{Pattern: "GET /approvals", Audience: shell.Writers, Handler: p.inbox},
+		{Pattern: "GET /approvals/new", Audience: shell.Writers, Handler: p.newRequestPage},
+		{Pattern: "POST /approvals", Audience: shell.Writers, Handler: p.createRequest},
+		{Pattern: "GET /approvals/{id}", Audience: shell.Writers, Handler: p.request},
+		{Pattern: "POST /approvals/{id}/resend", Audience: shell.Writers, Handler: p.resend},
+		{Pattern: "POST /approvals/{id}/revoke", Audience: shell.Writers, Handler: p.revoke},
+		{Pattern: "POST /posts/{id}/comments", Audience: shell.Writers, Handler: p.reply},
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// askView is the page on which a person sends posts to a client for approval.
-type askView struct {
+// newRequestView is the page on which a person sends posts to a client for approval.
+type newRequestView struct {
 	input
 
 	Choosing    bool             // no posts were selected yet
@@ -34,7 +34,7 @@ type askView struct {
 }
 
 // Back returns the path of the previous page: the post if there is only one, or the list of posts.
-func (v askView) Back() string {
+func (v newRequestView) Back() string {
 	if all := slices.Concat(v.Posts, v.Others); len(all) == 1 {
 		return "/posts/" + all[0].ID
 	}
@@ -42,7 +42,7 @@ func (v askView) Back() string {
 }
 
 // ErrorAbove reports whether the page shows the error above the form, because the form has no field for it.
-func (v askView) ErrorAbove() bool {
+func (v newRequestView) ErrorAbove() bool {
 	if v.Error.Text == "" || len(v.Posts) == 0 {
 		return v.Error.Text != ""
 	}
@@ -82,10 +82,10 @@ type listedPost struct {
 	Why string    // why the post cannot be sent; "" if it can
 }
 
-// askPage shows which of the selected posts can be sent to a client, and the options of the approval request. If no
+// newRequestPage shows which of the selected posts can be sent to a client, and the options of the approval request. If no
 // posts are selected, it shows posts to select.
-func (p *Handlers) askPage(w http.ResponseWriter, r *http.Request) {
-	v, ids, status := askView{input: input{Schedule: true}}, r.URL.Query()["post"], http.StatusOK
+func (p *Handlers) newRequestPage(w http.ResponseWriter, r *http.Request) {
+	v, ids, status := newRequestView{input: input{Schedule: true}}, r.URL.Query()["post"], http.StatusOK
 	if len(ids) == 0 {
 		v.Choosing = true
 		if r.URL.Query().Has("chosen") {
@@ -96,11 +96,11 @@ func (p *Handlers) askPage(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	p.showAsk(w, r, status, ids, v)
+	p.showNewRequest(w, r, status, ids, v)
 }
 
 // addChoices adds the posts that can be selected, sorted by their time. Drafts without a time come last.
-func (p *Handlers) addChoices(r *http.Request, v *askView) error {
+func (p *Handlers) addChoices(r *http.Request, v *newRequestView) error {
 	visitor := shell.VisitorOf(r.Context())
 	for _, tab := range []postlist.Tab{postlist.Scheduled, postlist.Drafts} {
 		found, _, err := postlist.List(r.Context(), p.DB, visitor.Team.ID, postlist.Filter{Tab: tab}, "", approval.MaxPosts)
@@ -126,9 +126,9 @@ func (p *Handlers) addChoices(r *http.Request, v *askView) error {
 	return nil
 }
 
-func (p *Handlers) showAsk(w http.ResponseWriter, r *http.Request, status int, ids []string, v askView) {
+func (p *Handlers) showNewRequest(w http.ResponseWriter, r *http.Request, status int, ids []string, v newRequestView) {
 	zone := shell.VisitorOf(r.Context()).Zone
-	v.CanEmail, v.MaySchedule = p.approvals.Mails(), p.maySchedule(r)
+	v.CanEmail, v.MaySchedule = p.approvals.CanSendEmail(), p.maySchedule(r)
 	v.Zone, v.MaxMessage = zone.String(), approval.MaxComment
 	err := p.addPosts(r, &v, ids, zone)
 	if err == nil && len(v.Posts) == 1 {
@@ -143,13 +143,13 @@ func (p *Handlers) showAsk(w http.ResponseWriter, r *http.Request, status int, i
 
 // maySchedule reports whether the visitor may let approved posts be scheduled.
 func (p *Handlers) maySchedule(r *http.Request) bool {
-	call, err := p.Call(r, "ask_approval")
+	call, err := p.NewCall(r, "ask_approval")
 	return err == nil && call.Require(access.Publish) == nil
 }
 
 // addDraft adds what the form shows only for a single post: the time of a draft, and whether a network would reject
 // the post.
-func (p *Handlers) addDraft(r *http.Request, v *askView) error {
+func (p *Handlers) addDraft(r *http.Request, v *newRequestView) error {
 	one := v.Posts[0]
 	v.Draft = one.Status == post.Draft && v.MaySchedule
 	if r.Method == http.MethodGet && !one.At.IsZero() {
@@ -161,7 +161,7 @@ func (p *Handlers) addDraft(r *http.Request, v *askView) error {
 }
 
 // addPosts adds the team's posts with the given IDs.
-func (p *Handlers) addPosts(r *http.Request, v *askView, ids []string, zone *time.Location) error {
+func (p *Handlers) addPosts(r *http.Request, v *newRequestView, ids []string, zone *time.Location) error {
 	team := shell.VisitorOf(r.Context()).Team.ID
 	ids = ids[:min(len(ids), approval.MaxPosts)]
 	details, err := postlist.ListDetails(r.Context(), p.DB, team, ids)
@@ -193,8 +193,8 @@ func (p *Handlers) addPosts(r *http.Request, v *askView, ids []string, zone *tim
 	return nil
 }
 
-// ask creates an approval request for the posts and redirects to the page that shows its link.
-func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
+// createRequest creates an approval request for the posts and redirects to the page that shows its link.
+func (p *Handlers) createRequest(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -212,7 +212,7 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.showAsk(w, r, shell.StatusOf(err), ids, askView{input: in, Error: formErr})
+			p.showNewRequest(w, r, shell.StatusOf(err), ids, newRequestView{input: in, Error: formErr})
 		}
 		return
 	}
@@ -243,8 +243,8 @@ func (in input) setTime(request *approval.NewRequest, zone *time.Location) error
 // flashSent sets a message for the next page about whether the link was emailed.
 func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email string) {
 	switch {
-	case sent.Mail != nil:
-		p.Log.WarnContext(r.Context(), "mailing an approval link failed", "request", sent.ID, "error", sent.Mail)
+	case sent.EmailErr != nil:
+		p.Log.WarnContext(r.Context(), "mailing an approval link failed", "request", sent.ID, "error", sent.EmailErr)
 		p.Flash(r, "The link works, but it could not be emailed. Send it to the client yourself, or try again.")
 	case email != "":
 		p.Flash(r, "The link was emailed to %s.", email)
@@ -255,7 +255,7 @@ func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email s
 
 // require returns an error if the visitor may not write. what names the operation.
 func (p *Handlers) require(r *http.Request, what string) error {
-	call, err := p.Call(r, what)
+	call, err := p.NewCall(r, what)
 	if err != nil {
 		return err
 	}

@@ -147,9 +147,9 @@ func titleOf(l *locale.Language, p post.Record) string {
 func (c *card) When() string {
 	at := c.formatTime(c.ScheduledAt)
 	switch {
-	case c.PassedUnapproved() && at != "":
+	case c.MissedApproval() && at != "":
 		return c.l.T("It was scheduled for %s but was not published, because it was not approved in time.", at) + " " +
-			c.l.T(c.afterwards())
+			c.l.T(c.nextStepText())
 	case c.Status != post.Draft && c.Status != post.Scheduled:
 		return ""
 	case c.Approval == post.Rejected:
@@ -180,8 +180,8 @@ func (c *card) whenDraft(at string) string {
 	return c.l.T("The team plans to publish it at %s. After you approve it, a team member still needs to schedule it.", at)
 }
 
-// afterwards describes what happens to a post whose time has passed.
-func (c *card) afterwards() locale.Key {
+// nextStepText describes what happens to a post whose time has passed.
+func (c *card) nextStepText() locale.Key {
 	switch c.Approval {
 	case post.Waiting:
 		return "After you approve it, the team will choose a new time."
@@ -193,7 +193,7 @@ func (c *card) afterwards() locale.Key {
 }
 
 // Undoable reports whether the client requested changes and can still approve the post instead.
-func (c *card) Undoable() bool { return approval.Undoable(c.Record) }
+func (c *card) Undoable() bool { return approval.CanApproveAfterRejection(c.Record) }
 
 // DecidedAt returns when the client decided, in the team's time zone.
 func (c *card) DecidedAt() string { return c.formatTime(c.Decided) }

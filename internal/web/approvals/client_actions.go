@@ -11,9 +11,9 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// act performs the action of the button that the client pressed. It requires only the link, not a session. Comments
+// submitAction performs the action of the button that the client pressed. It requires only the link, not a session. Comments
 // that the client entered for other posts stay on the page.
-func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) submitAction(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxClientForm) {
 		return
 	}

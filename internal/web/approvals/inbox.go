@@ -345,7 +345,7 @@ func (p *Handlers) reply(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.PathValue("id")
-	call, err := p.Call(r, "answer_comment")
+	call, err := p.NewCall(r, "answer_comment")
 	if err == nil {
 		err = call.Require(access.Write)
 	}

@@ -35,7 +35,7 @@ func New(f *shell.Shell) *Handlers { return &Handlers{f} }
 
 // Routes returns the route of the page.
 func (p *Handlers) Routes() []shell.Route {
-	return []shell.Route{{Pattern: "GET /dev/components", For: shell.Anyone, Do: p.page}}
+	return []shell.Route{{Pattern: "GET /dev/components", Audience: shell.Anyone, Handler: p.page}}
 }
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {

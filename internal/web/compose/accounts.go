@@ -33,25 +33,25 @@ func (p *Handlers) accounts(r *http.Request) ([]account.SocialAccount, error) {
 	return out, nil
 }
 
-// offered is an account that the form offers.
-type offered struct {
+// accountOption is an account that the form offers.
+type accountOption struct {
 	account.SocialAccount
 
 	Left bool // whether the account is disconnected, but still belongs to the post
 }
 
-// offer returns the given accounts and the other accounts of the saved post, which are usually disconnected. It sorts
+// accountOptions returns the given accounts and the other accounts of the saved post, which are usually disconnected. It sorts
 // them by network and username. held is nil for a new post.
-func offer(accounts []account.SocialAccount, held *post.Record) []offered {
-	out := make([]offered, 0, len(accounts))
+func accountOptions(accounts []account.SocialAccount, held *post.Record) []accountOption {
+	out := make([]accountOption, 0, len(accounts))
 	for _, a := range accounts {
-		out = append(out, offered{SocialAccount: a})
+		out = append(out, accountOption{SocialAccount: a})
 	}
 	if held != nil {
 		for _, t := range held.Targets {
 			if !slices.ContainsFunc(accounts, func(a account.SocialAccount) bool { return a.ID == t.AccountID }) {
 				out = append(out,
-					offered{
+					accountOption{
 						account.SocialAccount{
 							ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
 						}, !t.Active,
@@ -59,7 +59,7 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b offered) int {
+	slices.SortFunc(out, func(a, b accountOption) int {
 		return strings.Compare(shell.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username),
 			shell.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
 	})
@@ -68,9 +68,9 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 
 // contradictions returns an error for each account whose text or media in the form would be lost, because the account
 // is not selected or its text is disabled.
-func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Record) []error {
+func (s *formData) contradictions(accounts []account.SocialAccount, held *post.Record) []error {
 	out := []error{}
-	for _, a := range offer(accounts, held) {
+	for _, a := range accountOptions(accounts, held) {
 		what, o := "", s.Own[a.ID]
 		switch {
 		case slices.Contains(s.Accounts, a.ID):
@@ -93,7 +93,7 @@ func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Reco
 // choose groups the accounts by network, sets Chosen and Aside, and removes unknown accounts from the form.
 func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	kept := []int64{}
-	for _, a := range offer(accounts, held) {
+	for _, a := range accountOptions(accounts, held) {
 		if n := len(v.Groups); n == 0 || v.Groups[n-1].Platform != a.Platform {
 			v.Groups = append(v.Groups, group{Platform: a.Platform})
 		}
@@ -101,9 +101,9 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 		g.Accounts = append(g.Accounts, a)
 		if slices.Contains(v.Accounts, a.ID) {
 			kept = append(kept, a.ID)
-			v.Chosen = append(v.Chosen, chosen{offered: a, own: v.Own[a.ID]})
+			v.Chosen = append(v.Chosen, selectedAccount{accountOption: a, override: v.Own[a.ID]})
 		} else if o := v.Own[a.ID]; o.UsesText() || o.UsesMedia() {
-			v.Aside = append(v.Aside, chosen{offered: a, own: o})
+			v.Unselected = append(v.Unselected, selectedAccount{accountOption: a, override: o})
 		}
 	}
 	slices.Sort(kept)
@@ -112,13 +112,13 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 
 // Customized returns the accounts whose overrides can be edited: the selected accounts, and accounts whose text has
 // errors.
-func (v *view) Customized() []chosen {
-	return slices.Concat(v.Chosen, slices.DeleteFunc(slices.Clone(v.Aside), v.isKept))
+func (v *view) Customized() []selectedAccount {
+	return slices.Concat(v.Chosen, slices.DeleteFunc(slices.Clone(v.Unselected), v.isKept))
 }
 
 // Kept returns the unselected accounts whose overrides are kept in hidden fields.
-func (v *view) Kept() []chosen {
-	return slices.DeleteFunc(slices.Clone(v.Aside), func(c chosen) bool { return !v.isKept(c) })
+func (v *view) Kept() []selectedAccount {
+	return slices.DeleteFunc(slices.Clone(v.Unselected), func(c selectedAccount) bool { return !v.isKept(c) })
 }
 
-func (v *view) isKept(c chosen) bool { return len(v.Errors.At(ownText(c.ID))) == 0 }
+func (v *view) isKept(c selectedAccount) bool { return len(v.Errors.At(ownText(c.ID))) == 0 }

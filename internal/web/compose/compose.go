@@ -32,19 +32,19 @@ var files embed.FS
 
 var pages = shell.Parse(files,
 	template.FuncMap{
-		"has": has[int64], "hasText": has[string], "often": often, "anchor": anchor,
-		"places": preview.Places, "fieldOf": fieldOf, "inc": func(i int) int { return i + 1 },
+		"has": has[int64], "hasText": has[string], "often": frequencies, "anchor": anchor,
+		"places": preview.AccountsHTML, "fieldOf": fieldOf, "inc": func(i int) int { return i + 1 },
 	}, func(l *locale.Language) template.FuncMap {
 		return template.FuncMap{
 			"clock":        func(at time.Time) string { return l.Format(at, locale.Clock) + at.Format(" (UTC-07:00)") },
 			"hour":         func(at time.Time) string { return l.Format(at, locale.Clock) },
 			"limits":       func(c creator) string { return limits(l, c) },
-			"known":        func(text string) string { return shell.Text(l, text) },
+			"known":        func(text string) string { return shell.TranslateText(l, text) },
 			"problem":      func(text string) string { return preview.ProblemText(l, text) },
 			"category":     func(name string) string { return l.T(categoryNames[name]) },
 			"weekdays":     func() []weekday { return weekdaysOf(l) },
 			"shortWeekday": func(code string) string { return shortWeekday(l, code) },
-			"seconds":      func(d time.Duration) string { return l.Point(seconds(d)) },
+			"seconds":      func(d time.Duration) string { return l.LocalizeDecimal(seconds(d)) },
 		}
 	})
 
@@ -69,13 +69,13 @@ type Handlers struct {
 	posts     *post.Service
 	approvals *approval.Service
 	library   Library
-	creators  Creators
+	creators  NetworkInfo
 	readyMade ReadyMadeLists
 }
 
-// Creators provides what the editor needs from the networks: the settings of TikTok accounts, the options of posts that
+// NetworkInfo provides what the editor needs from the networks: the settings of TikTok accounts, the options of posts that
 // set none, and the rules for content.
-type Creators interface {
+type NetworkInfo interface {
 	CreatorInfo(ctx context.Context, account int64) appcheck.Creator
 	DefaultOptions(platform string) network.Options
 	AddsToPlaylists(platform string) bool
@@ -84,7 +84,7 @@ type Creators interface {
 
 // New returns the handlers.
 func New(
-	f *shell.Shell, posts *post.Service, approvals *approval.Service, library Library, creators Creators,
+	f *shell.Shell, posts *post.Service, approvals *approval.Service, library Library, creators NetworkInfo,
 	readyMade ReadyMadeLists,
 ) *Handlers {
 	return &Handlers{f, posts, approvals, library, creators, readyMade}
@@ -94,22 +94,24 @@ func New(
 // it checks the role, because the post may belong to another of the person's teams.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /posts/new", For: shell.Writers, Do: p.newPage},
-		{Pattern: "POST /posts/new", For: shell.Members, Do: p.writing(p.submit), RestoresForm: true, Files: true},
-		{Pattern: "POST /posts/preview", For: shell.Writers, Do: p.preview},
-		{Pattern: "GET /posts/hashtags", For: shell.Writers, Do: p.hashtags},
-		{Pattern: "GET /posts/month", For: shell.Writers, Do: p.showMonth},
-		{Pattern: "GET /posts/emoji", For: shell.Writers, Do: p.emoji},
-		{Pattern: "POST /posts/unsaved", For: shell.Writers, Do: p.keepUnsaved},
-		{Pattern: "POST /posts/unsaved/discard", For: shell.Writers, Do: p.discardUnsaved},
-		{Pattern: "GET /posts/{id}/edit", For: shell.Members, Do: p.own(p.editPage)},
-		{Pattern: "POST /posts/{id}/edit", For: shell.Members, Do: p.own(p.submit), RestoresForm: true, Files: true},
+		{Pattern: "GET /posts/new", Audience: shell.Writers, Handler: p.newPage},
+		{Pattern: "POST /posts/new", Audience: shell.Members, Handler: p.requireWriter(p.submit), RestoresForm: true,
+			AcceptsFiles: true},
+		{Pattern: "POST /posts/preview", Audience: shell.Writers, Handler: p.preview},
+		{Pattern: "GET /posts/hashtags", Audience: shell.Writers, Handler: p.hashtags},
+		{Pattern: "GET /posts/month", Audience: shell.Writers, Handler: p.showMonth},
+		{Pattern: "GET /posts/emoji", Audience: shell.Writers, Handler: p.emoji},
+		{Pattern: "POST /posts/unsaved", Audience: shell.Writers, Handler: p.keepUnsaved},
+		{Pattern: "POST /posts/unsaved/discard", Audience: shell.Writers, Handler: p.discardUnsaved},
+		{Pattern: "GET /posts/{id}/edit", Audience: shell.Members, Handler: p.withPost(p.editPage)},
+		{Pattern: "POST /posts/{id}/edit", Audience: shell.Members, Handler: p.withPost(p.submit), RestoresForm: true,
+			AcceptsFiles: true},
 	}
 }
 
-// own wraps a handler for the post in the path. It calls do if the visitor may write in the selected team and the post
+// withPost wraps a handler for the post in the path. It calls do if the visitor may write in the selected team and the post
 // belongs to that team. For a GET of a post of another of the visitor's teams, it selects that team and redirects.
-func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
+func (p *Handlers) withPost(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		if _, err := p.postOf(r, id); err != nil {
@@ -122,7 +124,7 @@ func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
 			})
 			return
 		}
-		p.writing(do)(w, r)
+		p.requireWriter(do)(w, r)
 	}
 }
 
@@ -138,9 +140,9 @@ func (p *Handlers) isInOwnTeam(r *http.Request, id string) bool {
 	return err == nil
 }
 
-// writing wraps a handler for people who may write in the selected team. It does not check requests with files, because
+// requireWriter wraps a handler for people who may write in the selected team. It does not check requests with files, because
 // their team is known only after the form is parsed: receive checks them.
-func (p *Handlers) writing(do http.HandlerFunc) http.HandlerFunc {
+func (p *Handlers) requireWriter(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !shell.SendsFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {
 			p.Forbid(w, r, shell.Writers)
@@ -153,7 +155,7 @@ func (p *Handlers) writing(do http.HandlerFunc) http.HandlerFunc {
 // postOf returns the selected team's post with an ID, or a not_found error.
 func (p *Handlers) postOf(r *http.Request, id string) (post.Record, error) {
 	if named, err := uuid.Parse(id); err != nil || named.String() != id {
-		return post.Record{}, apierr.Missing()
+		return post.Record{}, apierr.ItemNotFound()
 	}
 	return p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }

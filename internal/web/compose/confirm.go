@@ -21,7 +21,7 @@ type confirmation struct {
 
 // confirm sends the confirmation question, or the form with its problems. It saves nothing, so canceling leaves no
 // draft.
-func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s sheet, what string) {
+func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s formData, what string) {
 	found, err := p.findErrors(r, s, what)
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -42,7 +42,7 @@ func (p *Handlers) confirm(w http.ResponseWriter, r *http.Request, s sheet, what
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["confirm"], "New post", &confirmation{
-		view: v, Publishes: what == "publish", Blocked: v.Preview.Blocking > 0, Mails: p.approvals.Mails(),
+		view: v, Publishes: what == "publish", Blocked: v.Preview.Blocking > 0, Mails: p.approvals.CanSendEmail(),
 		MaySchedule: (operation.Call{Actor: actor}).Require(access.Publish) == nil, MaxMessage: approval.MaxComment,
 	})
 }

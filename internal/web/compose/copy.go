@@ -30,14 +30,14 @@ func (p *Handlers) copyPage(w http.ResponseWriter, r *http.Request, id string) {
 	case draft.ID != "":
 		shell.Redirect(w, r, "/posts/"+draft.ID+"/edit")
 	default:
-		s := sheetOf(draft, shell.VisitorOf(r.Context()).Zone)
+		s := formDataOf(draft, shell.VisitorOf(r.Context()).Zone)
 		s.Again, s.Seen = from.ID, 0
 		p.show(w, r, s)
 	}
 }
 
 // startCopy creates the copy of a failed post for which the form was opened. From then on, the form changes this copy.
-func (p *Handlers) startCopy(r *http.Request, s *sheet) error {
+func (p *Handlers) startCopy(r *http.Request, s *formData) error {
 	if s.Again == "" || r.PathValue("id") != "" {
 		return nil
 	}

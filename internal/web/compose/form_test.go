@@ -45,7 +45,7 @@ func TestInstants(t *testing.T) {
 		{"Australia/Lord_Howe", "2031-04-06", "01:45", true, "2031-04-05T15:15:00Z", true},
 		{"UTC", "2031-10-26", "02:30", true, "2031-10-26T02:30:00Z", false},
 	} {
-		at, twice, err := when{c.date, c.time, c.second, true}.instant(zone(t, c.zone))
+		at, twice, err := timeInput{c.date, c.time, c.second, true}.instant(zone(t, c.zone))
 		text := ""
 		if !at.IsZero() {
 			text = at.Format(time.RFC3339)
@@ -62,12 +62,12 @@ func TestInstants(t *testing.T) {
 		{"30.3.2031", "10:00", "date", "The date or time is invalid. Enter them as 2026-03-29 and 10:15."},
 		{"2031-03-31", "25:00", "date", "The date or time is invalid. Enter them as 2026-03-29 and 10:15."},
 	} {
-		_, _, err := when{Date: c.date, Time: c.time}.instant(zone(t, "Europe/Berlin"))
+		_, _, err := timeInput{Date: c.date, Time: c.time}.instant(zone(t, "Europe/Berlin"))
 		if f := apierr.FromError(err); err == nil || f.Context["argument"] != c.field || f.Detail != c.text {
 			t.Errorf("%s %s: %v", c.date, c.time, err)
 		}
 	}
-	_, _, err := when{Date: "2011-12-30", Time: "12:00"}.instant(zone(t, "Pacific/Apia"))
+	_, _, err := timeInput{Date: "2011-12-30", Time: "12:00"}.instant(zone(t, "Pacific/Apia"))
 	if f := apierr.FromError(err); f.Context["argument"] != "time" || !strings.Contains(f.Detail, "from 00:00 to 00:00") {
 		t.Errorf("skipped day: %v", err)
 	}
@@ -82,7 +82,7 @@ func TestInstantsRoundTrip(t *testing.T) {
 				"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns", "UTC",
 			}).Draw(t, "zone"))
 		at := time.Unix(rapid.Int64Range(1_700_000_000, 2_100_000_000).Draw(t, "at")/60*60, 0).UTC()
-		got, err := whenOf(at, z).exact(z)
+		got, err := whenOf(at, z).resolve(z)
 		if err != nil || !got.Equal(at) {
 			t.Fatalf("%v is shown as %+v and read as %v (%v)", at, whenOf(at, z), got, err)
 		}
@@ -146,7 +146,7 @@ func TestArrangeMedia(t *testing.T) {
 	form := url.Values{"media": {"7", "8", "9", "x", "-1"}, "account": {"3", "3", "2"}, "media-3": {"8"},
 		"text-3": {"a\r\nb"}, "text-2": {"  "},
 		"alt-7": {"Boats"}, "cover-9": {" 2,5 "}, "caption": {"x\x00\xff"}}
-	s := read(form)
+	s := parseForm(form)
 	if s.Caption != "x\uFFFD" || !slices.Equal(s.Accounts, []int64{2, 3}) || s.Alts[7] != "Boats" {
 		t.Errorf("%+v", s)
 	}
@@ -191,7 +191,7 @@ func TestFormRoundTrip(t *testing.T) {
 		Thread:  []thread.Part{{Caption: "next", Media: []network.Media{{ID: 6, Kind: network.Image}}}, {Caption: "last"}},
 		Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}},
 	}
-	s := sheetOf(p, time.UTC)
+	s := formDataOf(p, time.UTC)
 	got, formErr := s.composition()
 	if len(formErr) > 0 {
 		t.Fatal(formErr)
@@ -211,13 +211,14 @@ func TestFormRoundTrip(t *testing.T) {
 // the form.
 func TestThreadParts(t *testing.T) {
 	t.Parallel()
-	s := read(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7", "x", "8"},
+	s := parseForm(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7", "x",
+		"8"},
 		"part-25": {"ignored"}})
 	want := []part{{Text: "one", Media: []int64{}}, {Text: " ", Media: []int64{}}, {Text: "three\n", Media: []int64{7, 8}}}
 	if diff := cmp.Diff(want, s.Parts); diff != "" {
 		t.Error(diff)
 	}
-	older := read(url.Values{"part-1": {"one"}, "partmedia-1": {"7 8"}})
+	older := parseForm(url.Values{"part-1": {"one"}, "partmedia-1": {"7 8"}})
 	if diff := cmp.Diff([]int64{7, 8}, older.Parts[0].Media); diff != "" {
 		t.Error("a form with one field for all media:", diff)
 	}
@@ -243,7 +244,7 @@ func TestThreadParts(t *testing.T) {
 // Media are added to a part, reordered and removed. Files for a part that was removed are added to the post.
 func TestArrangePartMedia(t *testing.T) {
 	t.Parallel()
-	s := read(url.Values{"part-1": {"one"}, "part-2": {""}, "partmedia-1": {"7"}, "partmedia-2": {"7", "8"},
+	s := parseForm(url.Values{"part-1": {"one"}, "part-2": {""}, "partmedia-1": {"7"}, "partmedia-2": {"7", "8"},
 		"media": {"7"}, "into": {"part-2"}, "alt-8": {"Boats"}})
 	s.add(9)
 	s.add(7)
@@ -264,7 +265,7 @@ func TestArrangePartMedia(t *testing.T) {
 	if !slices.Equal(s.Media, []int64{7, 5}) {
 		t.Errorf("%v", s.Media)
 	}
-	v := view{sheet: s}
+	v := view{formData: s}
 	v.arrangeMedia(map[int64]network.Media{7: {ID: 7, Alt: "Sea"}, 8: {ID: 8}})
 	if one := v.Parts[1]; len(one.Items) != 1 || !one.Items[0].First || !one.Items[0].Last || one.Items[0].Alt != "Boats" ||
 		one.Items[0].List.Field() != "partmedia-2" || v.Parts[0].Items[0].First {
@@ -277,7 +278,7 @@ func TestArrangePartMedia(t *testing.T) {
 func TestSplitTexts(t *testing.T) {
 	t.Parallel()
 	fits := func(text string) bool { return len(text) <= 12 }
-	s := sheet{Caption: "One is here. Two.", Media: []int64{7}, Parts: []part{
+	s := formData{Caption: "One is here. Two.", Media: []int64{7}, Parts: []part{
 		{Text: "Short.", Media: []int64{8}}, {Text: "Last one is. Long.", Media: []int64{9}},
 	}}
 	if err := s.split(fits); err != nil {
@@ -287,7 +288,8 @@ func TestSplitTexts(t *testing.T) {
 	if diff := cmp.Diff(want, s.Parts); diff != "" || s.Caption != "One is here." || !slices.Equal(s.Media, []int64{7}) {
 		t.Errorf("%q %v %s", s.Caption, s.Media, diff)
 	}
-	blank := sheet{Caption: strings.Repeat(" ", 20), Parts: []part{{Text: strings.Repeat("\n", 20), Media: []int64{8}}}}
+	blank := formData{Caption: strings.Repeat(" ", 20), Parts: []part{{Text: strings.Repeat("\n", 20),
+		Media: []int64{8}}}}
 	if err := blank.split(fits); err != nil || blank.Caption != "" || !slices.Equal(blank.Parts[0].Media, []int64{8}) {
 		t.Errorf("blank texts: %+v, %v", blank, err)
 	}
@@ -295,7 +297,7 @@ func TestSplitTexts(t *testing.T) {
 		strings.Repeat("Sentence. ", thread.MaxParts): "caption", "https://harbour.example/menu": "caption",
 		strings.Repeat("x", caption.MaxLength+1): "caption", "ok": "part-4",
 	} {
-		long := sheet{Caption: text, Parts: s.Parts}
+		long := formData{Caption: text, Parts: s.Parts}
 		if text == "ok" {
 			long.Parts = append(slices.Clone(s.Parts[:3]), part{Text: "harbour.example/menu"})
 		}

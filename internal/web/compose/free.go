@@ -22,27 +22,27 @@ var errNoFreeSlot = apierr.Invalid(apierr.NotAllowedValue, "date",
 
 // useNextFreeSlot sets the form's time to the first free slot on or after the form's date, or from today if that date
 // is missing or not in the future.
-func (p *Handlers) useNextFreeSlot(r *http.Request, s *sheet) error {
+func (p *Handlers) useNextFreeSlot(r *http.Request, s *formData) error {
 	actor, err := p.actor(r)
 	if err != nil {
 		return err
 	}
 	now := p.DB.Now()
-	day := now.In(actor.OwnZone)
-	if chosen, err := time.ParseInLocation(dateOnly, s.When.Date, actor.OwnZone); err == nil && chosen.After(now) {
+	day := now.In(actor.PersonZone)
+	if chosen, err := time.ParseInLocation(dateOnly, s.When.Date, actor.PersonZone); err == nil && chosen.After(now) {
 		day = chosen
 	}
-	at, err := p.free(r.Context(), actor.TeamID, day, now.Add(minLeadTime))
+	at, err := p.nextFreeHour(r.Context(), actor.TeamID, day, now.Add(minLeadTime))
 	if err != nil {
 		return err
 	}
-	s.When = whenOf(at, actor.OwnZone)
+	s.When = whenOf(at, actor.PersonZone)
 	return nil
 }
 
-// free returns the first hour, from firstHour to lastHour, that is on or after day, later than behind, and has no
+// nextFreeHour returns the first hour, from firstHour to lastHour, that is on or after day, later than behind, and has no
 // posts.
-func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) (time.Time, error) {
+func (p *Handlers) nextFreeHour(ctx context.Context, team int64, day, after time.Time) (time.Time, error) {
 	for range maxFreeDays {
 		hours := make([]time.Time, 0, lastHour-firstHour+2)
 		for hour := firstHour; hour <= lastHour+1; hour++ {
@@ -53,7 +53,7 @@ func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) 
 			return time.Time{}, err
 		}
 		for _, span := range spans {
-			if len(span.Entries) == 0 && span.From.After(behind) {
+			if len(span.Entries) == 0 && span.From.After(after) {
 				return span.From, nil
 			}
 		}

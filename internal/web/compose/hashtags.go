@@ -42,7 +42,7 @@ func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	call, err := p.Call(r, "hashtag_lists")
+	call, err := p.NewCall(r, "hashtag_lists")
 	if err != nil {
 		p.ShowError(w, r, err)
 		return

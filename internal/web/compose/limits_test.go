@@ -16,10 +16,10 @@ func TestLimits(t *testing.T) {
 		is       network.Creator
 		en, want string
 	}{
-		{network.Creator{LongestVideo: 10 * time.Minute}, "Videos up to 10 minutes.", "Videos bis zu 10 Minuten."},
-		{network.Creator{LongestVideo: 90 * time.Second}, "Videos up to 90 seconds.", "Videos bis zu 90 Sekunden."},
+		{network.Creator{MaxVideoDuration: 10 * time.Minute}, "Videos up to 10 minutes.", "Videos bis zu 10 Minuten."},
+		{network.Creator{MaxVideoDuration: 90 * time.Second}, "Videos up to 90 seconds.", "Videos bis zu 90 Sekunden."},
 		{network.Creator{NoComment: true, NoStitch: true}, "Turned off: comments, stitches.", "Ausgeschaltet: Kommentare, Stitches."},
-		{network.Creator{LongestVideo: time.Minute, NoDuet: true}, "Videos up to 60 seconds. Turned off: duets.",
+		{network.Creator{MaxVideoDuration: time.Minute, NoDuet: true}, "Videos up to 60 seconds. Turned off: duets.",
 			"Videos bis zu 60 Sekunden. Ausgeschaltet: Duette."},
 		{network.Creator{}, "", ""},
 	} {

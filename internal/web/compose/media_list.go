@@ -56,7 +56,7 @@ func (l mediaList) Section() string {
 }
 
 // hasList reports whether l is a list of the form.
-func (s *sheet) hasList(l mediaList) bool {
+func (s *formData) hasList(l mediaList) bool {
 	if l.Part != 0 {
 		return l.Part > 0 && l.Part <= len(s.Parts)
 	}
@@ -64,7 +64,7 @@ func (s *sheet) hasList(l mediaList) bool {
 }
 
 // list returns the IDs of the items in a list.
-func (s *sheet) list(l mediaList) []int64 {
+func (s *formData) list(l mediaList) []int64 {
 	switch {
 	case l.Part > 0 && l.Part <= len(s.Parts):
 		return s.Parts[l.Part-1].Media
@@ -77,7 +77,7 @@ func (s *sheet) list(l mediaList) []int64 {
 }
 
 // setList replaces the items of a list. hasList must be true for the list.
-func (s *sheet) setList(l mediaList, media []int64) {
+func (s *formData) setList(l mediaList, media []int64) {
 	switch {
 	case l.Part > 0:
 		s.Parts = slices.Clone(s.Parts)
@@ -92,7 +92,7 @@ func (s *sheet) setList(l mediaList, media []int64) {
 }
 
 // add appends a library item to the list that the picker adds to, unless the list contains the item already.
-func (s *sheet) add(id int64) {
+func (s *formData) add(id int64) {
 	if !s.hasList(s.Picker.Into) {
 		s.Picker.Into = mediaList{}
 	}
@@ -103,7 +103,7 @@ func (s *sheet) add(id int64) {
 }
 
 // arrange performs the action of a media item's button: up, down or remove. place is the item's index in the list.
-func (s *sheet) arrange(what, list, place string) {
+func (s *formData) arrange(what, list, place string) {
 	l, at := mediaListOf(list), int(number(place))
 	media := slices.Clone(s.list(l))
 	if at < 0 || at >= len(media) {
@@ -136,11 +136,11 @@ type item struct {
 func (v *view) arrangeMedia(known map[int64]network.Media) {
 	seen := map[int64]bool{}
 	v.Shown, v.Media = v.items(mediaList{}, v.Media, known, seen)
-	for _, list := range [][]chosen{v.Chosen, v.Aside} {
+	for _, list := range [][]selectedAccount{v.Chosen, v.Unselected} {
 		for i := range list {
 			c := &list[i]
 			c.Items, c.Media = v.items(mediaList{Account: c.ID}, c.Media, known, seen)
-			v.Own[c.ID] = c.own
+			v.Own[c.ID] = c.override
 		}
 	}
 	v.Parts = slices.Clone(v.Parts)

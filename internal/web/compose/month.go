@@ -45,7 +45,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	today := p.DB.Now().In(actor.OwnZone)
+	today := p.DB.Now().In(actor.PersonZone)
 	first := time.Date(today.Year(), today.Month(), 1, 0, 0, 0, 0, time.UTC)
 	earliest, latest := first.AddDate(0, -monthRange, 0), first.AddDate(0, monthRange, 0)
 	if asked, err := time.Parse(yearMonth, r.URL.Query().Get("month")); err == nil && !asked.Before(earliest) && !asked.After(latest) {
@@ -63,7 +63,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	start := l.StartOfWeek(first)
 	for i := range len(shown.Weeks)*weekDays + 1 {
 		day := start.AddDate(0, 0, i)
-		bounds = append(bounds, teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.OwnZone))
+		bounds = append(bounds, teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.PersonZone))
 	}
 	spans, err := calendar.Spans(r.Context(), p.DB, actor.TeamID, calendar.Filter{}, bounds, maxPerDay)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 	for i, span := range spans {
 		day := &shown.Weeks[i/weekDays][i%weekDays]
 		for _, entry := range span.Entries {
-			day.Times = append(day.Times, l.Format(entry.At.In(actor.OwnZone), locale.Clock))
+			day.Times = append(day.Times, l.Format(entry.At.In(actor.PersonZone), locale.Clock))
 		}
 		day.Excess = span.More
 	}

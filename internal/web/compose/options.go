@@ -101,7 +101,7 @@ func (v *view) SharesOptions(platform string) bool {
 
 // Publishes reports whether an account of a network is selected.
 func (v *view) Publishes(platform string) bool {
-	return slices.ContainsFunc(v.Chosen, func(c chosen) bool { return c.Platform == platform })
+	return slices.ContainsFunc(v.Chosen, func(c selectedAccount) bool { return c.Platform == platform })
 }
 
 // optionInputs maps option names in the API to the ids of their inputs. The problems of other options are shown at the

@@ -53,7 +53,7 @@ type creator struct {
 // audiences, because the form disables those that the account does not allow.
 func limits(l *locale.Language, c creator) string {
 	var out []string
-	switch longest := c.LongestVideo; {
+	switch longest := c.MaxVideoDuration; {
 	case longest >= 2*time.Minute && longest%time.Minute == 0:
 		out = append(out, l.T("Videos up to %d minutes.", int64(longest/time.Minute)))
 	case longest > 0:
@@ -74,8 +74,8 @@ func limits(l *locale.Language, c creator) string {
 	return strings.Join(out, " ")
 }
 
-// limited returns the options that the settings of an account can forbid: features and audiences.
-func limited() []string {
+// restrictableOptions returns the options that the settings of an account can forbid: features and audiences.
+func restrictableOptions() []string {
 	out := []string{"comment", "duet", "stitch"}
 	for _, a := range shell.TikTokAudiences {
 		out = append(out, a.Value)
@@ -85,7 +85,8 @@ func limited() []string {
 
 // Off returns the names of the options that the account's settings forbid, separated by spaces.
 func (c creator) Off() string {
-	return strings.Join(slices.DeleteFunc(limited(), func(option string) bool { return !c.Forbids(option) }), " ")
+	return strings.Join(slices.DeleteFunc(restrictableOptions(),
+		func(option string) bool { return !c.Forbids(option) }), " ")
 }
 
 // Forbids reports whether the settings of any selected TikTok account forbid an option.

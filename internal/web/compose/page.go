@@ -19,31 +19,31 @@ import (
 
 // view has the data of the editor's page.
 type view struct {
-	sheet
+	formData
 
-	Path     string         // URL path to which the form is sent
-	Post     *post.Record   // the saved post; nil for a new post
-	Zone     *time.Location // the visitor's time zone
-	Groups   []group
-	Chosen   []chosen    // selected accounts
-	Aside    []chosen    // unselected accounts with overrides, which the form keeps
-	Shown    []item      // the media of the post
-	Shelf    mediaPicker // page of the media library
-	Preview  outlook
-	Twice    bool // whether the time occurs twice, as First and Later, because clocks go back
-	First    time.Time
-	Later    time.Time
-	Moment   string    // the chosen time or day in words; empty if there is none
-	Begins   time.Time // first time of a paused series, in the series' time zone
-	ByDate   string    // label of monthly recurrence on the same date
-	ByDay    string    // label of monthly recurrence on the same weekday
-	Errors   problems
-	Done     string        // what was done, and what failed, before the problems are listed
-	Theirs   *post.Record  // newer version that someone else saved; nil if there is none
-	Paused   string        // why scheduling and publishing are paused; empty if they are not
-	Offers   []unsavedForm // unsaved forms that can be restored
-	Wording  wording       // result of checking the texts against a brand voice
-	Creators []creator     // settings of the selected TikTok accounts
+	Path       string         // URL path to which the form is sent
+	Post       *post.Record   // the saved post; nil for a new post
+	Zone       *time.Location // the visitor's time zone
+	Groups     []group
+	Chosen     []selectedAccount // selected accounts
+	Unselected []selectedAccount // unselected accounts with overrides, which the form keeps
+	Shown      []item            // the media of the post
+	Shelf      mediaPicker       // page of the media library
+	Preview    previewView
+	Twice      bool // whether the time occurs twice, as First and Later, because clocks go back
+	First      time.Time
+	Later      time.Time
+	Moment     string    // the chosen time or day in words; empty if there is none
+	Begins     time.Time // first time of a paused series, in the series' time zone
+	ByDate     string    // label of monthly recurrence on the same date
+	ByDay      string    // label of monthly recurrence on the same weekday
+	Errors     problems
+	Done       string        // what was done, and what failed, before the problems are listed
+	Theirs     *post.Record  // newer version that someone else saved; nil if there is none
+	Paused     string        // why scheduling and publishing are paused; empty if they are not
+	Offers     []unsavedForm // unsaved forms that can be restored
+	Wording    voiceCheck    // result of checking the texts against a brand voice
+	Creators   []creator     // settings of the selected TikTok accounts
 	// the team's default TikTok options; nil if there are none
 	TeamTikTok *network.TikTokOptions
 	// the options that a YouTube video has if the form sets none
@@ -54,13 +54,13 @@ type view struct {
 // group is a network with its accounts.
 type group struct {
 	Platform string
-	Accounts []offered
+	Accounts []accountOption
 }
 
-// chosen is an account with its overrides.
-type chosen struct {
-	offered
-	own
+// selectedAccount is an account with its overrides.
+type selectedAccount struct {
+	accountOption
+	override
 
 	Items []item
 }
@@ -80,7 +80,7 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 		p.copyPage(w, r, q.Get("again"))
 		return
 	}
-	s := read(map[string][]string{
+	s := parseForm(map[string][]string{
 		"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"],
 	})
 	s.Repeat.Every = "1"
@@ -102,7 +102,7 @@ func (p *Handlers) restore(w http.ResponseWriter, r *http.Request) bool {
 	if form == nil {
 		return false
 	}
-	s := read(form)
+	s := parseForm(form)
 	s.Unsaved = true
 	p.show(w, r, s)
 	return true
@@ -124,18 +124,18 @@ func (p *Handlers) editPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !p.restoreUnsaved(w, r) {
-		p.show(w, r, sheetOf(held, v.Zone))
+		p.show(w, r, formDataOf(held, v.Zone))
 	}
 }
 
 // show shows the form of the post in the path, or of a new post, with the problems in why, if any.
-func (p *Handlers) show(w http.ResponseWriter, r *http.Request, s sheet, why ...error) {
+func (p *Handlers) show(w http.ResponseWriter, r *http.Request, s formData, why ...error) {
 	p.showAt(w, r, s, r.PathValue("id"), "", why...)
 }
 
 // showAt shows the form of the post with the given ID, or of a new post if id is empty, with the problems in why, if
 // any. done is a text that precedes the problems and describes what was done and what failed.
-func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done string, why ...error) {
+func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s formData, id, done string, why ...error) {
 	out, err := p.viewOf(r, s, id)
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -186,14 +186,14 @@ func errorText(l *locale.Language, err error) string {
 }
 
 // viewOf returns the page for a form. It omits accounts and media that the team no longer has.
-func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
+func (p *Handlers) viewOf(r *http.Request, s formData, id string) (view, error) {
 	ctx := r.Context()
 	actor, err := p.actor(r)
 	if err != nil {
 		return view{}, err
 	}
-	out := view{sheet: s, Path: "/posts/new", Zone: shell.VisitorOf(r.Context()).Zone}
-	if err := p.begin(r, &out, actor, id); err != nil {
+	out := view{formData: s, Path: "/posts/new", Zone: shell.VisitorOf(r.Context()).Zone}
+	if err := p.addSavedPost(r, &out, actor, id); err != nil {
 		return view{}, err
 	}
 	accounts, err := p.accounts(r)
@@ -218,25 +218,25 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		}
 		out.Begins = out.Post.ScheduledAt.In(zone)
 	}
-	known, err := p.libraryItems(ctx, actor.TeamID, out.sheet)
+	known, err := p.libraryItems(ctx, actor.TeamID, out.formData)
 	if err != nil {
 		return view{}, err
 	}
 	out.arrangeMedia(known)
-	if out.Shelf, err = p.pickerPage(r, &out.sheet); err != nil {
+	if out.Shelf, err = p.pickerPage(r, &out.formData); err != nil {
 		return view{}, err
 	}
-	if out.Wording, err = p.wordingOf(r, out.sheet); err != nil {
+	if out.Wording, err = p.wordingOf(r, out.formData); err != nil {
 		return view{}, err
 	}
 	l := p.Language(r)
 	out.checkTime(l, p.DB.Now())
-	out.Preview, err = p.check(ctx, l, actor, accounts, out.sheet, out.Post)
+	out.Preview, err = p.check(ctx, l, actor, accounts, out.formData, out.Post)
 	return out, err
 }
 
-// begin sets the saved post, the visitor's unsaved forms of it, and the reason if publishing is paused.
-func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id string) error {
+// addSavedPost sets the saved post, the visitor's unsaved forms of it, and the reason if publishing is paused.
+func (p *Handlers) addSavedPost(r *http.Request, out *view, actor *access.Actor, id string) error {
 	var err error
 	if out.Draft == "" {
 		out.Draft = rand.Text()
@@ -263,7 +263,7 @@ func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id str
 }
 
 // libraryItems returns the form's media items by ID, except those that the team does not have.
-func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[int64]network.Media, error) {
+func (p *Handlers) libraryItems(ctx context.Context, team int64, s formData) (map[int64]network.Media, error) {
 	ids := slices.Clone(s.Media)
 	for _, o := range s.Own {
 		ids = append(ids, o.Media...)
@@ -316,7 +316,7 @@ func (v *view) checkTime(l *locale.Language, now time.Time) {
 	v.Moment = format(local, locale.ShortTime, locale.DateTime)
 	v.ByDate, v.ByDay = monthLabels(l, local)
 	if twice {
-		second, _ := other(local)
+		second, _ := otherInstant(local)
 		v.Twice, v.First, v.Later = true, local, second
 		if second.Before(local) {
 			v.First, v.Later = second, local

@@ -61,7 +61,7 @@ func (p picker) arguments() operation.Arguments {
 
 // pickerPage returns the library page for the picker. If the cursor belongs to another search or the folder was
 // deleted, it returns the first page, and of all folders in the second case.
-func (p *Handlers) pickerPage(r *http.Request, s *sheet) (mediaPicker, error) {
+func (p *Handlers) pickerPage(r *http.Request, s *formData) (mediaPicker, error) {
 	list, got, err := shell.Run[media.MediaList](p.Shell, r, "list_media", s.Picker.arguments())
 	if err != nil && (s.Picker.Cursor != "" && apierr.Is(err, apierr.ValidationFailed) || apierr.Is(err, apierr.FolderNotFound)) {
 		s.Picker.Cursor = ""
@@ -97,7 +97,7 @@ func (*view) Kinds() []option {
 }
 
 // addPicked adds the items that are selected in the picker, and closes the picker if there are any.
-func (s *sheet) addPicked() {
+func (s *formData) addPicked() {
 	for _, id := range s.Picker.Picked {
 		s.add(id)
 	}

@@ -23,23 +23,23 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// outlook is the preview and validation of an unsaved post.
-type outlook struct {
-	Cards    []card
-	Blocking int            // number of problems with which a network would reject the post
-	Warnings int            // number of other problems
-	Left     *int64         // posts left in the month; nil if the plan has no limit
-	Waits    bool           // whether the client has not approved the post yet, or has rejected it
-	Fate     *post.Forecast // forecast for a scheduled post that needs no approval
-	Stands   bool           // whether the post is the template of a paused series
-	Next     []time.Time    // first times of a new or resumed series
-	Day      []neighbour    // other posts on the selected day
-	More     bool           // whether the day has more posts than Day
-	Error    string         // an error in the input; empty if there is none
-	Empty    bool           // whether no account is selected
-	Threads  bool           // whether a selected account's network publishes threads
-	TooLong  bool           // whether a text is too long for a network with threads, so that splitting helps
-	Blank    bool           // whether the post is new and has no content
+// previewView is the preview and validation of an unsaved post.
+type previewView struct {
+	Cards          []card
+	Blocking       int                   // number of problems with which a network would reject the post
+	Warnings       int                   // number of other problems
+	Left           *int64                // posts left in the month; nil if the plan has no limit
+	AwaitsApproval bool                  // whether the client has not approved the post yet, or has rejected it
+	Forecast       *post.PreflightResult // forecast for a scheduled post that needs no approval
+	IsPausedSeries bool                  // whether the post is the template of a paused series
+	Next           []time.Time           // first times of a new or resumed series
+	Day            []neighbour           // other posts on the selected day
+	More           bool                  // whether the day has more posts than Day
+	Error          string                // an error in the input; empty if there is none
+	Empty          bool                  // whether no account is selected
+	Threads        bool                  // whether a selected account's network publishes threads
+	TooLong        bool                  // whether a text is too long for a network with threads, so that splitting helps
+	Blank          bool                  // whether the post is new and has no content
 }
 
 // neighbour is another post on the selected day.
@@ -59,24 +59,25 @@ type card struct {
 
 // check validates a form and returns its preview. accounts are the team's accounts; held is the saved post, or nil.
 func (p *Handlers) check(
-	ctx context.Context, l *locale.Language, actor *access.Actor, accounts []account.SocialAccount, s sheet, held *post.Record,
-) (outlook, error) {
-	var out outlook
+	ctx context.Context, l *locale.Language, actor *access.Actor, accounts []account.SocialAccount, s formData,
+	saved *post.Record,
+) (previewView, error) {
+	var out previewView
 	var formErr error
 	c, all := s.composition()
-	if all = append(s.contradictions(accounts, held), all...); len(all) > 0 {
+	if all = append(s.contradictions(accounts, saved), all...); len(all) > 0 {
 		formErr = all[0]
 	}
-	at, err := p.when(s, actor.OwnZone, held)
+	at, err := p.requestedTime(s, actor.PersonZone, saved)
 	if err != nil {
 		formErr = err
 	}
 	c.At = at
-	if held == nil {
-		held = &post.Record{} // a new post
+	if saved == nil {
+		saved = &post.Record{} // a new post
 	}
-	out.Stands = held.IsTemplate
-	out.Next, err = p.next(ctx, s, *held, at, actor.OwnZone)
+	out.IsPausedSeries = saved.IsTemplate
+	out.Next, err = p.next(ctx, s, *saved, at, actor.PersonZone)
 	switch {
 	case err != nil && apierr.FromError(err).IsServerError():
 		return out, err
@@ -86,13 +87,13 @@ func (p *Handlers) check(
 	if formErr != nil {
 		out.Error = shell.Detail(l, formErr)
 	}
-	if !out.Stands { // each post of a series has its own day
-		if err := p.addDay(ctx, actor, s, held, &out); err != nil {
+	if !out.IsPausedSeries { // each post of a series has its own day
+		if err := p.addDay(ctx, actor, s, saved, &out); err != nil {
 			return out, err
 		}
 	}
-	c.Options = s.Choices.of(held.Options)
-	checked, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
+	c.Options = s.Choices.of(saved.Options)
+	checked, err := p.posts.CheckComposition(ctx, actor, c, saved.Targets)
 	if err != nil {
 		return out, err
 	}
@@ -101,14 +102,14 @@ func (p *Handlers) check(
 	if err != nil {
 		return out, err
 	}
-	p.forecast(&out, checked, held, actor.Language)
-	out.look(l, names, checked.Post)
-	out.Blank = !s.hasContent() && held.ID == ""
+	p.forecast(&out, checked, saved, actor.Language)
+	out.addPreviews(l, names, checked.Post)
+	out.Blank = !s.hasContent() && saved.ID == ""
 	return out, nil
 }
 
-// look adds to each card how the post looks on the network. names maps account IDs to display names.
-func (o *outlook) look(l *locale.Language, names map[int64]string, p post.Record) {
+// addPreviews adds to each card how the post looks on the network. names maps account IDs to display names.
+func (o *previewView) addPreviews(l *locale.Language, names map[int64]string, p post.Record) {
 	for i := range o.Cards {
 		c := &o.Cards[i]
 		c.Look = preview.New(preview.Author{
@@ -119,26 +120,26 @@ func (o *outlook) look(l *locale.Language, names map[int64]string, p post.Record
 }
 
 // forecast adds the cards, the forecast of a scheduled post, and the numbers of problems.
-func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *post.Record, language string) {
+func (p *Handlers) forecast(out *previewView, checked post.CompositionCheck, held *post.Record, language string) {
 	if checked.Left != plan.Unlimited {
 		out.Left = new(checked.Left)
 	}
 	out.Empty = len(checked.Previews) == 0
-	out.Waits = held.Approval == post.Waiting || held.Approval == post.Rejected
-	if held.Status == post.Scheduled && !out.Waits && !out.Empty {
-		fate := p.posts.Predict(checked.Post, language)
-		out.Fate = &fate
+	out.AwaitsApproval = held.Approval == post.Waiting || held.Approval == post.Rejected
+	if held.Status == post.Scheduled && !out.AwaitsApproval && !out.Empty {
+		fate := p.posts.Preflight(checked.Post, language)
+		out.Forecast = &fate
 	}
 	for _, o := range checked.Previews {
 		out.Threads = out.Threads || hasThreads(o.Target.Platform)
 		out.TooLong = out.TooLong || canSplit(o)
-		out.Cards = append(out.Cards, card{AccountCheck: o, Alone: out.Fate != nil && !out.Fate.Rejected})
+		out.Cards = append(out.Cards, card{AccountCheck: o, Alone: out.Forecast != nil && !out.Forecast.Rejected})
 	}
 	out.count()
 }
 
-// when returns the form's time, together with an error if it is invalid or not allowed. A post may keep its saved time.
-func (p *Handlers) when(s sheet, zone *time.Location, held *post.Record) (time.Time, error) {
+// requestedTime returns the form's time, together with an error if it is invalid or not allowed. A post may keep its saved time.
+func (p *Handlers) requestedTime(s formData, zone *time.Location, held *post.Record) (time.Time, error) {
 	if s.When.isDayOnly() {
 		_, err := s.When.day()
 		return time.Time{}, err
@@ -164,15 +165,16 @@ func (p *Handlers) checkTimeAllowed(at time.Time) error {
 const maxNeighbours = 10 // maximum number of other posts that are shown for the selected day
 
 // addDay adds the other posts on the selected day.
-func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, held *post.Record, out *outlook) error {
+func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s formData, held *post.Record,
+	out *previewView) error {
 	day, err := time.Parse(dateOnly, s.When.Date)
 	if err != nil { // no date, or an invalid one, whose error is shown elsewhere
 		return nil //nolint:nilerr // as above
 	}
 	next := day.AddDate(0, 0, 1)
 	bounds := []time.Time{
-		teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.OwnZone),
-		teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.OwnZone),
+		teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.PersonZone),
+		teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.PersonZone),
 	}
 	spans, err := calendar.Spans(ctx, p.DB, actor.TeamID, calendar.Filter{}, bounds, maxNeighbours+1)
 	if err != nil {
@@ -180,7 +182,7 @@ func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, hel
 	}
 	for _, entry := range spans[0].Entries {
 		if held == nil || entry.PostID != held.ID {
-			out.Day = append(out.Day, neighbour{entry, entry.At.In(actor.OwnZone)})
+			out.Day = append(out.Day, neighbour{entry, entry.At.In(actor.PersonZone)})
 		}
 	}
 	if out.More = spans[0].More || len(out.Day) > maxNeighbours; len(out.Day) > maxNeighbours {
@@ -196,7 +198,7 @@ var errPastTime = apierr.Invalid(apierr.InThePast, "date",
 var errTooFarAhead = apierr.Invalid(apierr.OutOfRange, "date", "That is more than ten years away. Check the year.")
 
 // count sets Blocking and Warnings.
-func (o *outlook) count() {
+func (o *previewView) count() {
 	for _, c := range o.Cards {
 		for _, found := range c.Problems {
 			if found.Blocking {
@@ -211,7 +213,7 @@ func (o *outlook) count() {
 const maxSeriesPreview = 5
 
 // seriesPreview returns the first times of the form's series, or nil if the form has no recurrence or no time.
-func seriesPreview(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
+func seriesPreview(s formData, at time.Time, zone *time.Location) ([]time.Time, error) {
 	if s.Repeat.Often == "" || at.IsZero() {
 		return nil, nil
 	}
@@ -228,7 +230,7 @@ func seriesPreview(s sheet, at time.Time, zone *time.Location) ([]time.Time, err
 
 // next returns the first times of the series that the form would start or resume.
 func (p *Handlers) next(
-	ctx context.Context, s sheet, held post.Record, at time.Time, zone *time.Location,
+	ctx context.Context, s formData, held post.Record, at time.Time, zone *time.Location,
 ) ([]time.Time, error) {
 	if held.IsTemplate {
 		return p.resumeTimes(ctx, s, held, zone)
@@ -237,7 +239,7 @@ func (p *Handlers) next(
 }
 
 // resumeTimes returns the next times that a paused series would have if it were resumed with the form's rule.
-func (p *Handlers) resumeTimes(ctx context.Context, s sheet, held post.Record,
+func (p *Handlers) resumeTimes(ctx context.Context, s formData, held post.Record,
 	zone *time.Location) ([]time.Time, error) {
 	rule, err := ruleFor(s, held)
 	if err != nil {
@@ -260,7 +262,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
 	}
-	out, fresh, err := p.previewOf(r, read(r.PostForm))
+	out, fresh, err := p.previewOf(r, parseForm(r.PostForm))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -280,33 +282,33 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 }
 
 // previewOf returns the preview of a form, and a view with the parts of the page that the script replaces or adds.
-func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
+func (p *Handlers) previewOf(r *http.Request, s formData) (previewView, view, error) {
 	actor, err := p.actor(r)
 	if err != nil {
-		return outlook{}, view{}, err
+		return previewView{}, view{}, err
 	}
 	known, err := p.libraryItems(r.Context(), actor.TeamID, s)
 	if err != nil {
-		return outlook{}, view{}, err
+		return previewView{}, view{}, err
 	}
 	s.removeUnknown(known)
 	var held *post.Record
 	if id := r.PostForm.Get("post"); id != "" {
 		found, err := p.postOf(r, id)
 		if err != nil {
-			return outlook{}, view{}, err
+			return previewView{}, view{}, err
 		}
 		held = &found
 	}
 	accounts, err := p.accounts(r)
 	if err != nil {
-		return outlook{}, view{}, err
+		return previewView{}, view{}, err
 	}
-	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.OwnZone, Post: held}
+	fresh := view{formData: s, Path: "/posts/new", Zone: actor.PersonZone, Post: held}
 	fresh.Creators = p.creatorsOf(r, accounts, s.Accounts)
 	fresh.addFresh(r, p.Language(r), accounts, known, p.DB.Now())
 	if fresh.Wording, err = p.wordingOf(r, s); err != nil {
-		return outlook{}, view{}, err
+		return previewView{}, view{}, err
 	}
 	out, err := p.check(r.Context(), p.Language(r), actor, accounts, s, held)
 	return out, fresh, err

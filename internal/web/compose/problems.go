@@ -100,12 +100,12 @@ func (p problems) sort() {
 
 // findErrors returns all errors that prevent the form from being saved and, depending on the button, scheduled, published
 // or sent for approval.
-func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, error) {
+func (p *Handlers) findErrors(r *http.Request, s formData, what string) ([]error, error) {
 	actor, err := p.actor(r)
 	if err != nil {
 		return nil, err
 	}
-	held, err := p.heldBy(r, actor, s)
+	held, err := p.savedPost(r, actor, s)
 	switch f := apierr.FromError(err); {
 	case err == nil:
 	case f.IsServerError() || f.Code == apierr.NotFound:
@@ -133,12 +133,12 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 		}
 		out = append(out, rejected...)
 	}
-	return append(out, p.timeErrors(s, held, actor.OwnZone, what)...), nil
+	return append(out, p.timeErrors(s, held, actor.PersonZone, what)...), nil
 }
 
-// heldBy returns the post that the form changes, or the copy of a failed post that saving the form creates. It returns a
+// savedPost returns the post that the form changes, or the copy of a failed post that saving the form creates. It returns a
 // zero Record for a new post, and an error if the post cannot be changed.
-func (p *Handlers) heldBy(r *http.Request, actor *access.Actor, s sheet) (post.Record, error) {
+func (p *Handlers) savedPost(r *http.Request, actor *access.Actor, s formData) (post.Record, error) {
 	switch id := r.PathValue("id"); {
 	case id != "":
 		held, err := p.postOf(r, id)
@@ -157,22 +157,22 @@ var errOnlySchedule = apierr.Invalid(apierr.NotAllowedValue, "repeat",
 	"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.")
 
 // timeErrors returns the errors of the form's time and recurrence.
-func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, what string) []error {
+func (p *Handlers) timeErrors(s formData, held post.Record, zone *time.Location, what string) []error {
 	if held.IsTemplate {
 		_, err := ruleFor(s, held)
-		return present(err)
+		return nonNil(err)
 	}
-	at, timeErr := s.When.exact(zone)
-	return present(p.timeError(s, held, what, at, timeErr), p.ruleError(s, held, what, at, zone))
+	at, timeErr := s.When.resolve(zone)
+	return nonNil(p.timeError(s, held, what, at, timeErr), p.ruleError(s, held, what, at, zone))
 }
 
-// present returns the errors that are not nil.
-func present(errs ...error) []error {
+// nonNil returns the errors that are not nil.
+func nonNil(errs ...error) []error {
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
 // timeError returns the error of the form's time. at and err are the results of parsing the time.
-func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Time, err error) error {
+func (p *Handlers) timeError(s formData, held post.Record, what string, at time.Time, err error) error {
 	required := what == "schedule" || held.Status == post.Scheduled && what == "save"
 	switch {
 	case s.When.isEmpty() && what == "schedule":
@@ -189,7 +189,7 @@ func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Tim
 }
 
 // ruleError returns the error of the form's recurrence.
-func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Time, zone *time.Location) error {
+func (p *Handlers) ruleError(s formData, held post.Record, what string, at time.Time, zone *time.Location) error {
 	switch {
 	case s.Repeat.Often == "":
 		return nil
@@ -206,7 +206,7 @@ func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Tim
 
 // rejections returns why networks would reject a composition.
 func (p *Handlers) rejections(
-	r *http.Request, actor *access.Actor, s sheet, c post.Composition, held post.Record,
+	r *http.Request, actor *access.Actor, s formData, c post.Composition, held post.Record,
 ) ([]error, error) {
 	checked, err := p.posts.CheckComposition(r.Context(), actor, c, held.Targets)
 	switch {

@@ -36,8 +36,8 @@ type unit struct {
 	Rule, Rules locale.Key // description of an interval of one unit, and of several
 }
 
-// often returns the options of how often a post repeats.
-func often() []unit {
+// frequencies returns the options of how often a post repeats.
+func frequencies() []unit {
 	return []unit{
 		{option: option{"", "Does not repeat"}},
 		{option{"daily", "days|interval"}, "day|interval", "Every day", "Every %s days"},
@@ -156,7 +156,7 @@ func zoneOf(template post.Record) (*time.Location, error) {
 
 // ruleFor returns the form's rule for an existing series. It returns an error if the form has no recurrence, because a
 // series is ended on the post's page.
-func ruleFor(s sheet, template post.Record) (string, error) {
+func ruleFor(s formData, template post.Record) (string, error) {
 	zone, err := zoneOf(template)
 	if err != nil {
 		return "", err

@@ -25,13 +25,13 @@ const maxForm = 2 << 20
 func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	if !shell.SendsFiles(r) {
 		if p.ReadLongForm(w, r, maxForm) {
-			p.press(w, r, read(r.PostForm), nil)
+			p.handleButton(w, r, parseForm(r.PostForm), nil)
 		}
 		return
 	}
 	if s, rejected, ok := p.receive(w, r); ok {
 		p.WithSlot(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			p.press(w, r, s, rejected)
+			p.handleButton(w, r, s, rejected)
 		}), p.rejectAfterFiles).ServeHTTP(w, r)
 	}
 }
@@ -43,9 +43,9 @@ func (p *Handlers) rejectAfterFiles(w http.ResponseWriter, r *http.Request, err 
 		"library, but the post is not saved. Go back and send the form again.")
 }
 
-// press performs the action of the pressed button. If files were rejected, it only shows the form with their errors. Every
+// handleButton performs the action of the pressed button. If files were rejected, it only shows the form with their errors. Every
 // button accepts files, because browsers without JavaScript send them with each submission.
-func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, rejected []error) {
+func (p *Handlers) handleButton(w http.ResponseWriter, r *http.Request, s formData, rejected []error) {
 	s.Unsaved = true
 	if len(rejected) > 0 {
 		p.show(w, r, s, rejected...)
@@ -86,7 +86,7 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, reject
 }
 
 // save saves the form and then performs the action of the button. On an error, the input stays in the form.
-func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what string) {
+func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s formData, what string) {
 	found, err := p.findErrors(r, s, what)
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -116,24 +116,24 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		shell.Redirect(w, r, "/approvals/new?post="+id)
 		return
 	}
-	said := p.savedText(r, id)
+	message := p.savedText(r, id)
 	if what == "schedule" {
-		if said, err = p.schedule(r, s, id, at); err != nil {
+		if message, err = p.schedule(r, s, id, at); err != nil {
 			p.showUnfinished(w, r, s, id, err)
 			return
 		}
 	}
 	if posttime.FarAhead(p.DB.Now(), at) {
-		said += " " + p.T(r, "Its time is more than a year ahead, in %s: check the year.", at.Format("2006"))
+		message += " " + p.T(r, "Its time is more than a year ahead, in %s: check the year.", at.Format("2006"))
 	}
-	if said = strings.TrimSpace(said + p.revokedLinkNote(r, id)); said != "" {
-		p.FlashText(r, said)
+	if message = strings.TrimSpace(message + p.revokedLinkNote(r, id)); message != "" {
+		p.FlashText(r, message)
 	}
 	shell.Redirect(w, r, "/posts/"+id)
 }
 
 // recordSave deletes the unsaved copy of a saved form, and records which post a new form has created.
-func (p *Handlers) recordSave(r *http.Request, s sheet, id string) {
+func (p *Handlers) recordSave(r *http.Request, s formData, id string) {
 	p.endUnsaved(r, s)
 	if r.PathValue("id") == "" {
 		p.recordCreated(r, id)
@@ -146,7 +146,7 @@ func (p *Handlers) revokedLinkNote(r *http.Request, id string) string {
 	if err != nil || len(rounds) == 0 {
 		return "" // the post's page shows it too
 	}
-	if latest := rounds[0]; latest.Number == 1 || latest.Decision != post.Waiting || latest.Sent || latest.Revoked {
+	if latest := rounds[0]; latest.Number == 1 || latest.Decision != post.Waiting || latest.HasLink || latest.Revoked {
 		return ""
 	}
 	return " " + p.T(r, "The client’s earlier links no longer work. Send the new version to the client.")
@@ -195,10 +195,10 @@ var failedActionTexts = map[string]locale.Key{
 }
 
 // showUnfinished shows the form of a saved post if a following step failed.
-func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s sheet, id string, err error) {
-	held, looked := p.postOf(r, id)
-	if looked != nil {
-		p.ShowError(w, r, looked)
+func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s formData, id string, err error) {
+	held, loadErr := p.postOf(r, id)
+	if loadErr != nil {
+		p.ShowError(w, r, loadErr)
 		return
 	}
 	s.Seen, s.Draft = held.UpdatedAt.UnixMicro(), ""
@@ -207,7 +207,7 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s shee
 
 // write creates or changes the post and returns its ID and time. The ID is also returned if only a part was saved.
 // scheduling says that the post is scheduled next.
-func (p *Handlers) write(r *http.Request, s *sheet, scheduling bool) (string, time.Time, error) {
+func (p *Handlers) write(r *http.Request, s *formData, scheduling bool) (string, time.Time, error) {
 	if err := p.startCopy(r, s); err != nil {
 		return "", time.Time{}, err
 	}
@@ -228,7 +228,7 @@ func (p *Handlers) write(r *http.Request, s *sheet, scheduling bool) (string, ti
 		return "", time.Time{}, err
 	}
 	if c.Day == "" {
-		if c.At, err = s.When.exact(actor.OwnZone); err != nil {
+		if c.At, err = s.When.resolve(actor.PersonZone); err != nil {
 			return "", c.At, err
 		}
 	}
@@ -238,7 +238,7 @@ func (p *Handlers) write(r *http.Request, s *sheet, scheduling bool) (string, ti
 		if err != nil {
 			return "", c.At, err
 		}
-		return made.ID, c.At, p.describe(r, actor, *s)
+		return made.ID, c.At, p.saveAltTexts(r, actor, *s)
 	}
 	if c.Rule, err = p.newRule(r, *s, id); err != nil {
 		return "", c.At, err
@@ -246,11 +246,11 @@ func (p *Handlers) write(r *http.Request, s *sheet, scheduling bool) (string, ti
 	if _, err = p.posts.Compose(r.Context(), actor, id, seen, c); err != nil {
 		return "", c.At, err
 	}
-	return id, c.At, p.describe(r, actor, *s)
+	return id, c.At, p.saveAltTexts(r, actor, *s)
 }
 
 // newRule returns the form's rule for a paused series, or "" if the post is not a template or its rule cannot be changed.
-func (p *Handlers) newRule(r *http.Request, s sheet, id string) (string, error) {
+func (p *Handlers) newRule(r *http.Request, s formData, id string) (string, error) {
 	held, err := p.postOf(r, id)
 	if err != nil || !held.IsTemplate || held.CheckComposable() != nil {
 		return "", err
@@ -260,7 +260,7 @@ func (p *Handlers) newRule(r *http.Request, s sheet, id string) (string, error) 
 
 // create drafts a new post. A form that is submitted twice creates one post.
 func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, error) {
-	call, err := p.Call(r, "create_post")
+	call, err := p.NewCall(r, "create_post")
 	if err != nil {
 		return post.Record{}, err
 	}
@@ -268,8 +268,8 @@ func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, err
 	return made, err
 }
 
-// describe saves alternative texts that differ from the library's.
-func (p *Handlers) describe(r *http.Request, actor *access.Actor, s sheet) error {
+// saveAltTexts saves alternative texts that differ from the library's.
+func (p *Handlers) saveAltTexts(r *http.Request, actor *access.Actor, s formData) error {
 	known, err := p.libraryItems(r.Context(), actor.TeamID, s)
 	if err != nil {
 		return err
@@ -290,8 +290,8 @@ func (p *Handlers) describe(r *http.Request, actor *access.Actor, s sheet) error
 	return nil
 }
 
-// then runs another operation of the same submission under a separate key.
-func (p *Handlers) then(r *http.Request, step, tool string, args operation.Arguments) (pipeline.Outcome, error) {
+// runStep runs another operation of the same submission under a separate key.
+func (p *Handlers) runStep(r *http.Request, step, tool string, args operation.Arguments) (pipeline.Outcome, error) {
 	next := r.Clone(r.Context())
 	next.PostForm = url.Values{"once": {r.PostForm.Get("once") + "-" + step}}
 	next.Form = next.PostForm
@@ -299,7 +299,7 @@ func (p *Handlers) then(r *http.Request, step, tool string, args operation.Argum
 }
 
 // schedule schedules a post at its time or by its rule and returns the confirmation.
-func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (string, error) {
+func (p *Handlers) schedule(r *http.Request, s formData, id string, at time.Time) (string, error) {
 	held, err := p.postOf(r, id)
 	if err != nil {
 		return "", err
@@ -308,7 +308,7 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 		if held.Status == post.Scheduled { // by the first submission of this form
 			return "", nil
 		}
-		_, err := p.then(r, "schedule", "schedule_post",
+		_, err := p.runStep(r, "schedule", "schedule_post",
 			operation.Arguments{"post_id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
 		if err == nil {
 			p.Put(r.Context(), posts.JustScheduled, []byte(id))
@@ -323,7 +323,7 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 	if held.IsTemplate {
 		rule, err = ruleFor(s, held)
 	} else {
-		rule, err = s.Repeat.rule(at.In(actor.OwnZone))
+		rule, err = s.Repeat.rule(at.In(actor.PersonZone))
 	}
 	if err != nil {
 		return "", err
@@ -334,23 +334,25 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 	if held.IsTemplate && held.Status == post.Scheduled {
 		return p.T(r, "The post repeats."), nil
 	}
-	return p.recur(r, held, rule, actor.OwnZone)
+	return p.startSeries(r, held, rule, actor.PersonZone)
 }
 
-// recur starts or resumes a series and returns a confirmation with the next time and the drafts that it reschedules.
-func (p *Handlers) recur(r *http.Request, held post.Record, rule string, zone *time.Location) (string, error) {
+// startSeries starts or resumes a series and returns a confirmation with the next time and the drafts that it reschedules.
+func (p *Handlers) startSeries(r *http.Request, held post.Record, rule string, zone *time.Location) (string, error) {
 	l, taken := p.Language(r), ""
-	said, next := locale.Key("The post repeats on schedule."), locale.Key("The post repeats on schedule. Next post: %s.")
+	message, next := locale.Key("The post repeats on schedule."),
+		locale.Key("The post repeats on schedule. Next post: %s.")
 	if held.IsTemplate {
 		held.Series.Rule = rule
 		list, err := p.posts.NextOccurrences(r.Context(), held, maxReschedulable)
 		if err != nil {
 			return "", err
 		}
-		said, next, taken = "The series was resumed.", "The series was resumed, next on %s.", post.ResumeSummary(l, list)
+		message, next, taken = "The series was resumed.", "The series was resumed, next on %s.", post.ResumeSummary(l,
+			list)
 	}
 	made, err := p.posts.Repeat(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID, rule, zone)
-	text := l.T(said)
+	text := l.T(message)
 	if at := made.Series.NextAt; !at.IsZero() {
 		text = l.T(next, l.Format(at.In(zone), locale.DateTime))
 	}

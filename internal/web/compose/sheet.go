@@ -13,18 +13,18 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// sheet is the content of the form, whether or not it is valid.
-type sheet struct {
+// formData is the content of the form, whether or not it is valid.
+type formData struct {
 	Caption      string
 	Accounts     []int64
 	Media        []int64
-	Parts        []part           // of the thread, after the post itself
-	Own          map[int64]own    // by account
-	Alts         map[int64]string // by image
-	Covers       map[int64]string // by video, in seconds as entered
+	Parts        []part             // of the thread, after the post itself
+	Own          map[int64]override // by account
+	Alts         map[int64]string   // by image
+	Covers       map[int64]string   // by video, in seconds as entered
 	FirstComment string
 	Choices      choices
-	When         when
+	When         timeInput
 	Repeat       repeat
 	Picker       picker
 	Seen         int64  // last change of the post when the form was first shown, in microseconds
@@ -35,8 +35,8 @@ type sheet struct {
 	Draft        string // identifies the form until it is saved; empty if it has no id yet
 }
 
-// own has an account's overrides. NoText and NoMedia override the post's text and media with nothing.
-type own struct {
+// override has an account's overrides. NoText and NoMedia override the post's text and media with nothing.
+type override struct {
 	Text    string
 	NoText  bool
 	Media   []int64
@@ -44,10 +44,10 @@ type own struct {
 }
 
 // UsesText reports whether the account does not publish the post's text.
-func (o own) UsesText() bool { return o.NoText || strings.TrimSpace(o.Text) != "" }
+func (o override) UsesText() bool { return o.NoText || strings.TrimSpace(o.Text) != "" }
 
 // UsesMedia reports whether the account does not publish the post's media.
-func (o own) UsesMedia() bool { return o.NoMedia || len(o.Media) > 0 }
+func (o override) UsesMedia() bool { return o.NoMedia || len(o.Media) > 0 }
 
 // cleanText converts the line endings of forms and removes NUL.
 var cleanText = strings.NewReplacer("\r\n", "\n", "\x00", "")
@@ -76,15 +76,15 @@ func number(text string) int64 {
 	return n
 }
 
-// read returns the content of a form.
-func read(form url.Values) sheet {
-	s := sheet{
+// parseForm returns the content of a form.
+func parseForm(form url.Values) formData {
+	s := formData{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
 		Parts: readParts(form), FirstComment: textOf(form, "first-comment"), Choices: readChoices(form),
-		Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{},
-		When: when{
+		Own: map[int64]override{}, Alts: map[int64]string{}, Covers: map[int64]string{},
+		When: timeInput{
 			Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1",
-			Told: form.Get("second") != "",
+			Chosen: form.Get("second") != "",
 		},
 		Repeat: repeat{
 			Every: form.Get("every"), Often: form.Get("repeat"), Days: form["day"], By: form.Get("by"),
@@ -110,7 +110,7 @@ func read(form url.Values) sheet {
 		}
 		switch field {
 		case "text", "notext", "media", "nomedia":
-			s.Own[id] = own{
+			s.Own[id] = override{
 				Text: textOf(form, "text-"+text), NoText: form.Get("notext-"+text) != "",
 				Media: numbers(form["media-"+text]), NoMedia: form.Get("nomedia-"+text) != "",
 			}
@@ -123,23 +123,23 @@ func read(form url.Values) sheet {
 	return s
 }
 
-// sheetOf returns a saved post as a form.
-func sheetOf(p post.Record, zone *time.Location) sheet {
-	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment,
-		Own: map[int64]own{}, Alts: map[int64]string{},
+// formDataOf returns a saved post as a form.
+func formDataOf(p post.Record, zone *time.Location) formData {
+	s := formData{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment,
+		Own: map[int64]override{}, Alts: map[int64]string{},
 		Covers: map[int64]string{}, Choices: choicesOf(p.Options),
 		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
 	if p.PlannedDay != "" {
 		s.When.Date = p.PlannedDay
 	}
-	covers(s.Covers, p.Media)
+	addCovers(s.Covers, p.Media)
 	for _, part := range p.Thread {
-		covers(s.Covers, part.Media)
+		addCovers(s.Covers, part.Media)
 	}
 	for _, t := range p.Targets {
 		s.Accounts = append(s.Accounts, t.AccountID)
-		covers(s.Covers, t.Media)
-		o := own{Media: idsOf(t.Media), NoMedia: t.Media != nil && len(t.Media) == 0}
+		addCovers(s.Covers, t.Media)
+		o := override{Media: idsOf(t.Media), NoMedia: t.Media != nil && len(t.Media) == 0}
 		if t.Caption != nil {
 			o.Text, o.NoText = *t.Caption, strings.TrimSpace(*t.Caption) == ""
 		}
@@ -157,7 +157,7 @@ func idsOf(media []network.Media) []int64 {
 	return out
 }
 
-func covers(into map[int64]string, media []network.Media) {
+func addCovers(into map[int64]string, media []network.Media) {
 	for _, m := range media {
 		if m.Cover > 0 {
 			into[m.ID] = seconds(m.Cover)
@@ -172,7 +172,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 func ownText(account int64) string { return "text-" + strconv.FormatInt(account, 10) }
 
 // composition returns the sheet's content without its time, and every error. Errors name the invalid field.
-func (s *sheet) composition() (post.Composition, []error) {
+func (s *formData) composition() (post.Composition, []error) {
 	formErr := s.Choices.errors()
 	c := post.Composition{
 		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]post.Override{},
@@ -180,12 +180,12 @@ func (s *sheet) composition() (post.Composition, []error) {
 	}
 	for _, account := range s.Accounts {
 		var o post.Override
-		held := s.Own[account]
-		if held.UsesText() {
-			o.Caption = &held.Text
+		edited := s.Own[account]
+		if edited.UsesText() {
+			o.Caption = &edited.Text
 		}
-		if held.UsesMedia() {
-			o.Media = append([]int64{}, held.Media...)
+		if edited.UsesMedia() {
+			o.Media = append([]int64{}, edited.Media...)
 		}
 		if o.Caption != nil || o.Media != nil {
 			c.Overrides[account] = o
@@ -207,7 +207,7 @@ func (s *sheet) composition() (post.Composition, []error) {
 }
 
 // hasContent reports whether there is something to publish.
-func (s *sheet) hasContent() bool {
+func (s *formData) hasContent() bool {
 	for _, o := range s.Own {
 		if o.UsesText() || o.UsesMedia() {
 			return true
@@ -218,7 +218,7 @@ func (s *sheet) hasContent() bool {
 }
 
 // removeUnknown removes items that the library does not have.
-func (s *sheet) removeUnknown(known map[int64]network.Media) {
+func (s *formData) removeUnknown(known map[int64]network.Media) {
 	gone := func(id int64) bool { return known[id].ID == 0 }
 	s.Media = slices.DeleteFunc(slices.Clone(s.Media), gone)
 	for account, o := range s.Own {

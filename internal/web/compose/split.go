@@ -13,7 +13,7 @@ import (
 
 // splitTexts splits the texts of the post and of its parts into parts that are short enough for all selected networks
 // that support threads. If it returns an error, it has changed nothing.
-func (p *Handlers) splitTexts(r *http.Request, s *sheet) error {
+func (p *Handlers) splitTexts(r *http.Request, s *formData) error {
 	accounts, err := p.accounts(r)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (p *Handlers) threadLimit(accounts []account.SocialAccount, selected []int6
 }
 
 // split replaces each text that does not fit with parts that fit. The first of these parts keeps the media.
-func (s *sheet) split(fits func(string) bool) error {
+func (s *formData) split(fits func(string) bool) error {
 	texts := append([]part{{Text: s.Caption, Media: s.Media}}, s.Parts...)
 	var out []part
 	for i, one := range texts {

@@ -52,7 +52,7 @@ func partsOf(p post.Record) []part {
 }
 
 // changeParts performs the action of a button of the thread: "add", or "remove:" and the index of a part.
-func (s *sheet) changeParts(what string) {
+func (s *formData) changeParts(what string) {
 	action, place, _ := strings.Cut(what, ":")
 	at, err := strconv.Atoi(place)
 	switch {
@@ -64,7 +64,7 @@ func (s *sheet) changeParts(what string) {
 }
 
 // thread returns the parts of the thread that are not blank. The result is never nil.
-func (s *sheet) thread() []post.ThreadPart {
+func (s *formData) thread() []post.ThreadPart {
 	out := []post.ThreadPart{}
 	for _, p := range s.Parts {
 		if !p.isBlank() {
@@ -75,7 +75,7 @@ func (s *sheet) thread() []post.ThreadPart {
 }
 
 // renumberAll renumbers the problems of all accounts.
-func (s *sheet) renumberAll(checked []post.AccountCheck) {
+func (s *formData) renumberAll(checked []post.AccountCheck) {
 	for _, one := range checked {
 		s.renumber(one.Problems)
 	}
@@ -83,7 +83,7 @@ func (s *sheet) renumberAll(checked []post.AccountCheck) {
 
 // renumber changes the numbers of parts in problems to those in the form. A form counts blank parts too, which are not
 // validated.
-func (s *sheet) renumber(found []post.PostProblem) {
+func (s *formData) renumber(found []post.PostProblem) {
 	numbers := []int{0}
 	for i, p := range s.Parts {
 		if !p.isBlank() {

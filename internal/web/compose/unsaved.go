@@ -39,8 +39,8 @@ type unsavedForm struct {
 // draftID matches the ids that forms get when they are shown.
 var draftID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// notKept are the fields that belong to one submission.
-var notKept = []string{"do", "once", "files", "fresh", shell.TeamField}
+// submissionFields are the fields that belong to one submission.
+var submissionFields = []string{"do", "once", "files", "fresh", shell.TeamField}
 
 // keepUnsaved stores the visitor's unsaved form. It changes no post. A form of a new post without text and media is not
 // stored, which status 205 says.
@@ -48,14 +48,14 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
 	}
-	form, s := r.PostForm, read(r.PostForm)
+	form, s := r.PostForm, parseForm(r.PostForm)
 	if id := form.Get("post"); id != "" {
 		if _, err := p.postOf(r, id); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
 	}
-	for _, name := range notKept {
+	for _, name := range submissionFields {
 		form.Del(name)
 	}
 	fields := form.Encode()
@@ -122,7 +122,7 @@ func (p *Handlers) deleteUnsaved(r *http.Request, id string) error {
 }
 
 // endUnsaved records that a form was saved, so that a late request does not store it again.
-func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
+func (p *Handlers) endUnsaved(r *http.Request, s formData) {
 	if s.Draft == "" {
 		return
 	}
@@ -138,9 +138,9 @@ func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
 	}
 }
 
-// ofPost selects a person's unsaved forms of a post in a team. With an empty ID it selects the forms of new posts, which
+// unsavedOfPost selects a person's unsaved forms of a post in a team. With an empty ID it selects the forms of new posts, which
 // include the forms of posts that were deleted or published in the meantime.
-const ofPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? OR (? = '' AND NOT EXISTS
+const unsavedOfPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? OR (? = '' AND NOT EXISTS
 	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
 	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`
 
@@ -166,7 +166,7 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 		}
 		f.KeptAt, f.Path, f.Again = db.Time(kept).In(zone), path, form.Get("again")
 		return nil
-	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE `+ofPost+` ORDER BY kept_at DESC, id LIMIT ?`,
+	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE `+unsavedOfPost+` ORDER BY kept_at DESC, id LIMIT ?`,
 		v.ID, v.Team.ID, id, id, unsavedForms)
 	if err != nil {
 		return nil, fmt.Errorf("reading unsaved forms: %w", err)
@@ -182,7 +182,7 @@ func (p *Handlers) restoreUnsaved(w http.ResponseWriter, r *http.Request) bool {
 	}
 	var fields string
 	post := r.PathValue("id")
-	err := p.DB.QueryRow(r.Context(), `SELECT fields FROM unsaved_forms WHERE `+ofPost+` AND id = ?`,
+	err := p.DB.QueryRow(r.Context(), `SELECT fields FROM unsaved_forms WHERE `+unsavedOfPost+` AND id = ?`,
 		v.ID, v.Team.ID, post, post, id).Scan(&fields)
 	if errors.Is(err, sql.ErrNoRows) {
 		p.Flash(r, "These changes were saved or discarded in the meantime.")
@@ -194,7 +194,7 @@ func (p *Handlers) restoreUnsaved(w http.ResponseWriter, r *http.Request) bool {
 		p.ServerError(w, r, fmt.Errorf("restoring an unsaved form: %w", err))
 		return true
 	}
-	s := read(form)
+	s := parseForm(form)
 	s.Unsaved = true
 	p.show(w, r, s)
 	return true

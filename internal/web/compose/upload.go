@@ -15,23 +15,23 @@ import (
 // receive parses a form with files and adds the files to the library. It returns the form, with the files appended to
 // the list that the picker adds to, and the errors of rejected files. If there is no form to show, it writes the error
 // response and returns false.
-func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []error, bool) {
+func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (formData, []error, bool) {
 	body := shell.NewUpload(w, r)
 	r.Body = body
-	reject := func(err error) (sheet, []error, bool) {
+	reject := func(err error) (formData, []error, bool) {
 		body.Reject(w, r, func() { p.ShowError(w, r, err) })
-		return sheet{}, nil, false
+		return formData{}, nil, false
 	}
 	actor, err := p.actor(r)
 	if err != nil {
 		return reject(err)
 	}
 	f := filesForm{Handlers: p, r: r, actor: actor, forbidden: operation.Call{Actor: actor}.Require(access.Write)}
-	leave, tooMany := p.EnterUploads(r)
+	leave, tooMany := p.AcquireUploadRequest(r)
 	if tooMany != nil { // read only the form's fields
 		f.close(tooMany)
 		var ok bool
-		if leave, ok = p.EnterLongForm(r); !ok {
+		if leave, ok = p.AcquireLongForm(r); !ok {
 			return reject(tooMany)
 		}
 		body.LimitRest()
@@ -45,13 +45,13 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 		return reject(err)
 	case shell.WrongTeam(r, form):
 		p.RejectWrongTeam(w, r, form, r.URL.Path)
-		return sheet{}, nil, false
+		return formData{}, nil, false
 	case f.forbidden != nil:
 		p.ShowError(w, r, f.forbidden)
-		return sheet{}, nil, false
+		return formData{}, nil, false
 	}
 	r.PostForm, r.Form = form, form
-	s := read(form)
+	s := parseForm(form)
 	for _, id := range f.added {
 		s.add(id)
 	}
@@ -100,9 +100,9 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 		if apierr.Is(err, apierr.Internal) {
 			return err
 		}
-		told := apierr.FromError(err).With("argument", "files")
-		told.Detail, told.Format = part.FileName()+": "+f.Detail(f.r, err), "" // already translated
-		f.rejections = append(f.rejections, told)
+		apiErr := apierr.FromError(err).With("argument", "files")
+		apiErr.Detail, apiErr.Format = part.FileName()+": "+f.Detail(f.r, err), "" // already translated
+		f.rejections = append(f.rejections, apiErr)
 		return nil
 	}
 	f.added = append(f.added, id)
@@ -117,7 +117,7 @@ func (f *filesForm) close(err error) {
 
 // addFile adds a file to the library while holding an upload slot.
 func (f *filesForm) addFile(part *multipart.Part) (int64, error) {
-	leave, err := f.EnterUpload(f.r)
+	leave, err := f.AcquireUploadSlot(f.r)
 	if err != nil {
 		return 0, err
 	}

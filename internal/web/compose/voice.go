@@ -19,8 +19,8 @@ const maxWords = 20
 // noVoice is the value of sheet.Voice if the person chose no voice. The value 0 stands for the team's default voice.
 const noVoice = -1
 
-// wording is the result of checking the texts of a form against a brand voice.
-type wording struct {
+// voiceCheck is the result of checking the texts of a form against a brand voice.
+type voiceCheck struct {
 	Voices     []voice.BrandVoiceEntry
 	Chosen     int64 // ID of the selected voice; 0 for none
 	Name       string
@@ -36,12 +36,12 @@ type useWord struct {
 }
 
 // wordingOf checks the texts of a form against its brand voice.
-func (p *Handlers) wordingOf(r *http.Request, s sheet) (wording, error) {
+func (p *Handlers) wordingOf(r *http.Request, s formData) (voiceCheck, error) {
 	found, _, err := shell.Run[voice.BrandVoiceList](p.Shell, r, "list_brand_voices", operation.Arguments{})
 	if err != nil {
-		return wording{}, err
+		return voiceCheck{}, err
 	}
-	out := wording{Voices: found.BrandVoices}
+	out := voiceCheck{Voices: found.BrandVoices}
 	v := found.DefaultVoice
 	switch {
 	case s.Voice == noVoice:
@@ -62,7 +62,7 @@ func (p *Handlers) wordingOf(r *http.Request, s sheet) (wording, error) {
 }
 
 // apply sets the result of checking texts against a voice.
-func (w *wording) apply(v voice.BrandVoice, texts []string) {
+func (w *voiceCheck) apply(v voice.BrandVoice, texts []string) {
 	w.Chosen, w.Name = v.ID, v.Name
 	avoid := slices.Concat(v.Avoid.Words, v.Avoid.Phrases)
 	w.HasAvoided = len(avoid) > 0
@@ -82,7 +82,7 @@ func (w *wording) apply(v voice.BrandVoice, texts []string) {
 }
 
 // texts returns the post's text and the own texts of the selected accounts. It omits the thread and the first comment.
-func (s *sheet) texts() []string {
+func (s *formData) texts() []string {
 	out := []string{s.Caption}
 	for _, account := range s.Accounts {
 		out = append(out, s.Own[account].Text)

@@ -9,11 +9,11 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// when is a time in the visitor's time zone, as entered in the form.
-type when struct {
+// timeInput is a time in the visitor's time zone, as entered in the form.
+type timeInput struct {
 	Date, Time string
 	Second     bool // whether the later of two equal wall-clock times is meant
-	Told       bool // whether the person has chosen one of two equal wall-clock times
+	Chosen     bool // whether the person has chosen one of two equal wall-clock times
 }
 
 const (
@@ -22,20 +22,20 @@ const (
 )
 
 // whenOf converts a time to the form's fields. It returns empty fields for the zero time.
-func whenOf(at time.Time, zone *time.Location) when {
+func whenOf(at time.Time, zone *time.Location) timeInput {
 	if at.IsZero() {
-		return when{}
+		return timeInput{}
 	}
 	local := at.In(zone)
-	first, twice := other(local)
-	return when{local.Format(dateOnly), local.Format(timeOnly), twice && first.Before(at), twice}
+	first, twice := otherInstant(local)
+	return timeInput{local.Format(dateOnly), local.Format(timeOnly), twice && first.Before(at), twice}
 }
 
 // isDayOnly reports whether a date is entered without a time of day.
-func (w when) isDayOnly() bool { return w.Date != "" && w.Time == "" }
+func (w timeInput) isDayOnly() bool { return w.Date != "" && w.Time == "" }
 
 // day returns the date if no time of day is entered, or "" otherwise. It returns an error if the date is invalid.
-func (w when) day() (string, error) {
+func (w timeInput) day() (string, error) {
 	if !w.isDayOnly() {
 		return "", nil
 	}
@@ -49,10 +49,10 @@ func (w when) day() (string, error) {
 var errNoTime = apierr.Invalid(apierr.MissingArgument, "time", "Choose the time as well.")
 
 // isEmpty reports whether neither a date nor a time of day is entered.
-func (w when) isEmpty() bool { return w.Date == "" && w.Time == "" }
+func (w timeInput) isEmpty() bool { return w.Date == "" && w.Time == "" }
 
 // instant returns the time, or the zero time if none is entered, and whether the wall-clock time occurs twice.
-func (w when) instant(zone *time.Location) (time.Time, bool, error) {
+func (w timeInput) instant(zone *time.Location) (time.Time, bool, error) {
 	switch {
 	case w.isEmpty():
 		return time.Time{}, false, nil
@@ -70,17 +70,17 @@ func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 			apierr.Invalid(apierr.Malformed, "date",
 				"The date or time is invalid. Enter them as 2026-03-29 and 10:15.").Wrap(err)
 	}
-	later, twice := other(at.In(zone))
+	later, twice := otherInstant(at.In(zone))
 	if twice && w.Second {
 		at = later
 	}
 	return at.UTC(), twice, nil
 }
 
-// exact returns the time to save. A time that occurs twice is an error until the person has chosen one.
-func (w when) exact(zone *time.Location) (time.Time, error) {
+// resolve returns the time to save. A time that occurs twice is an error until the person has chosen one.
+func (w timeInput) resolve(zone *time.Location) (time.Time, error) {
 	at, twice, err := w.instant(zone)
-	if err == nil && twice && !w.Told {
+	if err == nil && twice && !w.Chosen {
 		local := at.In(zone)
 		err = apierr.Invalidf(apierr.MissingArgument, "second",
 			"On %s in %s, %s occurs twice because clocks go back. Choose which one you mean. Nothing is saved yet.",
@@ -89,8 +89,8 @@ func (w when) exact(zone *time.Location) (time.Time, error) {
 	return at, err
 }
 
-// other returns the other instant with the same wall-clock time as at, and whether there is one.
-func other(at time.Time) (time.Time, bool) {
+// otherInstant returns the other instant with the same wall-clock time as at, and whether there is one.
+func otherInstant(at time.Time) (time.Time, bool) {
 	begin, end := at.ZoneBounds()
 	_, here := at.Zone()
 	for _, bound := range []time.Time{begin, end} {
@@ -111,7 +111,7 @@ func other(at time.Time) (time.Time, bool) {
 }
 
 // gapError returns the error for a wall-clock time that does not exist because clocks go forward.
-func gapError(w when, zone *time.Location) error {
+func gapError(w timeInput, zone *time.Location) error {
 	wall, err := time.Parse(dateOnly+"T"+timeOnly, w.Date+"T"+w.Time)
 	if err != nil { // not in the format of timeOnly, such as a time with seconds
 		return apierr.Invalid(apierr.TimeDoesNotExist, "time",

@@ -60,26 +60,27 @@ func (p *Handlers) withSlot(do http.HandlerFunc) http.HandlerFunc {
 // safe, because the endpoints use no cookies.
 func corsRoutes(method, path string, do http.HandlerFunc) []shell.Route {
 	return []shell.Route{
-		{Pattern: method + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, r *http.Request) {
+		{Pattern: method + " " + path, Audience: shell.Anyone, Handler: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
 			do(w, r)
-		}, Urgent: true}, // the endpoints that are not metadata occupy a slot through withSlot
-		{Pattern: http.MethodOptions + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, _ *http.Request) {
+		}, SkipsSlot: true}, // the endpoints that are not metadata occupy a slot through withSlot
+		{Pattern: http.MethodOptions + " " + path, Audience: shell.Anyone, Handler: func(w http.ResponseWriter,
+			_ *http.Request) {
 			h := w.Header()
 			h.Set("Access-Control-Allow-Origin", "*")
 			h.Set("Access-Control-Allow-Methods", method)
 			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version")
 			h.Set("Access-Control-Max-Age", "600")
 			w.WriteHeader(http.StatusNoContent)
-		}, Urgent: true},
+		}, SkipsSlot: true},
 	}
 }
 
 // Routes returns the routes of the page. Signed-out visitors are asked to sign in only if their request is valid.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET " + authorizePath, For: shell.Anyone, Do: p.ask},
-		{Pattern: "POST " + authorizePath, For: shell.People, Do: p.decide},
+		{Pattern: "GET " + authorizePath, Audience: shell.Anyone, Handler: p.authorize},
+		{Pattern: "POST " + authorizePath, Audience: shell.People, Handler: p.decide},
 	}
 }

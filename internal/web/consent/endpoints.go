@@ -84,14 +84,14 @@ func (p *Handlers) token(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	got, err := p.server.Exchange(r.Context(), client, form)
+	tokens, err := p.server.Exchange(r.Context(), client, form)
 	if err != nil {
 		p.reject(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"access_token": got.Access, "token_type": "Bearer", "expires_in": int(got.Lives / time.Second),
-		"refresh_token": got.Refresh, "scope": got.Scope,
+		"access_token": tokens.Access, "token_type": "Bearer", "expires_in": int(tokens.ExpiresIn / time.Second),
+		"refresh_token": tokens.Refresh, "scope": tokens.Scope,
 	})
 }
 

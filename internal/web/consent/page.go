@@ -25,9 +25,9 @@ var forwardedParams = []string{
 	"resource", "response_mode",
 }
 
-// ask shows a client's request to a signed-in person. It validates the request before it asks the visitor to sign in,
+// authorize shows a client's request to a signed-in person. It validates the request before it asks the visitor to sign in,
 // so that clients learn of errors immediately. But it fetches client metadata only for signed-in people.
-func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) authorize(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RequestURI()) > shell.MaxNext {
 		p.ShowMessage(w, r, http.StatusRequestURITooLong, "Action not completed",
 			"The app that sent you here sent a request that is too long. Contact its developer.")
@@ -41,17 +41,17 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	}
 	signedIn := shell.VisitorOf(r.Context()) != nil
 	if !signedIn && p.server.IsMetadataURL(request.Get("client_id")) {
-		p.RequireSignIn(p.ask)(w, r)
+		p.RequireSignIn(p.authorize)(w, r)
 		return
 	}
-	asked, err := p.server.ParseRequest(r.Context(), p.Client(r), request)
+	authReq, err := p.server.ParseRequest(r.Context(), p.Client(r), request)
 	switch {
 	case err != nil:
 		p.rejectRequest(w, r, err)
 	case !signedIn:
-		p.RequireSignIn(p.ask)(w, r)
+		p.RequireSignIn(p.authorize)(w, r)
 	default:
-		p.show(w, r, http.StatusOK, asked, request, restoredSelection(request, p.SavedForm(r)), "")
+		p.show(w, r, http.StatusOK, authReq, request, restoredSelection(request, p.SavedForm(r)), "")
 	}
 }
 
@@ -61,13 +61,14 @@ func (p *Handlers) rejectRequest(w http.ResponseWriter, r *http.Request, err err
 	var redirectErr *oauth.RedirectError
 	switch {
 	case errors.As(err, &redirectErr) && redirectErr.Local():
-		http.Redirect(w, r, redirectErr.Back, http.StatusSeeOther)
+		http.Redirect(w, r, redirectErr.ResponseURL, http.StatusSeeOther)
 		return
 	case redirectErr != nil:
 		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Action not completed",
 			invalidRequestPage{
-				redirectErr.Client.Name, redirectErr.RedirectHost(), p.T(r, locale.Key(redirectErr.Why.Text)),
-				template.URL(redirectErr.Back), //nolint:gosec // checkRedirect of package oauth allowed the scheme
+				redirectErr.Client.Name, redirectErr.RedirectHost(), p.T(r, locale.Key(redirectErr.Err.Text)),
+				template.URL(redirectErr.ResponseURL),
+				//nolint:gosec // checkRedirect of package oauth allowed the scheme
 			})
 		return
 	}
@@ -104,7 +105,7 @@ func (s selection) capabilities(teams []teamOption, able []access.Capability) ([
 	case teams[at].Why != "":
 		return nil, teams[at].Why
 	}
-	granted := within(able, s.level)
+	granted := selectedCapabilities(able, s.level)
 	granted = slices.DeleteFunc(granted, func(g access.Capability) bool { return !slices.Contains(teams[at].has, g) })
 	if len(granted) == 0 {
 		return nil, "Select what the app may do."
@@ -112,8 +113,8 @@ func (s selection) capabilities(teams []teamOption, able []access.Capability) ([
 	return granted, ""
 }
 
-// request is the consent page.
-type request struct {
+// consentView is the consent page.
+type consentView struct {
 	Name   string
 	Place  string // host of the redirect URI
 	Local  bool   // the client is an app on the person's machine
@@ -131,46 +132,47 @@ type field struct{ Name, Value string }
 
 // teamOption is one of the person's teams.
 type teamOption struct {
-	ID       int64
-	Name     string
-	Role     locale.Key
-	Narrower string     // offered capabilities that the role lacks, as text
-	Why      locale.Key // why it cannot be selected; empty if it can
-	Chosen   bool
+	ID          int64
+	Name        string
+	Role        locale.Key
+	MissingText string     // offered capabilities that the role lacks, as text
+	Why         locale.Key // why it cannot be selected; empty if it can
+	Chosen      bool
 
 	has []access.Capability // requested capabilities that the role has
 }
 
 // levelOption is a level that can be granted.
 type levelOption struct {
-	Value, Says string
-	Name        locale.Key
-	Chosen      bool
+	Value, Description string
+	Name               locale.Key
+	Chosen             bool
 }
 
 // show shows the consent page with the previous selection, if any.
 func (p *Handlers) show(
-	w http.ResponseWriter, r *http.Request, status int, asked oauth.AuthorizationRequest, sent url.Values,
+	w http.ResponseWriter, r *http.Request, status int, authReq oauth.AuthorizationRequest, sent url.Values,
 	before selection, formErr locale.Key,
 ) {
 	v := shell.VisitorOf(r.Context())
 	if before.team == 0 {
 		before.team = v.Team.ID
 	}
-	out := request{Name: asked.Client.Name, Place: asked.RedirectHost(), Error: p.T(r, formErr), Fields: fields(sent)}
-	to, err := url.Parse(asked.Redirect)
+	out := consentView{Name: authReq.Client.Name, Place: authReq.RedirectHost(), Error: p.T(r, formErr),
+		Fields: fields(sent)}
+	to, err := url.Parse(authReq.Redirect)
 	if err != nil { // unreachable: the URI was validated before
 		p.ServerError(w, r, fmt.Errorf("reading a redirect address: %w", err))
 		return
 	}
 	out.Local, out.Own = to.Scheme == "http", to.Scheme != "http" && to.Scheme != "https"
-	if asked.Client.IsSelfDescribed() {
-		if at, err := url.Parse(asked.Client.ID); err == nil {
+	if authReq.Client.IsSelfDescribed() {
+		if at, err := url.Parse(authReq.Client.ID); err == nil {
 			out.Source = at.Hostname()
 		}
 	}
 	var able []access.Capability
-	if out.Teams, able, err = p.teamOptions(r, v, asked, before.team); err != nil {
+	if out.Teams, able, err = p.teamOptions(r, v, authReq, before.team); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
@@ -208,17 +210,17 @@ func fields(sent url.Values) []field {
 // teamOptions returns the person's teams, with the reasons why some cannot be selected, and the requested
 // capabilities that the person can grant in any of them. The team with the ID now is selected.
 func (p *Handlers) teamOptions(
-	r *http.Request, v *shell.Visitor, asked oauth.AuthorizationRequest, now int64,
+	r *http.Request, v *shell.Visitor, authReq oauth.AuthorizationRequest, selectedID int64,
 ) ([]teamOption, []access.Capability, error) {
 	var out []teamOption
 	var able []access.Capability
 	for _, t := range v.Teams {
 		c := teamOption{
-			ID: t.ID, Name: t.Name, Role: roleNames[t.Role], Chosen: t.ID == now,
-			has: access.Within(asked.Capabilities, t.Role),
+			ID: t.ID, Name: t.Name, Role: roleNames[t.Role], Chosen: t.ID == selectedID,
+			has: access.Within(authReq.Capabilities, t.Role),
 		}
 		var err error
-		if c.Why, err = p.why(r.Context(), t, asked.Capabilities); err != nil {
+		if c.Why, err = p.unavailableReason(r.Context(), t, authReq.Capabilities); err != nil {
 			return nil, nil, err
 		}
 		if c.Why == "" {
@@ -228,7 +230,7 @@ func (p *Handlers) teamOptions(
 	}
 	able = access.Within(able, access.Owner) // sorts the capabilities and removes duplicates
 	for i := range out {
-		out[i].Narrower = listMissing(p.Language(r), without(able, out[i].has))
+		out[i].MissingText = listMissing(p.Language(r), subtract(able, out[i].has))
 	}
 	selectTeam(out)
 	return out, able, nil
@@ -245,8 +247,9 @@ func selectTeam(of []teamOption) {
 	}
 }
 
-// why returns the reason why a person with the role in t cannot authorize a client for the team, or "".
-func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capability) (locale.Key, error) {
+// unavailableReason returns the reason why a person with the role in t cannot authorize a client for the team, or "".
+func (p *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, asked []access.Capability) (locale.Key,
+	error) {
 	if t.Closed {
 		return "This team is closed.", nil
 	}
@@ -313,21 +316,22 @@ func selectionIn(form url.Values) selection {
 }
 
 // allow grants the selected permissions that the person's role has.
-func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, asked oauth.AuthorizationRequest, sent url.Values) {
+func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, authReq oauth.AuthorizationRequest, sent url.Values) {
 	v := shell.VisitorOf(r.Context())
-	was := selectionIn(r.PostForm)
-	teams, able, err := p.teamOptions(r, v, asked, was.team)
+	selected := selectionIn(r.PostForm)
+	teams, able, err := p.teamOptions(r, v, authReq, selected.team)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	granted, formErr := was.capabilities(teams, able)
+	granted, formErr := selected.capabilities(teams, able)
 	if formErr != "" {
-		p.show(w, r, http.StatusUnprocessableEntity, asked, sent, was, formErr)
+		p.show(w, r, http.StatusUnprocessableEntity, authReq, sent, selected, formErr)
 		return
 	}
-	next, err := p.server.Allow(r.Context(), asked,
-		oauth.Consent{Team: was.team, Person: v.ID, Capabilities: granted, OneFactor: !p.HasTwoFactors(r.Context())})
+	next, err := p.server.Allow(r.Context(), authReq,
+		oauth.Consent{Team: selected.team, Person: v.ID, Capabilities: granted,
+			OneFactor: !p.HasTwoFactors(r.Context())})
 	if err != nil {
 		p.rejectRequest(w, r, err)
 		return

@@ -47,47 +47,48 @@ const all = "all"
 // levelOptions returns the levels whose capabilities are all in able, and the option all if none of them has exactly
 // the capabilities in able. The option with the value now is selected, otherwise the level for drafts, otherwise the
 // first option.
-func levelOptions(l *locale.Language, able []access.Capability, now string) []levelOption {
+func levelOptions(l *locale.Language, able []access.Capability, selectedValue string) []levelOption {
 	var out []levelOption
 	exact := false
 	for _, level := range access.Levels() {
 		of := ofLevel(level)
-		if len(without(of, able)) > 0 {
+		if len(subtract(of, able)) > 0 {
 			continue
 		}
 		exact = exact || len(of) == len(able)
-		out = append(out, levelOption{Value: string(level), Name: levelTexts[level][0], Says: l.T(levelTexts[level][1])})
+		out = append(out, levelOption{Value: string(level), Name: levelTexts[level][0],
+			Description: l.T(levelTexts[level][1])})
 	}
 	switch {
 	case exact:
-	case slices.Equal(able, publishing):
+	case slices.Equal(able, editorCapabilities):
 		out = append(out,
 			levelOption{
 				Value: all, Name: "Publishing|level",
-				Says: l.T("Can also publish for the team. Cannot spend the team’s credits."),
+				Description: l.T("Can also publish for the team. Cannot spend the team’s credits."),
 			})
 	default:
 		out = append(out, levelOption{
-			Value: all, Name: "All available permissions", Says: l.T("Can %s.", listCapabilities(l, able)),
+			Value: all, Name: "All available permissions", Description: l.T("Can %s.", listCapabilities(l, able)),
 		})
 	}
-	selectLevel(out, now)
+	selectLevel(out, selectedValue)
 	return out
 }
 
-// publishing lists the capabilities of editors.
-var publishing = []access.Capability{access.Read, access.Write, access.Publish}
+// editorCapabilities lists the capabilities of editors.
+var editorCapabilities = []access.Capability{access.Read, access.Write, access.Publish}
 
-func selectLevel(out []levelOption, now string) {
-	at := slices.IndexFunc(out, func(o levelOption) bool { return o.Value == now })
+func selectLevel(out []levelOption, selectedValue string) {
+	at := slices.IndexFunc(out, func(o levelOption) bool { return o.Value == selectedValue })
 	if at < 0 {
 		at = max(0, slices.IndexFunc(out, func(o levelOption) bool { return o.Value == string(access.Drafts) }))
 	}
 	out[at].Chosen = true
 }
 
-// within returns the capabilities of the option whose value is level, or none if levelOptions does not offer it.
-func within(able []access.Capability, level string) []access.Capability {
+// selectedCapabilities returns the capabilities of the option whose value is level, or none if levelOptions does not offer it.
+func selectedCapabilities(able []access.Capability, level string) []access.Capability {
 	if len(able) == 0 {
 		return nil
 	}
@@ -104,8 +105,8 @@ func within(able []access.Capability, level string) []access.Capability {
 // ofLevel returns the capabilities of a level. It uses the owner's role, which has all capabilities.
 func ofLevel(l access.Level) []access.Capability { return access.Effective(l, access.Owner) }
 
-// without returns the capabilities in of that are not in others.
-func without(of, others []access.Capability) []access.Capability {
+// subtract returns the capabilities in of that are not in others.
+func subtract(of, others []access.Capability) []access.Capability {
 	return slices.DeleteFunc(slices.Clone(of), func(c access.Capability) bool { return slices.Contains(others, c) })
 }
 

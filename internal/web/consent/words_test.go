@@ -50,8 +50,8 @@ func TestWords(t *testing.T) {
 	}
 	const takes = "unschedule posts and pause series"
 	for _, o := range levelOptions(locale.English, []access.Capability{access.Read, access.Write}, "") {
-		if o.Value == string(access.Drafts) != strings.Contains(o.Says, takes) {
-			t.Errorf("text of %s: %s", o.Value, o.Says)
+		if o.Value == string(access.Drafts) != strings.Contains(o.Description, takes) {
+			t.Errorf("text of %s: %s", o.Value, o.Description)
 		}
 	}
 	if got, want := listCapabilities(locale.English, []access.Capability{access.Write, access.Spend}),
@@ -87,7 +87,7 @@ func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 			return
 		}
 		at := teams[was.team-1]
-		if at.Why != "" || len(without(granted, at.has)) > 0 || len(without(granted, asked)) > 0 {
+		if at.Why != "" || len(subtract(granted, at.has)) > 0 || len(subtract(granted, asked)) > 0 {
 			t.Fatalf("%+v: granted %v of %v", at, granted, asked)
 		}
 		if was.level == string(access.ReadOnly) && !slices.Equal(granted, []access.Capability{access.Read}) {

@@ -35,26 +35,31 @@ func New(f *shell.Shell, s *erasure.Service) *Handlers { return &Handlers{f, s} 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /settings/delete", For: shell.Owners, Do: p.teamPage},
-		{Pattern: "POST /settings/delete", For: shell.Owners, Do: p.deleteTeam, Recent: true, RestoresForm: true},
-		{Pattern: "GET /settings/export", For: shell.Managers, Do: p.exportPage},
-		{Pattern: "GET /settings/export.zip", For: shell.Managers, Do: p.export, Urgent: true, Recent: true,
-			Page: "/settings/export"},
-		{Pattern: "GET /settings/keys/{key}/forget", For: shell.Owners, Do: p.keyPage},
-		{Pattern: "POST /settings/keys/{key}/forget", For: shell.Owners, Do: p.forgetKey},
-		{Pattern: "GET /settings/assistants/{connection}/forget", For: shell.Owners, Do: p.assistantPage},
-		{Pattern: "POST /settings/assistants/{connection}/forget", For: shell.Owners, Do: p.forgetAssistant},
-		{Pattern: "GET /posts/{id}/delete", For: shell.Writers, Do: p.draftPage},
-		{Pattern: "POST /posts/{id}/delete", For: shell.Writers, Do: p.deleteDraft},
-		{Pattern: "GET /account/teams/{team}/leave", For: shell.People, Do: p.RequireUsedFactor(p.leavePage),
-			OneFactor: true},
-		{Pattern: "POST /account/teams/{team}/leave", For: shell.People, Do: p.RequireUsedFactor(p.leave),
-			OneFactor: true},
-		{Pattern: "GET /account/delete", For: shell.People, Do: p.RequireUsedFactor(p.personPage), OneFactor: true},
-		{Pattern: "POST /account/delete", For: shell.People, Do: p.RequireUsedFactor(
-			p.deletePerson), Recent: true, RestoresForm: true, OneFactor: true},
-		{Pattern: "POST /networks/meta/deletion", For: shell.Anyone, Do: p.receiveMetaRequest, OneFactor: true},
-		{Pattern: "GET /networks/deletions/{code}", For: shell.Anyone, Do: p.erasedPage, OneFactor: true},
+		{Pattern: "GET /settings/delete", Audience: shell.Owners, Handler: p.teamPage},
+		{Pattern: "POST /settings/delete", Audience: shell.Owners, Handler: p.deleteTeam, RequiresRecentAuth: true,
+			RestoresForm: true},
+		{Pattern: "GET /settings/export", Audience: shell.Managers, Handler: p.exportPage},
+		{Pattern: "GET /settings/export.zip", Audience: shell.Managers, Handler: p.export, SkipsSlot: true,
+			RequiresRecentAuth: true,
+			Page:               "/settings/export"},
+		{Pattern: "GET /settings/keys/{key}/forget", Audience: shell.Owners, Handler: p.keyPage},
+		{Pattern: "POST /settings/keys/{key}/forget", Audience: shell.Owners, Handler: p.forgetKey},
+		{Pattern: "GET /settings/assistants/{connection}/forget", Audience: shell.Owners, Handler: p.assistantPage},
+		{Pattern: "POST /settings/assistants/{connection}/forget", Audience: shell.Owners, Handler: p.forgetAssistant},
+		{Pattern: "GET /posts/{id}/delete", Audience: shell.Writers, Handler: p.draftPage},
+		{Pattern: "POST /posts/{id}/delete", Audience: shell.Writers, Handler: p.deleteDraft},
+		{Pattern: "GET /account/teams/{team}/leave", Audience: shell.People, Handler: p.RequireUsedFactor(p.leavePage),
+			AllowsOneFactor: true},
+		{Pattern: "POST /account/teams/{team}/leave", Audience: shell.People, Handler: p.RequireUsedFactor(p.leave),
+			AllowsOneFactor: true},
+		{Pattern: "GET /account/delete", Audience: shell.People, Handler: p.RequireUsedFactor(p.personPage),
+			AllowsOneFactor: true},
+		{Pattern: "POST /account/delete", Audience: shell.People, Handler: p.RequireUsedFactor(
+			p.deletePerson), RequiresRecentAuth: true, RestoresForm: true, AllowsOneFactor: true},
+		{Pattern: "POST /networks/meta/deletion", Audience: shell.Anyone, Handler: p.receiveMetaRequest,
+			AllowsOneFactor: true},
+		{Pattern: "GET /networks/deletions/{code}", Audience: shell.Anyone, Handler: p.erasedPage,
+			AllowsOneFactor: true},
 	}
 }
 
@@ -129,19 +134,19 @@ func (p *Handlers) deleteTeam(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) exportPage(w http.ResponseWriter, r *http.Request) {
-	touched, err := p.erasure.CountContents(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
+	contents, err := p.erasure.CountContents(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["export"], "Export the team’s data", touched)
+	p.Show(w, r, http.StatusOK, pages["export"], "Export the team’s data", contents)
 }
 
 // stallTimeout is how long a write of an export may block before the connection is closed.
 const stallTimeout = time.Minute
 
 func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
-	if _, err := p.Call(r, "export"); err != nil {
+	if _, err := p.NewCall(r, "export"); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -195,7 +200,7 @@ func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 	found, _, err := shell.Run[post.Post](p.Shell, r, "get_post", operation.Arguments{"id": r.PathValue("id")})
 	if err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
-			err = apierr.Missing() // not an ID
+			err = apierr.ItemNotFound() // not an ID
 		}
 		p.ShowError(w, r, err)
 		return
@@ -229,7 +234,7 @@ func (p *Handlers) forgetKey(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	id, err := shell.PathID(r, "key")
 	if err == nil {
-		err = p.erasure.ForgetKey(r.Context(), v.ID, v.Team.ID, id)
+		err = p.erasure.DeleteKey(r.Context(), v.ID, v.Team.ID, id)
 	}
 	if err != nil {
 		p.showItem(w, r, "key", "key", err)
@@ -243,7 +248,7 @@ func (p *Handlers) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	id, err := shell.PathID(r, "connection")
 	if err == nil {
-		err = p.erasure.ForgetAssistant(r.Context(), v.ID, v.Team.ID, id)
+		err = p.erasure.DeleteAssistant(r.Context(), v.ID, v.Team.ID, id)
 	}
 	if err != nil {
 		p.showItem(w, r, "assistant", "connection", err)
@@ -254,7 +259,7 @@ func (p *Handlers) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) deleteDraft(w http.ResponseWriter, r *http.Request) {
-	call, err := p.Call(r, "delete_draft")
+	call, err := p.NewCall(r, "delete_draft")
 	if err == nil {
 		err = p.erasure.DeletePost(r.Context(), call.PersonID, call.TeamID, r.PathValue("id"))
 	}

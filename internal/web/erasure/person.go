@@ -27,7 +27,7 @@ func leaveOf(r *http.Request) (leaveView, error) {
 	}
 	found := shell.TeamOrFirst(v.Account, id)
 	if found.ID != id {
-		return leaveView{}, apierr.Missing()
+		return leaveView{}, apierr.ItemNotFound()
 	}
 	return leaveView{OwnTeam: found, Only: len(v.Teams) == 1, Owner: found.Role == access.Owner}, nil
 }

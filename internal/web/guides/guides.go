@@ -24,14 +24,14 @@ const Path = "/docs/guides"
 // maxQuery is the maximum length of a search query in bytes. The rest of a longer query is ignored.
 const maxQuery = 200
 
-// served maps files outside docs/, to which guides link, to the paths at which pressroom serves them.
-var served = map[string]string{"api/openapi.json": "/api/v1/openapi.json"}
+// servedFiles maps files outside docs/, to which guides link, to the paths at which pressroom serves them.
+var servedFiles = map[string]string{"api/openapi.json": "/api/v1/openapi.json"}
 
 // site returns the guides. It builds them when it is first called.
 var site = sync.OnceValues(newSite)
 
 func newSite() (*docsite.Site, error) {
-	return docsite.New(docs.Files, docsite.Options{Outside: func(file string) string { return served[file] }})
+	return docsite.New(docs.Files, docsite.Options{Outside: func(file string) string { return servedFiles[file] }})
 }
 
 // Handlers serves the guides.
@@ -43,21 +43,21 @@ func New(f *shell.Shell) *Handlers { return &Handlers{f} }
 // Routes returns the routes of the pages, which are public.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET " + Path, For: shell.Anyone, Do: p.contents, OneFactor: true},
-		{Pattern: "GET " + Path + "/{name...}", For: shell.Anyone, Do: p.guide, OneFactor: true},
-		{Pattern: "GET /docs/{name...}", For: shell.Anyone, Do: p.redirectToGuide, OneFactor: true},
+		{Pattern: "GET " + Path, Audience: shell.Anyone, Handler: p.contents, AllowsOneFactor: true},
+		{Pattern: "GET " + Path + "/{name...}", Audience: shell.Anyone, Handler: p.guide, AllowsOneFactor: true},
+		{Pattern: "GET /docs/{name...}", Audience: shell.Anyone, Handler: p.redirectToGuide, AllowsOneFactor: true},
 	}
 }
 
 // guideView is a page with the list of all guides beside it.
 type guideView struct {
-	Sections []docsite.Section
-	Page     *docsite.Page // nil on the list of guides and if there is no such guide
-	Parts    []docsite.Part
-	Body     template.HTML
-	Query    string
-	Results  []docsite.Result
-	Wanted   string // path of a page that does not exist
+	Sections    []docsite.Section
+	Page        *docsite.Page // nil on the list of guides and if there is no such guide
+	Parts       []docsite.Part
+	Body        template.HTML
+	Query       string
+	Results     []docsite.Result
+	MissingPath string // path of a page that does not exist
 }
 
 // Shows reports whether the list beside the page contains the guides of a section.
@@ -138,6 +138,7 @@ func (p *Handlers) redirectToGuide(w http.ResponseWriter, r *http.Request) {
 	case all.Page(name) != nil:
 		http.Redirect(w, r, Path+"/"+name, http.StatusMovedPermanently) //nolint:gosec // the name of a guide
 	default:
-		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", guideView{Sections: all.Sections, Wanted: r.URL.Path})
+		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", guideView{Sections: all.Sections,
+			MissingPath: r.URL.Path})
 	}
 }

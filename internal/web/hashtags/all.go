@@ -63,7 +63,7 @@ func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	call, err := p.Call(r, "hashtag_lists")
+	call, err := p.NewCall(r, "hashtag_lists")
 	if err == nil && v.Query != "" {
 		in := list.ListInput{Scope: v.Scope, Platform: v.Platform}
 		found, err = p.lists.Search(r.Context(), call.TeamID, in, v.Query, maxMatches)

@@ -18,7 +18,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, words)
+var pages = shell.Parse(files, nil, templateFuncs)
 
 // Handlers serves the hashtag pages.
 type Handlers struct {
@@ -36,23 +36,24 @@ func New(f *shell.Shell, lists *list.Service, jobs *job.Store) *Handlers {
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /hashtags", For: shell.Members, Do: p.all},
-		{Pattern: "GET /hashtags/new", For: shell.Writers, Do: p.newPage},
-		{Pattern: "POST /hashtags/new", For: shell.Writers, Do: p.create, RestoresForm: true},
-		{Pattern: "GET /hashtags/search", For: shell.Members, Do: p.searchPage},
-		{Pattern: "POST /hashtags/search", For: shell.Spenders, Do: p.search},
-		{Pattern: "POST /hashtags/search/add", For: shell.Writers, Do: p.addFound},
-		{Pattern: "GET /hashtags/{id}", For: shell.Members, Do: p.page},
-		{Pattern: "GET /hashtags/{id}/use", For: shell.Writers, Do: p.use},
-		{Pattern: "GET /hashtags/{id}/text", For: shell.Members, Do: p.text},
-		{Pattern: "POST /hashtags/{id}/add", For: shell.Writers, Do: p.withList(
+		{Pattern: "GET /hashtags", Audience: shell.Members, Handler: p.all},
+		{Pattern: "GET /hashtags/new", Audience: shell.Writers, Handler: p.newPage},
+		{Pattern: "POST /hashtags/new", Audience: shell.Writers, Handler: p.create, RestoresForm: true},
+		{Pattern: "GET /hashtags/search", Audience: shell.Members, Handler: p.searchPage},
+		{Pattern: "POST /hashtags/search", Audience: shell.Spenders, Handler: p.search},
+		{Pattern: "POST /hashtags/search/add", Audience: shell.Writers, Handler: p.addFound},
+		{Pattern: "GET /hashtags/{id}", Audience: shell.Members, Handler: p.page},
+		{Pattern: "GET /hashtags/{id}/use", Audience: shell.Writers, Handler: p.use},
+		{Pattern: "GET /hashtags/{id}/text", Audience: shell.Members, Handler: p.text},
+		{Pattern: "POST /hashtags/{id}/add", Audience: shell.Writers, Handler: p.withList(
 			p.add), RestoresForm: true, Page: "/hashtags/{id}"},
-		{Pattern: "POST /hashtags/{id}/remove", For: shell.Writers, Do: p.withList(p.remove)},
-		{Pattern: "POST /hashtags/{id}/copy", For: shell.Writers, Do: p.withList(p.copyList)},
-		{Pattern: "GET /hashtags/{id}/edit", For: shell.Writers, Do: p.withList(p.editPage)},
-		{Pattern: "POST /hashtags/{id}/edit", For: shell.Writers, Do: p.withList(p.change), RestoresForm: true},
-		{Pattern: "GET /hashtags/{id}/delete", For: shell.Writers, Do: p.withList(p.deletePage)},
-		{Pattern: "POST /hashtags/{id}/delete", For: shell.Writers, Do: p.withList(p.delete)},
+		{Pattern: "POST /hashtags/{id}/remove", Audience: shell.Writers, Handler: p.withList(p.remove)},
+		{Pattern: "POST /hashtags/{id}/copy", Audience: shell.Writers, Handler: p.withList(p.copyList)},
+		{Pattern: "GET /hashtags/{id}/edit", Audience: shell.Writers, Handler: p.withList(p.editPage)},
+		{Pattern: "POST /hashtags/{id}/edit", Audience: shell.Writers, Handler: p.withList(p.change),
+			RestoresForm: true},
+		{Pattern: "GET /hashtags/{id}/delete", Audience: shell.Writers, Handler: p.withList(p.deletePage)},
+		{Pattern: "POST /hashtags/{id}/delete", Audience: shell.Writers, Handler: p.withList(p.delete)},
 	}
 }
 
@@ -76,7 +77,7 @@ func (p *Handlers) withList(do func(http.ResponseWriter, listRequest)) http.Hand
 			p.ShowError(w, r, err)
 			return
 		}
-		call, err := p.Call(r, "hashtag_lists")
+		call, err := p.NewCall(r, "hashtag_lists")
 		if err == nil {
 			err = call.Require(access.Write)
 		}
@@ -101,7 +102,7 @@ func (p *Handlers) fullList(r *http.Request, id int64) (list.HashtagList, error)
 // the person's teams, it switches to that team and redirects to the requested page. Otherwise it shows an error page.
 func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-		return p.lists.Home(ctx, id, teams)
+		return p.lists.FindTeam(ctx, id, teams)
 	})
 }
 

@@ -157,7 +157,7 @@ func (p *Handlers) fill(r *http.Request, id int64, v *view) error {
 		l.Hashtags = v.pageOf(l.Hashtags)
 	} else {
 		var call operation.Call
-		if call, err = p.Call(r, "hashtag_lists"); err == nil {
+		if call, err = p.NewCall(r, "hashtag_lists"); err == nil {
 			l, err = p.lists.Select(r.Context(), call.TeamID, id, v.paginate)
 		}
 	}

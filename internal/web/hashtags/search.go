@@ -115,7 +115,7 @@ func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(outcome.Notes) > 0 {
-		p.FlashText(r, strings.Join(shell.Texts(p.Language(r), outcome.Notes), " "))
+		p.FlashText(r, strings.Join(shell.TranslateNotes(p.Language(r), outcome.Notes), " "))
 	}
 	shell.Redirect(w, r, foundPath(begun.JobID, ""))
 }
@@ -132,18 +132,18 @@ func foundPath(id, cursor string) string {
 func (p *Handlers) showFound(
 	w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, formErr shell.FormError,
 ) {
-	v, err := p.found(r, id)
+	v, err := p.readSearch(r, id)
 	if err != nil {
 		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 			if !strings.HasPrefix(id, string(job.HashtagSearch)+":") || !utf8.ValidString(id) {
-				return 0, apierr.Missing()
+				return 0, apierr.ItemNotFound()
 			}
 			return p.jobs.FindTeam(ctx, id, teams)
 		})
 		return
 	}
 	if v.Finished && v.CanWrite {
-		if v.Lists, err = p.own(r); err != nil {
+		if v.Lists, err = p.ownLists(r); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
@@ -152,9 +152,9 @@ func (p *Handlers) showFound(
 	p.ShowTitled(w, r, status, pages["found"], p.T(r, "Hashtags for %s", v.Asked.Words), v)
 }
 
-// found returns the search with the job ID id, and its results. It returns not_found if the job is not a hashtag
+// readSearch returns the search with the job ID id, and its results. It returns not_found if the job is not a hashtag
 // search.
-func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
+func (p *Handlers) readSearch(r *http.Request, id string) (foundView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
 	v := foundView{CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
@@ -163,7 +163,7 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	outcome, err := p.Do(r, "get_job", args)
 	if err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
-			err = apierr.Missing()
+			err = apierr.ItemNotFound()
 		}
 		return v, err
 	}
@@ -171,14 +171,14 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 		return v, err
 	}
 	if v.Type != job.HashtagSearch {
-		return v, apierr.Missing()
+		return v, apierr.ItemNotFound()
 	}
 	if v.Asked, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
 	// The page does not need IncompleteNote, because a heading says the same.
 	notes := slices.DeleteFunc(slices.Clone(outcome.Notes), func(note string) bool { return note == search.IncompleteNote })
-	v.Notes = shell.Texts(p.Language(r), notes)
+	v.Notes = shell.TranslateNotes(p.Language(r), notes)
 	if made, ok := v.Job.Result.(search.SearchResult); ok {
 		v.Result = made
 	}
@@ -188,8 +188,8 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	return v, nil
 }
 
-// own returns the team's 50 newest lists.
-func (p *Handlers) own(r *http.Request) ([]list.HashtagListEntry, error) {
+// ownLists returns the team's 50 newest lists.
+func (p *Handlers) ownLists(r *http.Request) ([]list.HashtagListEntry, error) {
 	outcome, err := p.Do(r, "list_hashtag_lists", operation.Arguments{"scope": "own", "limit": int64(50)})
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (p *Handlers) addChosen(r *http.Request) (list.HashtagListChange, error) {
 	}
 	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
 	if err != nil {
-		return list.HashtagListChange{}, apierr.Missing()
+		return list.HashtagListChange{}, apierr.ItemNotFound()
 	}
 	args := operation.Arguments{"list_id": into, "hashtags": tags}
 	if s := r.PostForm.Get("subcategory"); s != "" {

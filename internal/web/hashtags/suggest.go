@@ -25,7 +25,7 @@ type suggestion struct {
 // suggest returns the hashtags of the team's newest posts, most used first, and further hashtags of the ready-made
 // list that shares the most hashtags with these posts.
 func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
-	call, err := p.Call(r, "hashtag_lists")
+	call, err := p.NewCall(r, "hashtag_lists")
 	if err != nil {
 		return nil, err
 	}

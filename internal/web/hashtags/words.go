@@ -11,13 +11,13 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the template functions for a language.
-func words(l *locale.Language) template.FuncMap {
+// templateFuncs returns the template functions for a language.
+func templateFuncs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"rate":  func(n *float64) string { return rate(l, n) },
 		"posts": func(p *hashtaganalysis.TagPosts) template.HTML { return posts(l, p) },
 		"tier":  func(name string) string { return tier(l, name) },
-		"text":  func(text string) string { return shell.Text(l, text) },
+		"text":  func(text string) string { return shell.TranslateText(l, text) },
 		"drawn": iconPath,
 	}
 }

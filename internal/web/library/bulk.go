@@ -62,12 +62,12 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		shell.Redirect(w, r, "/media/folder?"+chosen.Encode())
 		return
 	case into != "":
-		do = p.moving(numberOf(into))
+		do = p.moveAction(numberOf(into))
 	case action == "delete" && r.PostForm.Get("sure") == "":
 		p.confirmDeletion(w, r, http.StatusOK, ids, shell.FormError{})
 		return
 	case action == "delete":
-		if p.undecided(w, r, ids) {
+		if p.confirmPostChoice(w, r, ids) {
 			return
 		}
 		do = p.deleteOne
@@ -108,7 +108,7 @@ func (p *Handlers) storeResults(r *http.Request, ids []int64, do bulkAction) err
 // doAll applies an action to each file. A missing file gets a result that says so. After an internal error, it does
 // not try the remaining files.
 func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result, error) {
-	call, err := p.Call(r, "media")
+	call, err := p.NewCall(r, "media")
 	if err != nil {
 		return nil, err
 	}
@@ -126,18 +126,18 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 		if failed {
 			continue
 		}
-		err := error(apierr.Missing())
+		err := error(apierr.ItemNotFound())
 		if at >= 0 {
 			err = do(itemRequest{r, call, id}, &out[n])
 		}
-		told := apierr.FromError(err)
+		apiErr := apierr.FromError(err)
 		switch {
 		case err == nil:
 			out[n].Done = true
-		case told.IsServerError():
+		case apiErr.IsServerError():
 			failed, out[n].Said = true, p.T(r, "An internal error occurred. Check the file, then try again.")
 			p.Log.ErrorContext(r.Context(), "bulk action on media failed", "media", id, "error", err)
-		case told.Code == apierr.NotFound:
+		case apiErr.Code == apierr.NotFound:
 			out[n].Said, out[n].Deleted = p.T(r, "It no longer exists."), true
 		default:
 			out[n].Said = p.Detail(r, err)
@@ -146,8 +146,8 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 	return out, nil
 }
 
-// moving returns the action that moves a file to the folder with the ID into, or out of its folder if into is 0.
-func (p *Handlers) moving(into int64) bulkAction {
+// moveAction returns the action that moves a file to the folder with the ID into, or out of its folder if into is 0.
+func (p *Handlers) moveAction(into int64) bulkAction {
 	return func(req itemRequest, out *result) error {
 		out.Said = p.T(req.Request, "Moved.")
 		return p.media.Move(req.Context(), req.call, req.id, into)
@@ -197,7 +197,7 @@ type deletedFile struct {
 // deletionOf returns the page that confirms deleting files.
 func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 	v := deletion{Back: r.PostForm.Get("back"), To: backTo(r.PostForm)}
-	call, err := p.Call(r, "media")
+	call, err := p.NewCall(r, "media")
 	if err != nil {
 		return v, err
 	}
@@ -220,9 +220,9 @@ func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 	return v, nil
 }
 
-// undecided reports whether scheduled posts use the files and the form does not say what happens to these posts. If
+// confirmPostChoice reports whether scheduled posts use the files and the form does not say what happens to these posts. If
 // so, it shows the confirmation page again.
-func (p *Handlers) undecided(w http.ResponseWriter, r *http.Request, ids []int64) bool {
+func (p *Handlers) confirmPostChoice(w http.ResponseWriter, r *http.Request, ids []int64) bool {
 	if r.PostForm.Get("posts") != "" {
 		return false
 	}

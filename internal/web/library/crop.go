@@ -17,12 +17,12 @@ type shape struct {
 	Value, Text string // Text is empty if any ratio is allowed
 	Use         locale.Key
 
-	ratio crop.Shape
+	ratio crop.AspectRatio
 }
 
 // Ratio returns the width divided by the height, or "0" if any ratio is allowed.
 func (s shape) Ratio() string {
-	if s.ratio == (crop.Shape{}) {
+	if s.ratio == (crop.AspectRatio{}) {
 		return "0"
 	}
 	return strconv.FormatFloat(float64(s.ratio.Width)/float64(s.ratio.Height), 'f', -1, 64)
@@ -30,13 +30,13 @@ func (s shape) Ratio() string {
 
 // shapes lists the aspect ratios that networks show in full.
 var shapes = []shape{
-	{"", "", "Any size", crop.Shape{}},
-	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn", crop.Shape{Width: 1, Height: 1}},
-	{"4x5", "4:5", "Portrait: Instagram, Facebook, Threads", crop.Shape{Width: 4, Height: 5}},
-	{"1.91x1", "1.91:1", "Landscape: Facebook, LinkedIn, links", crop.Shape{Width: 191, Height: 100}},
-	{"9x16", "9:16", "Full screen: stories, Reels, TikTok", crop.Shape{Width: 9, Height: 16}},
-	{"16x9", "16:9", "Wide: X, Bluesky, YouTube", crop.Shape{Width: 16, Height: 9}},
-	{"2x3", "2:3", "Pin: Pinterest", crop.Shape{Width: 2, Height: 3}},
+	{"", "", "Any size", crop.AspectRatio{}},
+	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn", crop.AspectRatio{Width: 1, Height: 1}},
+	{"4x5", "4:5", "Portrait: Instagram, Facebook, Threads", crop.AspectRatio{Width: 4, Height: 5}},
+	{"1.91x1", "1.91:1", "Landscape: Facebook, LinkedIn, links", crop.AspectRatio{Width: 191, Height: 100}},
+	{"9x16", "9:16", "Full screen: stories, Reels, TikTok", crop.AspectRatio{Width: 9, Height: 16}},
+	{"16x9", "16:9", "Wide: X, Bluesky, YouTube", crop.AspectRatio{Width: 16, Height: 9}},
+	{"2x3", "2:3", "Pin: Pinterest", crop.AspectRatio{Width: 2, Height: 3}},
 }
 
 // rotations lists the rotations, in quarter turns to the right.
@@ -67,7 +67,7 @@ func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, status int, 
 	v := cropView{Turn: "0", Left: "0", Top: "0", Error: formErr}
 	var err error
 	if v.ItemView, err = p.media.View(req.Context(), req.call, req.id); err == nil && v.Kind != media.Image {
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	}
 	if err != nil {
 		p.switchTeam(w, req.Request, err, req.id)

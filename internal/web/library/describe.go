@@ -32,13 +32,13 @@ type imageText struct {
 	gallery.Item
 
 	Typed string
-	Seen  string // digest of the stored text when the page showed it; see seenText
+	Seen  string // digest of the stored text when the page showed it; see textDigest
 	Error string
 	Saved bool
 }
 
-// seenText returns a digest of a text, with which saveText detects that somebody else has changed the text.
-func seenText(text string) string {
+// textDigest returns a digest of a text, with which saveText detects that somebody else has changed the text.
+func textDigest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
@@ -69,7 +69,7 @@ func (p *Handlers) showTexts(w http.ResponseWriter, r *http.Request, status int,
 // textsOf returns the selected images with the entered or stored alt texts.
 func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, textsView, error) {
 	v := textsView{Back: form.Get("back"), To: backTo(form)}
-	call, err := p.Call(r, "media")
+	call, err := p.NewCall(r, "media")
 	if err != nil {
 		return call, v, err
 	}
@@ -79,7 +79,7 @@ func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, te
 			v.Videos++
 			continue
 		}
-		image, id := imageText{Item: i, Typed: i.Alt, Seen: seenText(i.Alt)}, strconv.FormatInt(i.ID, 10)
+		image, id := imageText{Item: i, Typed: i.Alt, Seen: textDigest(i.Alt)}, strconv.FormatInt(i.ID, 10)
 		if form.Has("alt-" + id) {
 			image.Typed, image.Seen = form.Get("alt-"+id), form.Get("seen-"+id)
 		}
@@ -126,7 +126,7 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 // saveText saves the alt text of an image if it was changed. If somebody else has changed it in the meantime,
 // saveText returns an error, and submitting the form again overwrites that change.
 func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageText) error {
-	seen, now := image.Seen, seenText(image.Alt)
+	seen, now := image.Seen, textDigest(image.Alt)
 	if strings.TrimSpace(image.Typed) == image.Alt {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageTe
 	}
 	err := p.media.Describe(r.Context(), call.PersonID, image.ID, image.Typed)
 	if err == nil {
-		image.Saved, image.Seen = true, seenText(strings.TrimSpace(image.Typed))
+		image.Saved, image.Seen = true, textDigest(strings.TrimSpace(image.Typed))
 	}
 	return err
 }

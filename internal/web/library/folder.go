@@ -41,7 +41,7 @@ func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int
 		all, err := p.folders(r)
 		at := slices.IndexFunc(all, func(f media.MediaFolder) bool { return f.ID == id })
 		if err == nil && at < 0 {
-			err = apierr.Missing()
+			err = apierr.ItemNotFound()
 		}
 		if err != nil {
 			p.ShowError(w, r, err)
@@ -64,7 +64,7 @@ func (p *Handlers) inFolder(
 		return
 	}
 	id := numberOf(r.PostForm.Get("folder"))
-	call, err := p.Call(r, "media_folders")
+	call, err := p.NewCall(r, "media_folders")
 	message, next := locale.Key(""), ""
 	if err == nil {
 		message, next, err = do(call, id)
@@ -83,9 +83,9 @@ func folderPath(id int64) string { return "/media?folder=" + strconv.FormatInt(i
 
 func (p *Handlers) makeFolder(w http.ResponseWriter, r *http.Request) {
 	p.inFolder(w, r, func(call operation.Call, _ int64) (locale.Key, string, error) {
-		f, err := p.media.MakeFolder(r.Context(), call, r.PostForm.Get("name"))
+		f, err := p.media.CreateFolder(r.Context(), call, r.PostForm.Get("name"))
 		if ids := selectedIDs(r.PostForm); err == nil && len(ids) > 0 {
-			err = p.storeResults(r, ids, p.moving(f.ID))
+			err = p.storeResults(r, ids, p.moveAction(f.ID))
 		}
 		return "The folder was created.", folderPath(f.ID), err
 	})

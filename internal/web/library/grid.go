@@ -197,7 +197,7 @@ func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 
 // fill reads the page that starts after a cursor.
 func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
-	call, err := p.Call(r, "list_media")
+	call, err := p.NewCall(r, "list_media")
 	if err != nil {
 		return err
 	}

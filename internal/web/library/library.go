@@ -24,9 +24,9 @@ import (
 var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{
-	"seconds": seconds, "length": func(d time.Duration) string { return seconds(d.Seconds()) }, "marks": marks,
+	"seconds": seconds, "length": func(d time.Duration) string { return seconds(d.Seconds()) }, "marks": ariaAttributes,
 }, func(l *locale.Language) template.FuncMap {
-	return template.FuncMap{"rate": func(n float64) string { return l.Point(fmt.Sprintf("%.3g", n)) }}
+	return template.FuncMap{"rate": func(n float64) string { return l.LocalizeDecimal(fmt.Sprintf("%.3g", n)) }}
 })
 
 // Handlers serves the library pages.
@@ -46,24 +46,25 @@ func New(f *shell.Shell, m *media.Service, p *post.Service) *Handlers {
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /media", For: shell.Members, Do: p.hideFromClients(p.grid)},
-		{Pattern: "POST /media/bulk", For: shell.Writers, Do: p.bulk},
-		{Pattern: "GET /media/alt", For: shell.Writers, Do: p.textsPage},
-		{Pattern: "POST /media/alt", For: shell.Writers, Do: p.saveTexts, RestoresForm: true},
-		{Pattern: "GET /media/add", For: shell.Writers, Do: p.addPage},
-		{Pattern: "POST /media/uploads", For: shell.Writers, Do: p.upload},
-		{Pattern: "POST /media/imports", For: shell.Writers, Do: p.importFile},
-		{Pattern: "POST /media/downloads", For: shell.Spenders, Do: p.download},
-		{Pattern: "GET /media/folder", For: shell.Writers, Do: p.folderPage},
-		{Pattern: "POST /media/folder/new", For: shell.Writers, Do: p.makeFolder},
-		{Pattern: "POST /media/folder/rename", For: shell.Writers, Do: p.renameFolder},
-		{Pattern: "POST /media/folder/delete", For: shell.Writers, Do: p.deleteFolder},
-		{Pattern: "GET /media/{id}", For: shell.Members, Do: p.hideFromClients(p.page)},
-		{Pattern: "POST /media/{id}", For: shell.Writers, Do: p.withItem(p.save), RestoresForm: true, Page: "/media/{id}"},
-		{Pattern: "GET /media/{id}/crop", For: shell.Writers, Do: p.withItem(p.cropPage)},
-		{Pattern: "POST /media/{id}/crop", For: shell.Writers, Do: p.withItem(p.crop)},
-		{Pattern: "GET /media/{id}/delete", For: shell.Writers, Do: p.withItem(p.deletePage)},
-		{Pattern: "POST /media/{id}/delete", For: shell.Writers, Do: p.withItem(p.delete)},
+		{Pattern: "GET /media", Audience: shell.Members, Handler: p.hideFromClients(p.grid)},
+		{Pattern: "POST /media/bulk", Audience: shell.Writers, Handler: p.bulk},
+		{Pattern: "GET /media/alt", Audience: shell.Writers, Handler: p.textsPage},
+		{Pattern: "POST /media/alt", Audience: shell.Writers, Handler: p.saveTexts, RestoresForm: true},
+		{Pattern: "GET /media/add", Audience: shell.Writers, Handler: p.addPage},
+		{Pattern: "POST /media/uploads", Audience: shell.Writers, Handler: p.upload},
+		{Pattern: "POST /media/imports", Audience: shell.Writers, Handler: p.importFile},
+		{Pattern: "POST /media/downloads", Audience: shell.Spenders, Handler: p.download},
+		{Pattern: "GET /media/folder", Audience: shell.Writers, Handler: p.folderPage},
+		{Pattern: "POST /media/folder/new", Audience: shell.Writers, Handler: p.makeFolder},
+		{Pattern: "POST /media/folder/rename", Audience: shell.Writers, Handler: p.renameFolder},
+		{Pattern: "POST /media/folder/delete", Audience: shell.Writers, Handler: p.deleteFolder},
+		{Pattern: "GET /media/{id}", Audience: shell.Members, Handler: p.hideFromClients(p.page)},
+		{Pattern: "POST /media/{id}", Audience: shell.Writers, Handler: p.withItem(p.save), RestoresForm: true,
+			Page: "/media/{id}"},
+		{Pattern: "GET /media/{id}/crop", Audience: shell.Writers, Handler: p.withItem(p.cropPage)},
+		{Pattern: "POST /media/{id}/crop", Audience: shell.Writers, Handler: p.withItem(p.crop)},
+		{Pattern: "GET /media/{id}/delete", Audience: shell.Writers, Handler: p.withItem(p.deletePage)},
+		{Pattern: "POST /media/{id}/delete", Audience: shell.Writers, Handler: p.withItem(p.delete)},
 	}
 }
 
@@ -95,7 +96,7 @@ func (p *Handlers) withItem(do func(http.ResponseWriter, itemRequest)) http.Hand
 			p.ShowError(w, r, err)
 			return
 		}
-		call, err := p.Call(r, "media")
+		call, err := p.NewCall(r, "media")
 		if err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -112,9 +113,9 @@ func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error,
 	})
 }
 
-// marks returns the HTML attributes of a form field that has an error or a hint. hint is the id of the hint's
+// ariaAttributes returns the HTML attributes of a form field that has an error or a hint. hint is the id of the hint's
 // element, or "".
-func marks(formErr bool, hint string) template.HTMLAttr {
+func ariaAttributes(formErr bool, hint string) template.HTMLAttr {
 	switch {
 	case formErr && hint != "":
 		return template.HTMLAttr(` aria-invalid="true" autofocus aria-describedby="` + hint + ` error"`) //nolint:gosec // an id

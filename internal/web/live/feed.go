@@ -38,8 +38,8 @@ type Change struct {
 	ID    string // empty if unknown
 }
 
-// Reader identifies the session, person and team that a stream is for.
-type Reader struct {
+// Subscriber identifies the session, person and team that a stream is for.
+type Subscriber struct {
 	Session      string // hash of the session token
 	Person, Team int64
 	Epoch        int64 // epoch of the person's sessions
@@ -55,7 +55,7 @@ type Feed struct {
 	streams map[*stream]struct{}
 	closed  bool // the node is shutting down
 
-	reading         sync.Mutex // guards the tails
+	tailMu          sync.Mutex // guards the tails
 	events, notices tail
 	jobs            jobTail
 }
@@ -64,23 +64,25 @@ type Feed struct {
 func NewFeed(d *db.DB) *Feed {
 	return &Feed{
 		db: d, streams: map[*stream]struct{}{},
-		events:  tail{query: `SELECT id, team_id, kind, subject FROM events`, last: `SELECT COALESCE(MAX(id), 0) FROM events`},
-		notices: tail{query: `SELECT id, person_id, '', '' FROM notices`, last: `SELECT COALESCE(MAX(id), 0) FROM notices`},
+		events: tail{query: `SELECT id, team_id, kind, subject FROM events`,
+			lastQuery: `SELECT COALESCE(MAX(id), 0) FROM events`},
+		notices: tail{query: `SELECT id, person_id, '', '' FROM notices`,
+			lastQuery: `SELECT COALESCE(MAX(id), 0) FROM notices`},
 	}
 }
 
 // stream is an open stream.
 type stream struct {
-	Reader
+	Subscriber
 
 	mu      sync.Mutex
 	pending []Change
 	wake    chan struct{} // has a value while changes are pending
-	over    chan struct{} // closed when the stream must end
+	done    chan struct{} // closed when the stream must end
 	end     sync.Once
 }
 
-func (s *stream) close() { s.end.Do(func() { close(s.over) }) }
+func (s *stream) close() { s.end.Do(func() { close(s.done) }) }
 
 // add adds a change to the pending changes. If there are too many, it replaces them with a single Any.
 func (s *stream) add(c Change) {
@@ -110,7 +112,7 @@ func (s *stream) take() []Change {
 }
 
 // open adds a stream. It returns errFull if a limit is reached or the feed is closed.
-func (f *Feed) open(r Reader) (*stream, error) {
+func (f *Feed) open(r Subscriber) (*stream, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := 0
@@ -122,7 +124,7 @@ func (f *Feed) open(r Reader) (*stream, error) {
 	if f.closed || own >= maxPerPerson || len(f.streams) >= maxStreams {
 		return nil, errFull
 	}
-	s := &stream{Reader: r, wake: make(chan struct{}, 1), over: make(chan struct{})}
+	s := &stream{Subscriber: r, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	f.streams[s] = struct{}{}
 	return s, nil
 }
@@ -175,8 +177,8 @@ func (f *Feed) Run(ctx context.Context, report func(error)) {
 
 // start makes the feed read changes from now on if it did not read before. The caller must have opened a stream.
 func (f *Feed) start(ctx context.Context) error {
-	f.reading.Lock()
-	defer f.reading.Unlock()
+	f.tailMu.Lock()
+	defer f.tailMu.Unlock()
 	if f.events.seen != nil {
 		return nil
 	}
@@ -187,8 +189,8 @@ func (f *Feed) start(ctx context.Context) error {
 // poll sends the changes since the last poll. It reports whether one of them may have ended the access of a stream's
 // reader. Without streams, it forgets its position and does not read.
 func (f *Feed) poll(ctx context.Context) (bool, error) {
-	f.reading.Lock()
-	defer f.reading.Unlock()
+	f.tailMu.Lock()
+	defer f.tailMu.Unlock()
 	if f.Streams() == 0 {
 		f.events.seen, f.notices.seen, f.jobs.known = nil, nil, nil
 		return false, nil
@@ -211,15 +213,15 @@ func (f *Feed) read(ctx context.Context) (bool, error) {
 			ended = true
 		}
 	}
-	notices, failed := f.notices.next(ctx, f.db)
+	notices, noticesErr := f.notices.next(ctx, f.db)
 	for _, n := range notices {
 		f.send(Change{Topic: Notice}, func(s *stream) bool { return s.Person == n.owner })
 	}
-	jobs, late := f.jobs.next(ctx, f.db)
+	jobs, jobsErr := f.jobs.next(ctx, f.db)
 	for _, j := range jobs {
 		f.send(Change{Job, j.id}, func(s *stream) bool { return s.Team == j.team })
 	}
-	return ended, errors.Join(err, failed, late)
+	return ended, errors.Join(err, noticesErr, jobsErr)
 }
 
 // send adds a change to the streams for which wants returns true.
@@ -259,9 +261,9 @@ func (f *Feed) endStaleOf(ctx context.Context, all []*stream) error {
 	for _, s := range all {
 		args = append(args, []byte(s.Session))
 	}
-	valid := map[Reader]bool{}
+	valid := map[Subscriber]bool{}
 	_, err := db.All(ctx, f.db, func(rows *sql.Rows, _ *struct{}) error {
-		var r Reader
+		var r Subscriber
 		var session []byte
 		err := rows.Scan(&session, &r.Person, &r.Epoch, &r.Team)
 		r.Session = string(session)
@@ -274,7 +276,7 @@ func (f *Feed) endStaleOf(ctx context.Context, all []*stream) error {
 		return fmt.Errorf("checking the readers of streams: %w", err)
 	}
 	for _, s := range all {
-		if !valid[s.Reader] {
+		if !valid[s.Subscriber] {
 			s.close()
 		}
 	}

@@ -30,13 +30,13 @@ func New(f *shell.Shell, feed *Feed) *Handlers { return &Handlers{f, feed} }
 
 // Routes returns the route of the streams. It is Urgent, because Feed limits the number of streams.
 func (p *Handlers) Routes() []shell.Route {
-	return []shell.Route{{Pattern: "GET /live", For: shell.Members, Do: p.stream, Urgent: true}}
+	return []shell.Route{{Pattern: "GET /live", Audience: shell.Members, Handler: p.stream, SkipsSlot: true}}
 }
 
 // stream sends changes in the selected team to the visitor's browser until either side ends the stream.
 func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
-	s, err := p.feed.open(Reader{p.SessionHash(r.Context()), v.ID, v.Team.ID, v.Epoch})
+	s, err := p.feed.open(Subscriber{p.SessionHash(r.Context()), v.ID, v.Team.ID, v.Epoch})
 	if err != nil {
 		p.ShowError(w, r, apierr.AtCapacity(loadshed.RetryAfter()).Wrap(err))
 		return
@@ -68,19 +68,19 @@ func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
-		case <-s.over:
+		case <-s.done:
 			return
 		case <-beat.C:
 			out = []byte(":\n\n")
 		case <-s.wake:
-			out = p.describe(r, s)
+			out = p.encodeEvents(r, s)
 		}
 	}
 }
 
-// describe returns the pending changes of a stream as server-sent events. A notification's event contains the number
+// encodeEvents returns the pending changes of a stream as server-sent events. A notification's event contains the number
 // of unread notifications.
-func (p *Handlers) describe(r *http.Request, s *stream) []byte {
+func (p *Handlers) encodeEvents(r *http.Request, s *stream) []byte {
 	var out bytes.Buffer
 	for _, c := range s.take() {
 		event := map[string]any{"topic": c.Topic, "id": c.ID}

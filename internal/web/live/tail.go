@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// commitTime is the time for which rows are read again, because rows with lower IDs may become visible later.
+	// rereadWindow is the time for which rows are read again, because rows with lower IDs may become visible later.
 	// Transactions that take longer are rare. Pages then miss the change until something else changes.
-	commitTime = 10 * time.Second
-	maxRows    = 1000 // maximum number of rows per query
+	rereadWindow = 10 * time.Second
+	maxRows      = 1000 // maximum number of rows per query
 )
 
 // row is a recorded event or notification.
@@ -25,15 +25,15 @@ type row struct {
 // tail reads the new rows of a table by ID. Rows may become visible in another order than that of their IDs, so tail
 // reads the latest rows again for a while and skips those that it has already returned.
 type tail struct {
-	query, last string
-	seen        map[int64]time.Time // when each row above floor was returned, by ID; nil before the first call
-	floor       int64
+	query, lastQuery string
+	seen             map[int64]time.Time // when each row above floor was returned, by ID; nil before the first call
+	floor            int64
 }
 
 // next returns the rows that were added since the last call. The first call returns none.
 func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	if t.seen == nil {
-		if err := d.QueryRow(ctx, t.last).Scan(&t.floor); err != nil {
+		if err := d.QueryRow(ctx, t.lastQuery).Scan(&t.floor); err != nil {
 			return nil, fmt.Errorf("finding the last row: %w", err)
 		}
 		t.seen = map[int64]time.Time{}
@@ -53,15 +53,15 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 			out = append(out, r)
 		}
 	}
-	t.raise(found, now)
+	t.advanceFloor(found, now)
 	return out, nil
 }
 
-// raise moves the floor past rows that were returned more than commitTime ago. If there are many rows, it also moves
+// advanceFloor moves the floor past rows that were returned more than rereadWindow ago. If there are many rows, it also moves
 // past newer ones.
-func (t *tail) raise(found []row, now time.Time) {
+func (t *tail) advanceFloor(found []row, now time.Time) {
 	for i, r := range found {
-		if now.Sub(t.seen[r.id]) < commitTime && len(found)-i <= maxRows/2 {
+		if now.Sub(t.seen[r.id]) < rereadWindow && len(found)-i <= maxRows/2 {
 			break
 		}
 		t.floor = r.id
@@ -90,20 +90,21 @@ func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading open jobs: %w", err)
 	}
-	ended, err := db.All(ctx, d, scan, columns+`> ? ORDER BY finished_at LIMIT ?`, db.Micros(d.Now().Add(-commitTime)), maxRows)
+	ended, err := db.All(ctx, d, scan, columns+`> ? ORDER BY finished_at LIMIT ?`,
+		db.Micros(d.Now().Add(-rereadWindow)), maxRows)
 	if err != nil {
 		return nil, fmt.Errorf("reading ended jobs: %w", err)
 	}
 	var out []progress
-	now := make(map[string]progress, len(open)+len(ended))
+	current := make(map[string]progress, len(open)+len(ended))
 	for _, j := range append(open, ended...) { // a job in both lists has ended; keep that state
-		now[j.id] = j
+		current[j.id] = j
 	}
-	for id, j := range now {
+	for id, j := range current {
 		if before, known := t.known[id]; t.known != nil && (!known || before != j) {
 			out = append(out, j)
 		}
 	}
-	t.known = now
+	t.known = current
 	return out, nil
 }

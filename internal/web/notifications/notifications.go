@@ -23,10 +23,10 @@ var pages = shell.Parse(files, template.FuncMap{"look": lookOf, "sentences": sen
 		return template.FuncMap{"clock": func(at time.Time) string { return l.Format(at, locale.Clock) }}
 	})
 
-// look is the icon of a notification and the CSS class of its color.
-type look struct{ Icon, Class string }
+// appearance is the icon of a notification and the CSS class of its color.
+type appearance struct{ Icon, Class string }
 
-var looks = map[notification.Kind]look{
+var looks = map[notification.Kind]appearance{
 	notification.PostFailed:         {"error-warning-line", "bad"},
 	notification.PostUnconfirmed:    {"question-line", "warn"},
 	notification.CommentFailed:      {"chat-1-line", "bad"},
@@ -42,14 +42,14 @@ var looks = map[notification.Kind]look{
 
 // lookOf returns the look of a notification. The default, which is for notifications about the person's account, is
 // that of a security event.
-func lookOf(n notification.Notice) look {
+func lookOf(n notification.Notification) appearance {
 	if n.ChangesRequested() {
-		return look{"pencil-line", "warn"}
+		return appearance{"pencil-line", "warn"}
 	}
 	if l, ok := looks[n.Kind]; ok {
 		return l
 	}
-	return look{"shield-user-line", "warn"}
+	return appearance{"shield-user-line", "warn"}
 }
 
 // sentencesOf splits a text into its first sentence and the rest.
@@ -74,13 +74,13 @@ func New(f *shell.Shell, notices *notification.Service) *Handlers { return &Hand
 // Routes returns the routes of the pages. Notifications belong to a person, across all teams.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /notices", For: shell.People, Do: p.list},
-		{Pattern: "POST /notices/read", For: shell.People, Do: p.readAll},
-		{Pattern: "GET /notices/recent", For: shell.People, Do: p.recent},
-		{Pattern: "GET /notices/settings", For: shell.People, Do: p.settingsPage},
-		{Pattern: "POST /notices/settings", For: shell.People, Do: p.choose},
-		{Pattern: "GET /notices/{id}", For: shell.People, Do: p.follow},
-		{Pattern: "POST /notices/{id}/read", For: shell.People, Do: p.read},
+		{Pattern: "GET /notices", Audience: shell.People, Handler: p.list},
+		{Pattern: "POST /notices/read", Audience: shell.People, Handler: p.readAll},
+		{Pattern: "GET /notices/recent", Audience: shell.People, Handler: p.recent},
+		{Pattern: "GET /notices/settings", Audience: shell.People, Handler: p.settingsPage},
+		{Pattern: "POST /notices/settings", Audience: shell.People, Handler: p.saveSettings},
+		{Pattern: "GET /notices/{id}", Audience: shell.People, Handler: p.follow},
+		{Pattern: "POST /notices/{id}/read", Audience: shell.People, Handler: p.read},
 	}
 }
 
@@ -107,13 +107,13 @@ type section struct {
 
 // row is a notification, with further notifications about the same post on other accounts.
 type row struct {
-	notification.Notice
+	notification.Notification
 
-	More []notification.Notice
+	More []notification.Notification
 }
 
 // rowsOf groups notifications, newest first, into rows.
-func rowsOf(found []notification.Notice) []row {
+func rowsOf(found []notification.Notification) []row {
 	var out []row
 	for _, n := range found {
 		if i := slices.IndexFunc(out, func(r row) bool { return r.SameResult(n) }); i >= 0 {
@@ -121,13 +121,13 @@ func rowsOf(found []notification.Notice) []row {
 			out[i].Read = out[i].Read && n.Read
 			continue
 		}
-		out = append(out, row{Notice: n})
+		out = append(out, row{Notification: n})
 	}
 	return out
 }
 
 // sectionsOf groups notifications, newest first, into those of today and earlier ones.
-func sectionsOf(found []notification.Notice, now time.Time) []section {
+func sectionsOf(found []notification.Notification, now time.Time) []section {
 	var out []section
 	for _, n := range rowsOf(found) {
 		name := locale.Key("Earlier")
@@ -212,7 +212,7 @@ func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 		p.SwitchTeam(w, r, to, r.URL.Path)
 		return
 	}
-	if err := p.notices.Read(r.Context(), v.ID, n.ID, false); err != nil {
+	if err := p.notices.MarkRead(r.Context(), v.ID, n.ID, false); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -220,10 +220,10 @@ func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 }
 
 // noticeIn returns the visitor's notification whose ID is in the path.
-func (p *Handlers) noticeIn(r *http.Request) (notification.Notice, error) {
+func (p *Handlers) noticeIn(r *http.Request) (notification.Notification, error) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
-		return notification.Notice{}, err
+		return notification.Notification{}, err
 	}
 	return p.notices.Get(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 }
@@ -231,7 +231,7 @@ func (p *Handlers) noticeIn(r *http.Request) (notification.Notice, error) {
 func (p *Handlers) read(w http.ResponseWriter, r *http.Request) {
 	n, err := p.noticeIn(r)
 	if err == nil {
-		err = p.notices.Read(r.Context(), shell.VisitorOf(r.Context()).ID, n.ID, false)
+		err = p.notices.MarkRead(r.Context(), shell.VisitorOf(r.Context()).ID, n.ID, false)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -251,7 +251,7 @@ func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 			"The form could not be read. Reload the page and try again.")
 		return
 	}
-	if err := p.notices.Read(r.Context(), shell.VisitorOf(r.Context()).ID, newest, true); err != nil {
+	if err := p.notices.MarkRead(r.Context(), shell.VisitorOf(r.Context()).ID, newest, true); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -278,7 +278,7 @@ type choice struct {
 }
 
 // Look returns the icon of the kind.
-func (c choice) Look() look { return looks[c.Kind] }
+func (c choice) Look() appearance { return looks[c.Kind] }
 
 // groupNames maps kinds of notifications to the names of their groups.
 var groupNames = map[notification.Kind]locale.Key{
@@ -315,9 +315,9 @@ func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
 		settingsView{Mails: p.notices.Mails(), Groups: groupsOf(muted)})
 }
 
-// choose saves which kinds a person wants in the app and by email. Without a mail server, the form has no choices for
+// saveSettings saves which kinds a person wants in the app and by email. Without a mail server, the form has no choices for
 // email, so these settings do not change.
-func (p *Handlers) choose(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) saveSettings(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}

@@ -14,10 +14,11 @@ import (
 func TestSectionsOf(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
-	one := func(id int64, kind notification.Kind, subject string, ago time.Duration, read bool) notification.Notice {
-		return notification.Notice{ID: id, Kind: kind, Subject: subject, At: now.Add(-ago), Read: read}
+	one := func(id int64, kind notification.Kind, subject string, ago time.Duration,
+		read bool) notification.Notification {
+		return notification.Notification{ID: id, Kind: kind, Subject: subject, At: now.Add(-ago), Read: read}
 	}
-	found := []notification.Notice{
+	found := []notification.Notification{
 		one(7, notification.PostFailed, "a", time.Minute, true),
 		one(6, notification.PostFailed, "a", time.Minute, false),
 		one(5, notification.PostFailed, "b", time.Hour, true),

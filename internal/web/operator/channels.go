@@ -93,7 +93,7 @@ func (p *Handlers) newChannelPage(w http.ResponseWriter, r *http.Request) {
 
 // showChannel shows the form of a channel. A channel without an ID is new.
 func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status int, view channelView) {
-	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Most: offeredTeams})
+	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: offeredTeams})
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -172,7 +172,7 @@ func (p *Handlers) channelOf(r *http.Request) (notification.Channel, error) {
 	}
 	i := slices.IndexFunc(channels, func(c notification.Channel) bool { return c.ID == id })
 	if i < 0 {
-		return notification.Channel{}, apierr.Missing()
+		return notification.Channel{}, apierr.ItemNotFound()
 	}
 	return channels[i], nil
 }
@@ -229,7 +229,7 @@ func (p *Handlers) changeChannel(w http.ResponseWriter, r *http.Request, c notif
 // channelSecretPage shows the secret that signs the messages of a webhook.
 func (p *Handlers) channelSecretPage(w http.ResponseWriter, r *http.Request, c notification.Channel) {
 	if c.Service != notification.Webhook {
-		p.ShowError(w, r, apierr.Missing())
+		p.ShowError(w, r, apierr.ItemNotFound())
 		return
 	}
 	secret, err := p.Notifications.ShowSigningSecret(r.Context(), c.ID)
@@ -261,15 +261,18 @@ func (p *Handlers) onChannel(do func(context.Context, int64) error, message loca
 // they contain secrets, which must not be stored in a session.
 func (p *Handlers) channelRoutes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /operator/channels", Do: p.channelsPage},
-		{Pattern: "GET /operator/channels/new", Do: p.newChannelPage, Recent: true},
-		{Pattern: "POST /operator/channels", Do: p.addChannel, Recent: true},
-		{Pattern: "GET /operator/channels/{channel}", Do: p.withChannel(p.channelPage), Recent: true},
-		{Pattern: "POST /operator/channels/{channel}", Do: p.withChannel(p.changeChannel), Recent: true},
-		{Pattern: "GET /operator/channels/{channel}/secret", Do: p.withChannel(p.channelSecretPage), Recent: true},
-		{Pattern: "POST /operator/channels/{channel}/test", Do: p.onChannel(p.Notifications.TestChannel, "The test message was sent.")},
-		{Pattern: "GET /operator/channels/{channel}/remove", Do: p.withChannel(p.removeChannelPage)},
-		{Pattern: "POST /operator/channels/{channel}/remove", Recent: true,
-			Do: p.onChannel(p.Notifications.RemoveChannel, "The channel was removed.")},
+		{Pattern: "GET /operator/channels", Handler: p.channelsPage},
+		{Pattern: "GET /operator/channels/new", Handler: p.newChannelPage, RequiresRecentAuth: true},
+		{Pattern: "POST /operator/channels", Handler: p.addChannel, RequiresRecentAuth: true},
+		{Pattern: "GET /operator/channels/{channel}", Handler: p.withChannel(p.channelPage), RequiresRecentAuth: true},
+		{Pattern: "POST /operator/channels/{channel}", Handler: p.withChannel(p.changeChannel),
+			RequiresRecentAuth: true},
+		{Pattern: "GET /operator/channels/{channel}/secret", Handler: p.withChannel(p.channelSecretPage),
+			RequiresRecentAuth: true},
+		{Pattern: "POST /operator/channels/{channel}/test", Handler: p.onChannel(p.Notifications.TestChannel,
+			"The test message was sent.")},
+		{Pattern: "GET /operator/channels/{channel}/remove", Handler: p.withChannel(p.removeChannelPage)},
+		{Pattern: "POST /operator/channels/{channel}/remove", RequiresRecentAuth: true,
+			Handler: p.onChannel(p.Notifications.RemoveChannel, "The channel was removed.")},
 	}
 }

@@ -199,7 +199,7 @@ func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 	if err != nil {
 		return err
 	}
-	place, err := auditlog.PlaceOfEntries(r.Context(), p.DB, part, rowsPerPage)
+	place, err := auditlog.FindEntryPosition(r.Context(), p.DB, part, rowsPerPage)
 	next := int64(0)
 	if len(found) > rowsPerPage {
 		next = found[rowsPerPage-1].ID
@@ -216,7 +216,7 @@ func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 	if view.Person = id; err != nil || id > 0 || view.Who == "" {
 		return err
 	}
-	found, err := teamsearch.People(r.Context(), p.DB, teamsearch.Query{Text: view.Who, Most: 2})
+	found, err := teamsearch.People(r.Context(), p.DB, teamsearch.Query{Text: view.Who, Limit: 2})
 	switch {
 	case err != nil:
 		return err
@@ -233,7 +233,7 @@ func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 // findTeam sets the team filter from the entered text: an ID, an ID and a name, or a part of a name that only one
 // team has.
 func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
-	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Most: offeredTeams})
+	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: offeredTeams})
 	view.Teams = offered.Items
 	if err != nil || view.Typed == "" {
 		return err
@@ -241,7 +241,7 @@ func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	if view.Team, err = p.chosenID(r, view.Typed, teamsearch.TeamNames); err != nil || view.Team > 0 {
 		return err
 	}
-	found, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: view.Typed, Most: 2})
+	found, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: view.Typed, Limit: 2})
 	switch {
 	case err != nil:
 		return err

@@ -36,7 +36,7 @@ type networksView struct {
 func (v networksView) FailureCount() int { return appcheck.CountFailures(v.Findings) }
 
 // UnclearCount returns the number of findings whose result is unclear.
-func (v networksView) UnclearCount() int { return count(v.Findings, network.Unclear) }
+func (v networksView) UnclearCount() int { return count(v.Findings, network.CheckUnclear) }
 
 // checkGroup holds the findings about a network.
 type checkGroup struct {
@@ -45,16 +45,16 @@ type checkGroup struct {
 }
 
 // Passed returns the number of checks that passed.
-func (g checkGroup) Passed() int { return count(g.Findings, network.Works) }
+func (g checkGroup) Passed() int { return count(g.Findings, network.CheckPassed) }
 
 // Failed returns the number of checks that failed.
-func (g checkGroup) Failed() int { return count(g.Findings, network.Fails) }
+func (g checkGroup) Failed() int { return count(g.Findings, network.CheckFailed) }
 
 // Unclear returns the number of findings whose result is unclear.
-func (g checkGroup) Unclear() int { return count(g.Findings, network.Unclear) }
+func (g checkGroup) Unclear() int { return count(g.Findings, network.CheckUnclear) }
 
 // count returns the number of findings with a result.
-func count(findings []appcheck.Finding, result network.Result) int {
+func count(findings []appcheck.Finding, result network.CheckResult) int {
 	n := 0
 	for _, f := range findings {
 		if f.Result == result {
@@ -82,7 +82,7 @@ var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // detailText translates the details of a finding and formats the times in it.
 func detailText(l *locale.Language, text string) string {
-	return instants.ReplaceAllStringFunc(translated(l, text), func(written string) string {
+	return instants.ReplaceAllStringFunc(translate(l, text), func(written string) string {
 		at, err := time.Parse(time.RFC3339, written)
 		if err != nil {
 			return written
@@ -91,8 +91,9 @@ func detailText(l *locale.Language, text string) string {
 	})
 }
 
-var results = map[network.Result]locale.Key{
-	network.Works: "Works|result", network.Fails: "Does not work|result", network.Unclear: "Unclear|result",
+var results = map[network.CheckResult]locale.Key{
+	network.CheckPassed: "Works|result", network.CheckFailed: "Does not work|result",
+	network.CheckUnclear: "Unclear|result",
 }
 
 func (p *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +121,7 @@ func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view net
 		p.ShowError(w, r, err)
 		return
 	}
-	verdicts, err := p.Delivery.AppVerdicts(r.Context())
+	lastResults, err := p.Delivery.AppVerdicts(r.Context())
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -129,7 +130,7 @@ func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view net
 		one := networkView{
 			Circuit: p.Delivery.Circuit(platform), Name: shell.NetworkName(platform), Platform: platform, Calls: calls[platform],
 		}
-		if last, ok := verdicts[platform]; ok && last.Accepted {
+		if last, ok := lastResults[platform]; ok && last.Accepted {
 			one.Published = last.At
 		}
 		view.Networks = append(view.Networks, one)

@@ -15,7 +15,7 @@ import (
 // newTeamView is the form for a new team. Form holds its values.
 type newTeamView struct {
 	Plans     []string
-	Zones     []teamtime.Choice
+	Zones     []teamtime.ZoneOption
 	Languages []settings.ContentLanguage
 	Form      url.Values
 	Error     string
@@ -34,7 +34,8 @@ func (p *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showNewTeam(w http.ResponseWriter, r *http.Request, status int, view newTeamView) {
-	view.Plans, view.Zones, view.Languages = p.Teams.Plans(), teamtime.Choices(p.DB.Now()), settings.ContentLanguages()
+	view.Plans, view.Zones, view.Languages = p.Teams.Plans(), teamtime.ZoneOptions(p.DB.Now()),
+		settings.ContentLanguages()
 	p.Show(w, r, status, pages["newteam"], "New team", view)
 }
 

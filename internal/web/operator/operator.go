@@ -27,17 +27,17 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, words)
+var pages = shell.Parse(files, nil, templateFuncs)
 
 // Services are the services that the pages use.
 type Services struct {
-	Credits   *credit.Service
-	Delivery  *delivery.Service
-	Jobs      *job.Store
-	Posts     *post.Service
-	Platforms []string // networks that the installation supports
-	Hold      *restoreguard.Service
-	Apps      *appcheck.Service
+	Credits      *credit.Service
+	Delivery     *delivery.Service
+	Jobs         *job.Store
+	Posts        *post.Service
+	Platforms    []string // networks that the installation supports
+	RestoreGuard *restoreguard.Service
+	Apps         *appcheck.Service
 
 	Notifications *notification.Service
 }
@@ -54,44 +54,48 @@ func New(f *shell.Shell, s Services) *Handlers { return &Handlers{f, s} }
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	routes := []shell.Route{
-		{Pattern: "GET /operator", Do: p.overview},
-		{Pattern: "GET /operator/teams", Do: p.teamsPage},
-		{Pattern: "GET /operator/teams/new", Do: p.newTeamPage},
-		{Pattern: "POST /operator/teams", Do: p.addTeam, Recent: true, RestoresForm: true, Page: "/operator/teams/new"},
-		{Pattern: "GET /operator/teams/{team}", Do: p.teamPage},
-		{Pattern: "POST /operator/teams/{team}/plan", Do: p.setPlan, Recent: true, RestoresForm: true,
+		{Pattern: "GET /operator", Handler: p.overview},
+		{Pattern: "GET /operator/teams", Handler: p.teamsPage},
+		{Pattern: "GET /operator/teams/new", Handler: p.newTeamPage},
+		{Pattern: "POST /operator/teams", Handler: p.addTeam, RequiresRecentAuth: true, RestoresForm: true,
+			Page: "/operator/teams/new"},
+		{Pattern: "GET /operator/teams/{team}", Handler: p.teamPage},
+		{Pattern: "POST /operator/teams/{team}/plan", Handler: p.setPlan, RequiresRecentAuth: true, RestoresForm: true,
 			Page: "/operator/teams/{team}"},
-		{Pattern: "POST /operator/teams/{team}/credits", Do: p.book, Recent: true, RestoresForm: true,
-			Page: "/operator/teams/{team}"},
-		{Pattern: "POST /operator/teams/{team}/limit", Do: p.setLimit, Recent: true, RestoresForm: true,
-			Page: "/operator/teams/{team}"},
-		{Pattern: "GET /operator/teams/{team}/close", Do: p.closePage},
-		{Pattern: "POST /operator/teams/{team}/close", Do: p.closeTeam, Recent: true},
-		{Pattern: "POST /operator/teams/{team}/reopen", Do: p.reopenTeam, Recent: true},
-		{Pattern: "GET /operator/people", Do: p.peoplePage},
-		{Pattern: "GET /operator/people/{person}", Do: p.personPage},
-		{Pattern: "POST /operator/people/{person}/hold", Do: p.hold, Recent: true},
-		{Pattern: "POST /operator/people/{person}/operator", Do: p.setOperator, Recent: true},
-		{Pattern: "POST /operator/people/{person}/recovery", Do: p.recover, Recent: true},
-		{Pattern: "GET /operator/pauses", Do: p.pausesPage},
-		{Pattern: "POST /operator/pauses", Do: p.pause},
-		{Pattern: "POST /operator/pauses/end", Do: p.resume},
-		{Pattern: "POST /operator/api", Do: p.switchAPI, Recent: true},
-		{Pattern: "GET /operator/queue", Do: p.queuePage},
-		{Pattern: "POST /operator/queue/wake", Do: p.wake},
-		{Pattern: "GET /operator/networks", Do: p.networksPage},
-		{Pattern: "POST /operator/networks", Do: p.checkApps},
-		{Pattern: "GET /operator/posts", Do: p.postsPage},
-		{Pattern: "POST /operator/posts", Do: p.decide},
-		{Pattern: "GET /operator/ledger", Do: p.ledgerPage},
-		{Pattern: "POST /operator/ledger", Do: p.audit},
-		{Pattern: "GET /operator/events", Do: p.eventsPage},
-		{Pattern: "GET /operator/events.jsonl", Do: p.eventsFile},
+		{Pattern: "POST /operator/teams/{team}/credits", Handler: p.adjustCredits, RequiresRecentAuth: true,
+			RestoresForm: true,
+			Page:         "/operator/teams/{team}"},
+		{Pattern: "POST /operator/teams/{team}/limit", Handler: p.setLimit, RequiresRecentAuth: true,
+			RestoresForm: true,
+			Page:         "/operator/teams/{team}"},
+		{Pattern: "GET /operator/teams/{team}/close", Handler: p.closePage},
+		{Pattern: "POST /operator/teams/{team}/close", Handler: p.closeTeam, RequiresRecentAuth: true},
+		{Pattern: "POST /operator/teams/{team}/reopen", Handler: p.reopenTeam, RequiresRecentAuth: true},
+		{Pattern: "GET /operator/people", Handler: p.peoplePage},
+		{Pattern: "GET /operator/people/{person}", Handler: p.personPage},
+		{Pattern: "POST /operator/people/{person}/hold", Handler: p.suspend, RequiresRecentAuth: true},
+		{Pattern: "POST /operator/people/{person}/operator", Handler: p.setOperator, RequiresRecentAuth: true},
+		{Pattern: "POST /operator/people/{person}/recovery", Handler: p.recover, RequiresRecentAuth: true},
+		{Pattern: "GET /operator/pauses", Handler: p.pausesPage},
+		{Pattern: "POST /operator/pauses", Handler: p.pause},
+		{Pattern: "POST /operator/pauses/end", Handler: p.resume},
+		{Pattern: "POST /operator/api", Handler: p.switchAPI, RequiresRecentAuth: true},
+		{Pattern: "GET /operator/queue", Handler: p.queuePage},
+		{Pattern: "POST /operator/queue/wake", Handler: p.wake},
+		{Pattern: "GET /operator/networks", Handler: p.networksPage},
+		{Pattern: "POST /operator/networks", Handler: p.checkApps},
+		{Pattern: "GET /operator/posts", Handler: p.postsPage},
+		{Pattern: "POST /operator/posts", Handler: p.decide},
+		{Pattern: "GET /operator/ledger", Handler: p.ledgerPage},
+		{Pattern: "POST /operator/ledger", Handler: p.audit},
+		{Pattern: "GET /operator/events", Handler: p.eventsPage},
+		{Pattern: "GET /operator/events.jsonl", Handler: p.eventsFile},
 	}
 	routes = append(routes, p.channelRoutes()...)
 	for i := range routes {
 		// Urgent, because operators must be able to use a busy node
-		routes[i].For, routes[i].Do, routes[i].Urgent = shell.Operators, p.asOperator(routes[i].Do), true
+		routes[i].Audience, routes[i].Handler, routes[i].SkipsSlot = shell.Operators, p.asOperator(routes[i].Handler),
+			true
 	}
 	return routes
 }
@@ -184,7 +188,7 @@ func (p *Handlers) loadOverview(r *http.Request) (overview, error) {
 		return out, err
 	}
 	out.Paused, out.APIOff = len(pauses), off
-	if out.Hold, err = p.Hold.State(ctx); err != nil {
+	if out.Hold, err = p.RestoreGuard.State(ctx); err != nil {
 		return out, err
 	}
 	doubts, err := p.Delivery.ListUnconfirmed(ctx, 0)

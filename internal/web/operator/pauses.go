@@ -82,7 +82,7 @@ func (p *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
 	if view.Keys, err = teamsearch.KeyNames(ctx, p.DB, keys); err != nil {
 		return err
 	}
-	found, err := teamsearch.Teams(ctx, p.DB, teamsearch.Query{Most: offeredTeams})
+	found, err := teamsearch.Teams(ctx, p.DB, teamsearch.Query{Limit: offeredTeams})
 	view.Teams = found.Items
 	if err == nil {
 		view.Offers, err = teamsearch.Keys(ctx, p.DB, "", offeredTeams)
@@ -137,7 +137,7 @@ func (p *Handlers) target(r *http.Request, scope team.Scope, entered string) (in
 			found = append(found, k.ID)
 		}
 	} else {
-		teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: entered, Most: 2})
+		teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: entered, Limit: 2})
 		if err != nil {
 			return 0, err
 		}

@@ -116,7 +116,7 @@ func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team
 	p.finish(w, r, p.T(r, message), fmt.Sprintf("/operator/people/%d", found.ID))
 }
 
-func (p *Handlers) hold(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) suspend(w http.ResponseWriter, r *http.Request) {
 	p.onPerson(w, r, func(found team.Person) (locale.Key, error) {
 		held := r.PostForm.Get("held") == "yes"
 		message := locale.Key("The suspension was ended.")
@@ -124,7 +124,7 @@ func (p *Handlers) hold(w http.ResponseWriter, r *http.Request) {
 			message = "The account is suspended. The person cannot sign in, and the person’s assistants and the keys " +
 				"and assistants of the person’s own teams do not work."
 		}
-		return message, p.Teams.SetHold(r.Context(), found.ID, held)
+		return message, p.Teams.SetSuspended(r.Context(), found.ID, held)
 	})
 }
 

@@ -12,9 +12,9 @@ import (
 
 // postsView is the page that lists deliveries whose outcome is unknown, so that a person must determine it.
 type postsView struct {
-	Doubts []delivery.UnconfirmedDelivery
-	Names  teamsearch.Names // of the posts' teams
-	Error  string
+	Unconfirmed []delivery.UnconfirmedDelivery
+	Names       teamsearch.Names // of the posts' teams
+	Error       string
 }
 
 func (p *Handlers) postsPage(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	found := r.PostForm.Get("found")
 	switch {
 	case err != nil:
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	case found != "published" && found != "not_published":
 		err = apierr.OperatorError("choose whether you found the post on the network")
 	default:

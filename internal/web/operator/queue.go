@@ -27,7 +27,7 @@ func (v queueView) Healthy() bool {
 
 // queueView is the page about background work.
 type queueView struct {
-	Late        due.Late
+	Late        due.LateCount
 	Jobs, Ended []job.StateCount
 	Deliveries  []delivery.PhaseCount
 	SlowJobs    []job.StuckJob

@@ -23,7 +23,7 @@ type teamsView struct {
 	searchView
 
 	Teams []team.Team
-	Sizes map[int64]teamsearch.Size
+	Sizes map[int64]teamsearch.TeamStats
 }
 
 // teamOrders are the columns by which teams can be sorted.
@@ -55,7 +55,7 @@ func stateFilters(path string, q teamsearch.Query, states []teamsearch.State) []
 // queryIn returns the search that a request describes. It ignores an unknown state or sort order.
 func queryIn(r *http.Request, states []teamsearch.State, orders []teamsearch.Order) teamsearch.Query {
 	values := r.URL.Query()
-	q := teamsearch.Query{Text: values.Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
+	q := teamsearch.Query{Text: values.Get("q"), After: numberOf(r, "after"), Limit: rowsPerPage}
 	if state := teamsearch.State(values.Get("state")); slices.Contains(states, state) {
 		q.State = state
 	}
@@ -77,9 +77,10 @@ func idsOf[T any](items []T, id func(T) int64) []int64 {
 func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 	q := queryIn(r, teamStates, teamOrders)
 	found, err := teamsearch.Teams(r.Context(), p.DB, q)
-	var sizes map[int64]teamsearch.Size
+	var sizes map[int64]teamsearch.TeamStats
 	if err == nil {
-		sizes, err = teamsearch.Sizes(r.Context(), p.DB, idsOf(found.Items, func(t team.Team) int64 { return t.ID }))
+		sizes, err = teamsearch.StatsByTeam(r.Context(), p.DB, idsOf(found.Items,
+			func(t team.Team) int64 { return t.ID }))
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -150,7 +151,7 @@ func searchPath(path string, q teamsearch.Query) string {
 type teamView struct {
 	team.Team
 
-	Size      teamsearch.Size
+	Size      teamsearch.TeamStats
 	Members   []team.Member
 	Available int64                    // available credits
 	Lines     []settings.StatementLine // newest transactions
@@ -236,7 +237,7 @@ func (p *Handlers) fillTeam(r *http.Request, view *teamView) error {
 	if view.Team, err = p.Teams.Team(ctx, id); err != nil {
 		return err
 	}
-	sizes, err := teamsearch.Sizes(ctx, p.DB, []int64{id})
+	sizes, err := teamsearch.StatsByTeam(ctx, p.DB, []int64{id})
 	if err != nil {
 		return err
 	}
@@ -307,7 +308,7 @@ func dayEnd(day string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-func (p *Handlers) book(w http.ResponseWriter, r *http.Request) {
+func (p *Handlers) adjustCredits(w http.ResponseWriter, r *http.Request) {
 	p.onTeam(w, r, "credits", func(id int64) (string, error) {
 		credits, err := strconv.ParseInt(strings.TrimSpace(r.PostForm.Get("credits")), 10, 64)
 		if err != nil {

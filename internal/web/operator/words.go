@@ -27,12 +27,12 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the template functions for a language.
-func words(l *locale.Language) template.FuncMap {
+// templateFuncs returns the template functions for a language.
+func templateFuncs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		// in UTC, because the pages show teams in many time zones
-		"time":           func(at time.Time) template.HTML { return shell.TimeIn(l, at.UTC()) },
-		"ago":            func(at, now time.Time) template.HTML { return shell.AgoIn(l, at.UTC(), now) },
+		"time":           func(at time.Time) template.HTML { return shell.TimeHTML(l, at.UTC()) },
+		"ago":            func(at, now time.Time) template.HTML { return shell.RelativeTimeHTML(l, at.UTC(), now) },
 		"until":          func(at time.Time) string { return l.Format(at.UTC().Add(-time.Microsecond), locale.Day) },
 		"statefilter":    func(s teamsearch.State) string { return l.T(stateNames[s]) },
 		"profile":        provider.ProfileURL,
@@ -43,16 +43,16 @@ func words(l *locale.Language) template.FuncMap {
 		"noticekind":     func(k notification.Kind) string { return l.T(k.Name()) },
 		"paused":         func(a access.PauseAction) string { return l.T(actions[a]) },
 		"scope":          func(s team.Scope) string { return l.T(scopes[s]) },
-		"phase":          func(phase string) string { return known(l, phases, phase) },
+		"phase":          func(phase string) string { return labelOr(l, phases, phase) },
 		"circuit":        func(s delivery.CircuitState) string { return l.T(circuits[s]) },
-		"job":            func(t job.Type) string { return known(l, jobs, t) },
-		"joberror":       func(code string) string { return shell.Text(l, job.Message(code)) },
+		"job":            func(t job.Type) string { return labelOr(l, jobs, t) },
+		"joberror":       func(code string) string { return shell.TranslateText(l, job.Message(code)) },
 		"nextstep":       func(t job.Type) string { return l.T(cmp.Or(nextSteps[t], startAgain)) },
-		"result":         func(r network.Result) string { return l.T(results[r]) },
-		"cause":          func(c restoreguard.Cause) string { return translated(l, c.Text()) },
+		"result":         func(r network.CheckResult) string { return l.T(results[r]) },
+		"cause":          func(c restoreguard.Cause) string { return translate(l, c.Text()) },
 		"found":          func(text string) string { return detailText(l, text) },
-		"call":           func(call string) string { return known(l, calls, call) },
-		"class":          func(c string) string { return known(l, classes, network.Class(c)) },
+		"call":           func(call string) string { return labelOr(l, calls, call) },
+		"class":          func(c string) string { return labelOr(l, classes, network.ErrorClass(c)) },
 		"transaction":    func(line settings.StatementLine) string { return settings.StatementText(l, line) },
 		"teamlink":       func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
 		"rate":           func(share float64) string { return l.Percent(share) },
@@ -80,16 +80,16 @@ func shortID(id string) string {
 	return "…" + id[len(id)-8:]
 }
 
-// known returns the text of a value, or the value itself if it has none.
-func known[T ~string](l *locale.Language, texts map[T]locale.Key, value T) string {
+// labelOr returns the text of a value, or the value itself if it has none.
+func labelOr[T ~string](l *locale.Language, texts map[T]locale.Key, value T) string {
 	if text, ok := texts[value]; ok {
 		return l.T(text)
 	}
 	return string(value)
 }
 
-// translated translates a text of another package. If there is no translation, it returns the text in English.
-func translated(l *locale.Language, text string) string {
+// translate translates a text of another package. If there is no translation, it returns the text in English.
+func translate(l *locale.Language, text string) string {
 	if l.IsEnglish() || !l.Has(locale.Key(text)) {
 		return text
 	}
@@ -109,7 +109,7 @@ func rejectionText(l *locale.Language, err error, text string) string {
 	if ok && l != locale.English && l.Has(locale.Key(formatted.Format)) { // in English, the text is already formatted
 		return l.T(locale.Key(formatted.Format), formatted.Args...)
 	}
-	return translated(l, text)
+	return translate(l, text)
 }
 
 // sentence returns a command-line message as a sentence, with a capital letter and a period.
@@ -178,13 +178,13 @@ var calls = map[string]locale.Key{
 }
 
 // classes maps the results of delivery attempts to their labels.
-var classes = map[network.Class]locale.Key{
-	network.AuthDead: "access revoked|class", network.AuthRefresh: "access token expired|class",
-	network.Rate: "rate limit reached|class", network.Transient: "temporary error|class",
-	network.Uncertain: "outcome unknown|class", network.Processing: "processing at the network|class",
+var classes = map[network.ErrorClass]locale.Key{
+	network.ReconnectRequired: "access revoked|class", network.RefreshRequired: "access token expired|class",
+	network.RateLimited: "rate limit reached|class", network.Transient: "temporary error|class",
+	network.OutcomeUnknown: "outcome unknown|class", network.Processing: "processing at the network|class",
 	network.Rejected: "post rejected|class", network.RejectedMedia: "media rejected|class",
-	network.Duplicate: "duplicate content|class", network.Quota: "quota used up|class",
-	network.Unapproved: "app not approved|class", network.HostBlocked: "server blocked|class",
+	network.Duplicate: "duplicate content|class", network.QuotaExceeded: "quota used up|class",
+	network.AppNotApproved: "app not approved|class", network.HostBlocked: "server blocked|class",
 	"published": "published|class", "answered": "other answer|class", "not_published": "not published|class",
 	"network_fails": "network failing|class", "patience_is_over": "gave up waiting|class",
 }

@@ -11,10 +11,10 @@ import (
 
 // Line is a line chart.
 type Line struct {
-	Label  string // description
-	Points []Point
-	Spread bool // place points by their At instead of at equal distances
-	Zero   bool // the scale includes 0
+	Label        string // description
+	Points       []Point
+	Proportional bool // place points by their At instead of at equal distances
+	Zero         bool // the scale includes 0
 
 	narrow bool
 }
@@ -68,8 +68,8 @@ type dot struct {
 
 type bar struct{ X, From, To float64 }
 
-// leftOf returns the width of the space that the labels of a scale need.
-func leftOf(labels []tick) float64 {
+// labelWidth returns the width of the space that the labels of a scale need.
+func labelWidth(labels []tick) float64 {
 	for _, label := range labels {
 		if utf8.RuneCountInString(label.Text) > longLabel {
 			return wideLeft
@@ -80,7 +80,7 @@ func leftOf(labels []tick) float64 {
 
 // Draw returns the chart as SVG, or "" if there are no values.
 func (l Line) Draw(in *locale.Language) template.HTML {
-	low, high, some := l.ends()
+	low, high, some := l.bounds()
 	if !some {
 		return ""
 	}
@@ -93,7 +93,7 @@ func (l Line) Draw(in *locale.Language) template.HTML {
 	for v := low; v <= high+step/2; v += step {
 		view.Lines = append(view.Lines, tick{y(v), FormatNumber(in, v)})
 	}
-	view.Left = leftOf(view.Lines)
+	view.Left = labelWidth(view.Lines)
 	x := func(i int) float64 { return l.x(i, view.Left) }
 	every := int(math.Ceil(float64(len(l.Points)) / float64(names)))
 	for i, p := range l.Points {
@@ -121,8 +121,8 @@ func withRange(l *locale.Language, value float64, low, high *float64) string {
 	return l.T("%s (%s to %s)", text, FormatNumber(l, *low), FormatNumber(l, *high))
 }
 
-// ends returns the minimum and maximum of the values and intervals, and reports whether there are any.
-func (l Line) ends() (float64, float64, bool) {
+// bounds returns the minimum and maximum of the values and intervals, and reports whether there are any.
+func (l Line) bounds() (float64, float64, bool) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range l.Points {
 		for _, v := range []*float64{p.Value, p.Low, p.High} {
@@ -140,7 +140,7 @@ func (l Line) ends() (float64, float64, bool) {
 func (l Line) x(i int, left float64) float64 {
 	_, width, _ := l.size()
 	room := width - left - right - 2*inset
-	if !l.Spread {
+	if !l.Proportional {
 		return left + inset + room*(float64(i)+0.5)/float64(len(l.Points))
 	}
 	first, last := l.Points[0].At, l.Points[len(l.Points)-1].At

@@ -97,7 +97,7 @@ type seriesView struct {
 
 // Draw returns the first MaxSeries lines as SVG, or "" if no line has two values.
 func (l Lines) Draw(in *locale.Language) template.HTML {
-	low, high, first, last, some := l.ends()
+	low, high, first, last, some := l.bounds()
 	if !some {
 		return ""
 	}
@@ -113,7 +113,7 @@ func (l Lines) Draw(in *locale.Language) template.HTML {
 	for v := low; v <= high+step/2; v += step {
 		view.Lines = append(view.Lines, tick{y(v), l.text(in, v)})
 	}
-	view.Left = leftOf(view.Lines)
+	view.Left = labelWidth(view.Lines)
 	x := func(at float64) float64 {
 		return view.Left + inset + (width-view.Left-right-2*inset)*(at-first)/(last-first)
 	}
@@ -222,8 +222,8 @@ func (l Lines) names(x func(float64) float64, first, last float64, most int) []t
 	return out
 }
 
-// ends returns the ranges of values and times, and reports whether there is a line to draw.
-func (l Lines) ends() (float64, float64, float64, float64, bool) {
+// bounds returns the ranges of values and times, and reports whether there is a line to draw.
+func (l Lines) bounds() (float64, float64, float64, float64, bool) {
 	low, high, first, last := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	some := false
 	for _, s := range l.shown() {

@@ -54,10 +54,10 @@ func formatNumber(l *locale.Language, v float64, significant int) string {
 		text locale.Key
 	}{{1e9, "%sB"}, {1e6, "%sM"}, {1e3, "%sK"}} {
 		if math.Abs(v) >= 0.9995*unit.size {
-			return l.T(unit.text, l.Point(digits(v/unit.size, significant)))
+			return l.T(unit.text, l.LocalizeDecimal(digits(v/unit.size, significant)))
 		}
 	}
-	return l.Point(digits(v, significant))
+	return l.LocalizeDecimal(digits(v, significant))
 }
 
 // FormatPercent formats a percentage with at most three significant digits. It formats 1.71 as 1.71%.

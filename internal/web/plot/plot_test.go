@@ -44,10 +44,11 @@ func TestDrawings(t *testing.T) {
 		"line": plot.Line{Label: `Engagement "over" time`, Zero: true, Points: []plot.Point{
 			{Name: "2 Mar", Value: new(120.0), Low: new(80.0), High: new(190.0)}, {Name: "9 Mar"},
 			{Name: "16 <Mar>", Value: new(1320.0)}, {Name: "23 Mar", Value: new(640.0)}}}.Draw(locale.English),
-		"spread": plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{
+		"spread": plot.Line{Label: "Followers", Proportional: true, Points: []plot.Point{
 			{Name: "2 Mar", At: 10, Value: new(18204.0)}, {Name: "3 Mar", At: 11, Value: new(18240.0)},
 			{Name: "12 Mar", At: 20, Value: new(18230.0)}}}.Draw(locale.English),
-		"one": plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: new(7.0)}}}.
+		"one": plot.Line{Label: "Followers", Proportional: true, Points: []plot.Point{{Name: "2 Mar", At: 10,
+			Value: new(7.0)}}}.
 			Draw(locale.English),
 		"heat":   heat().Draw(locale.English),
 		"scale":  plot.Scale(),
@@ -62,7 +63,7 @@ func TestDrawings(t *testing.T) {
 			{Name: "Before", Past: true, Points: []plot.Point{{Name: "1 Feb", At: 1, Value: new(4.0)}, {At: 2, Value: new(2.0)}}},
 		}}.Narrow().Draw(locale.English),
 		"tall":  plot.Lines{Label: "Views", Tall: true, Series: twoLines().Series}.Draw(locale.English),
-		"share": plot.Share{Of: 0.25, Second: true}.Draw(),
+		"share": plot.Share{Fraction: 0.25, Second: true}.Draw(),
 	} {
 		golden(t, filepath.Join("testdata", name+".svg"), string(drawn))
 	}
@@ -133,7 +134,7 @@ func TestDrawingsValid(t *testing.T) {
 			return new(rapid.Float64Range(-1e9, 1e9).Draw(t, "value"))
 		})
 		var line plot.Line
-		line.Zero, line.Spread = rapid.Bool().Draw(t, "zero"), rapid.Bool().Draw(t, "spread")
+		line.Zero, line.Proportional = rapid.Bool().Draw(t, "zero"), rapid.Bool().Draw(t, "spread")
 		for i := range rapid.IntRange(1, 40).Draw(t, "points") {
 			line.Points = append(line.Points,
 				plot.Point{

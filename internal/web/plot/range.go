@@ -38,8 +38,8 @@ func Reach(ratios ...float64) float64 {
 
 // Share is a fraction that is drawn as a bar. It has no text, because the table row that contains it has the number.
 type Share struct {
-	Of     float64 // from 0 to 1
-	Second bool    // use the second color
+	Fraction float64 // from 0 to 1
+	Second   bool    // use the second color
 }
 
 type shareView struct {
@@ -49,5 +49,5 @@ type shareView struct {
 
 // Draw returns the bar as SVG.
 func (s Share) Draw() template.HTML {
-	return draw("share.svg", shareView{max(0, min(1, s.Of)) * rangeWidth, rangeWidth, s.Second})
+	return draw("share.svg", shareView{max(0, min(1, s.Fraction)) * rangeWidth, rangeWidth, s.Second})
 }

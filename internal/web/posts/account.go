@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// oneView is the page of one account of a post, with its delivery attempts.
-type oneView struct {
+// accountPageView is the page of one account of a post, with its delivery attempts.
+type accountPageView struct {
 	accountView
 
 	Head     string // beginning of the post's text
@@ -28,27 +28,27 @@ type oneView struct {
 }
 
 // Every returns the refresh interval of the page in seconds. It returns 0, for never, while a person must decide.
-func (v *oneView) Every() int {
+func (v *accountPageView) Every() int {
 	if v.Decision {
 		return 0
 	}
-	return v.every()
+	return v.refreshInterval()
 }
 
 func (p *Handlers) account(w http.ResponseWriter, r *http.Request) {
-	p.showAccount(w, r, http.StatusOK, oneView{})
+	p.showAccount(w, r, http.StatusOK, accountPageView{})
 }
 
-func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status int, one oneView) {
+func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status int, one accountPageView) {
 	if err := p.readAccount(r, &one); err != nil {
-		p.SwitchToTeamOf(w, r, err, p.home(r))
+		p.SwitchToTeamOf(w, r, err, p.findTeamOf(r))
 		return
 	}
 	p.ShowTitled(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, &one)
 }
 
 // readAccount reads the account in the path into one, with its delivery attempts.
-func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
+func (p *Handlers) readAccount(r *http.Request, one *accountPageView) error {
 	id, err := shell.PathID(r, "account")
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
 		one.Decision, one.Client = a.IsUndecided(), v.Client
 		return nil
 	}
-	return apierr.Missing()
+	return apierr.ItemNotFound()
 }
 
 // maxLines is the maximum number of attempts on the page, which omits the earliest ones.
@@ -86,7 +86,7 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	one := oneView{Found: r.PostForm.Get("found"), Link: strings.TrimSpace(r.PostForm.Get("permalink"))}
+	one := accountPageView{Found: r.PostForm.Get("found"), Link: strings.TrimSpace(r.PostForm.Get("permalink"))}
 	err := p.recordDecision(r, one)
 	if err != nil {
 		var ok bool
@@ -104,7 +104,7 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
-func (p *Handlers) recordDecision(r *http.Request, one oneView) error {
+func (p *Handlers) recordDecision(r *http.Request, one accountPageView) error {
 	id, err := idIn(r)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (p *Handlers) recordDecision(r *http.Request, one oneView) error {
 	if one.Found != "yes" && one.Found != "no" {
 		return apierr.Invalid(apierr.MissingArgument, "found", "Choose whether you found the post.")
 	}
-	call, err := p.Call(r, "decide_post")
+	call, err := p.NewCall(r, "decide_post")
 	if err != nil {
 		return err
 	}

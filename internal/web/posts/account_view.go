@@ -19,7 +19,7 @@ type accountView struct {
 	post.PostAccount
 
 	PostID      string
-	Said        string          // the network's message; untrusted text
+	NetworkText string          // the network's message; untrusted text
 	CommentSaid string          // the network's message about the first comment; untrusted text
 	Own         []network.Media // the account's own media, which replace the post's
 	HasOwn      bool            // whether Own replaces the post's media; Own may be empty
@@ -29,7 +29,7 @@ type accountView struct {
 	Why         string          // why the account cannot be retried now; empty if it can
 	Later       *time.Time      // earliest time of a retry
 	LaterIn     string          // the wait until Later; empty if it is not soon
-	Absent      string          // who marked the post as not published
+	DecidedBy   string          // who marked the post as not published
 	Metrics     analytics.PostSums
 	Gone        bool   // whether the connection is lost; Why explains what to do
 	Holder      string // ID of the edited copy of the post that has taken over the account; empty if there is none
@@ -76,43 +76,44 @@ func (a *accountView) stamp() []string {
 	return out
 }
 
-// every returns the refresh interval that this account needs, in seconds, or 0 for none.
-func (a *accountView) every() int {
+// refreshInterval returns the refresh interval that this account needs, in seconds, or 0 for none.
+func (a *accountView) refreshInterval() int {
 	switch {
 	case a.FirstComment != nil && a.FirstComment.State == post.TargetSending:
-		return soon
+		return fastRefresh
 	case a.FirstComment != nil && a.FirstComment.State == post.TargetUnconfirmed:
-		return rarely
+		return slowRefresh
 	case a.Next == nil && a.LaterIn != "":
-		return soon
+		return fastRefresh
 	case a.Next == nil && a.Later != nil:
-		return rarely
+		return slowRefresh
 	case a.Next == nil:
 		return 0
 	case a.Next.Step == delivery.StepLookUp:
-		return rarely
+		return slowRefresh
 	}
-	return soon
+	return fastRefresh
 }
 
 func (p *Handlers) accounts(
-	lang *locale.Language, full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next,
-	lines []delivery.AttemptLine, held map[int64]string, zone *time.Location,
+	lang *locale.Language, full post.Post, stored post.Record, untrusted []operation.Untrusted,
+	coming []delivery.NextStep,
+	lines []delivery.AttemptLine, replacedBy map[int64]string, zone *time.Location,
 ) []accountView {
 	out := make([]accountView, len(full.Accounts))
 	for i, a := range full.Accounts {
 		one := &out[i]
 		*one = accountView{
-			PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage),
+			PostAccount: a, PostID: full.ID, NetworkText: textOf(untrusted, a.NetworkMessage),
 			HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
 		}
 		if a.FirstComment != nil {
-			one.CommentSaid = textOf(said, a.FirstComment.NetworkMessage)
+			one.CommentSaid = textOf(untrusted, a.FirstComment.NetworkMessage)
 			one.MayRetry = p.posts.CanRetryComment(stored.Targets[i]) && stored.ArchivedAt.IsZero()
 		}
 		one.Next = nextStep(lang, coming, a.ID, p.DB.Now(), zone)
 		if a.State == post.TargetFailed {
-			one.Holder = held[a.ID]
+			one.Holder = replacedBy[a.ID]
 			p.mayRetry(lang, one, stored, stored.Targets[i], zone)
 		}
 		var last delivery.AttemptLine
@@ -137,7 +138,7 @@ func (p *Handlers) accounts(
 // code.
 func (a *accountView) showDecision(lang *locale.Language, last delivery.AttemptLine) {
 	if a.State == post.TargetFailed && a.ErrorCode == "network_error" && last.Call == "decide" {
-		a.Absent, a.Explanation = cmp.Or(last.By, lang.T("The operator")), ""
+		a.DecidedBy, a.Explanation = cmp.Or(last.By, lang.T("The operator")), ""
 	}
 }
 
@@ -150,11 +151,11 @@ func (p *Handlers) mayRetry(
 		one.Why, one.MayRetry = "", false
 		return
 	}
-	if why := heldWords[stored.Approval]; reason == "" && why != "" {
+	if why := approvalBlockTexts[stored.Approval]; reason == "" && why != "" {
 		one.Why, one.MayRetry = lang.T(why), false
 	}
 	if !at.IsZero() {
-		one.LaterIn = near(lang, p.DB.Now(), at)
+		one.LaterIn = countdown(lang, p.DB.Now(), at)
 		at = at.In(zone)
 		one.Later = &at
 	}
@@ -168,7 +169,8 @@ func (p *Handlers) mayRetry(
 	}
 }
 
-func nextStep(lang *locale.Language, coming []delivery.Next, account int64, now time.Time, zone *time.Location) *next {
+func nextStep(lang *locale.Language, coming []delivery.NextStep, account int64, now time.Time,
+	zone *time.Location) *next {
 	for _, n := range coming {
 		if n.AccountID != account {
 			continue
@@ -177,7 +179,7 @@ func nextStep(lang *locale.Language, coming []delivery.Next, account int64, now 
 		if !n.At.IsZero() {
 			at := n.At.In(zone)
 			out.Text, out.At = stepWords[n.Step].at, &at
-			if out.In = near(lang, now, at); out.In != "" {
+			if out.In = countdown(lang, now, at); out.In != "" {
 				out.Text, out.At = stepWords[n.Step].soon, nil
 			}
 		}
@@ -196,7 +198,7 @@ const maxQuote = 400
 func lineOf(lang *locale.Language, l delivery.AttemptLine, zone *time.Location) line {
 	out := line{
 		At: l.At.In(zone), What: wordFor(lang, callWords, l.Call), Result: wordFor(lang, resultWords, l.Result),
-		Code: cut(maxQuote, l.NetworkCode), To: cut(maxQuote, l.NetworkText),
+		Code: truncate(maxQuote, l.NetworkCode), To: truncate(maxQuote, l.NetworkText),
 	}
 	switch {
 	case l.Call == "decide" && l.By == "":
@@ -214,7 +216,7 @@ func textOf(all []operation.Untrusted, at *operation.Pointer) string {
 	}
 	for _, u := range all {
 		if u.ID == at.Untrusted {
-			return cut(maxQuote, u.Text)
+			return truncate(maxQuote, u.Text)
 		}
 	}
 	return ""

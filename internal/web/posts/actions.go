@@ -15,7 +15,7 @@ import (
 )
 
 // finish redirects to the post's page, which shows said, or shows the page with the error. said is already translated.
-func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, said string) {
+func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, message string) {
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
 			if apierr.Is(err, apierr.PreflightBlocked) {
@@ -25,14 +25,14 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, sai
 		}
 		return
 	}
-	if said != "" {
-		p.FlashText(r, said)
+	if message != "" {
+		p.FlashText(r, message)
 	}
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
 // run runs an operation on the post in the path and confirms it with said.
-func (p *Handlers) run(w http.ResponseWriter, r *http.Request, tool string, said locale.Key) {
+func (p *Handlers) run(w http.ResponseWriter, r *http.Request, tool string, message locale.Key) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -40,14 +40,14 @@ func (p *Handlers) run(w http.ResponseWriter, r *http.Request, tool string, said
 	if err == nil {
 		_, err = p.Do(r, tool, operation.Arguments{"post_id": id})
 	}
-	p.finish(w, r, err, p.T(r, said))
+	p.finish(w, r, err, p.T(r, message))
 }
 
 // publishPage asks for confirmation before publishing a post.
 func (p *Handlers) publishPage(w http.ResponseWriter, r *http.Request) {
 	v, err := p.fullView(r)
 	if err != nil {
-		p.SwitchToTeamOf(w, r, err, p.home(r))
+		p.SwitchToTeamOf(w, r, err, p.findTeamOf(r))
 		return
 	}
 	if !v.MayPublish {
@@ -107,19 +107,19 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 		}
 		account, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return "", apierr.Missing()
+			return "", apierr.ItemNotFound()
 		}
 		chosen = append(chosen, account)
 	}
 	if len(chosen) == 0 {
 		return "", apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account.")
 	}
-	told, _, err := shell.Run[post.PublicationRetry](p.Shell, r, "retry_post",
+	retried, _, err := shell.Run[post.PublicationRetry](p.Shell, r, "retry_post",
 		operation.Arguments{"post_id": id, "account_ids": chosen})
 	if err != nil {
 		return "", err
 	}
-	again := len(chosen) - len(told.Skipped)
+	again := len(chosen) - len(retried.Skipped)
 	if again == 0 {
 		p.Put(r.Context(), notRetried, []byte(id))
 		return "", nil
@@ -165,22 +165,22 @@ func (p *Handlers) decideAsClient(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxDecision) {
 		return
 	}
-	said := approval.Decision{Approve: r.PostForm.Get("decision") == "approve", Comment: r.PostForm.Get("comment")}
-	said.Round, _ = strconv.ParseInt(r.PostForm.Get("round"), 10, 64) // an invalid number matches no version
+	decision := approval.Decision{Approve: r.PostForm.Get("decision") == "approve", Comment: r.PostForm.Get("comment")}
+	decision.Round, _ = strconv.ParseInt(r.PostForm.Get("round"), 10, 64) // an invalid number matches no version
 	id, err := idIn(r)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	call, err := p.Call(r, "decide_approval")
+	call, err := p.NewCall(r, "decide_approval")
 	if err == nil {
-		err = p.approvals.DecideAs(r.Context(), call, id, said)
+		err = p.approvals.DecideAs(r.Context(), call, id, decision)
 	}
-	told := locale.Key("Approved. The team has been notified.")
-	if !said.Approve {
-		told = "Changes requested. The team has been notified and sees your comment."
+	message := locale.Key("Approved. The team has been notified.")
+	if !decision.Approve {
+		message = "Changes requested. The team has been notified and sees your comment."
 	}
-	p.finish(w, r, err, p.T(r, told))
+	p.finish(w, r, err, p.T(r, message))
 }
 
 // commentAsClient adds a comment of a signed-in client to a post.
@@ -193,7 +193,7 @@ func (p *Handlers) commentAsClient(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	call, err := p.Call(r, "comment_on_post")
+	call, err := p.NewCall(r, "comment_on_post")
 	if err == nil {
 		err = p.approvals.CommentAs(r.Context(), call, id, r.PostForm.Get("remark"))
 	}
@@ -202,7 +202,7 @@ func (p *Handlers) commentAsClient(w http.ResponseWriter, r *http.Request) {
 
 // require returns an error if the visitor may not use a capability now. It is for actions that are not API operations.
 func (p *Handlers) require(r *http.Request, what string, needs access.Capability) error {
-	call, err := p.Call(r, what)
+	call, err := p.NewCall(r, what)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (p *Handlers) reschedule(w http.ResponseWriter, r *http.Request) {
 	if r.PostForm.Get("date") == "" || r.PostForm.Get("time") == "" {
 		err = apierr.Invalid(apierr.MissingArgument, "date", "Enter a date and a time.")
 	}
-	var done moved
+	var done moveResult
 	if err == nil {
 		done, err = p.doMove(r)
 	}

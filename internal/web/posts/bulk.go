@@ -20,8 +20,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// Drafts deletes drafts and scheduled posts.
-type Drafts interface {
+// PostDeleter deletes drafts and scheduled posts.
+type PostDeleter interface {
 	DeletePost(ctx context.Context, person, team int64, post string) error
 }
 
@@ -92,17 +92,17 @@ func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkRes
 		}
 		found, err := p.posts.Load(r.Context(), team, id)
 		if err == nil {
-			out[i].Name = cut(60, p.nameOf(r, found))
+			out[i].Name = truncate(60, p.nameOf(r, found))
 			out[i].Said, err = do(r, found)
 		}
-		told := apierr.FromError(err)
+		apiErr := apierr.FromError(err)
 		switch {
 		case err == nil:
 			out[i].Done, out[i].Deleted = true, out[i].Said == p.T(r, deletedText)
-		case told.IsServerError():
+		case apiErr.IsServerError():
 			failed, out[i].Said = true, p.T(r, "An internal error occurred. Check the post, then try again.")
 			p.Log.ErrorContext(r.Context(), "bulk action failed", "post", id, "error", err)
-		case told.Code == apierr.NotFound:
+		case apiErr.Code == apierr.NotFound:
 			out[i].Said, out[i].Deleted = p.T(r, "It no longer exists."), true
 		default:
 			out[i].Said = p.Detail(r, err)
@@ -127,7 +127,7 @@ func (p *Handlers) selectedIDs(r *http.Request, form url.Values) ([]string, erro
 	if form.Get("everything") != "" && form.Get("sure") == "" {
 		return p.allIDs(r, form)
 	}
-	ids := slices.DeleteFunc(slices.Clone(form["post"]), func(id string) bool { return !idForm.MatchString(id) })
+	ids := slices.DeleteFunc(slices.Clone(form["post"]), func(id string) bool { return !idPattern.MatchString(id) })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	return ids[:min(len(ids), maxBulk)], nil
@@ -153,7 +153,7 @@ const deletedText locale.Key = "Deleted."
 func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 	switch r.PostForm.Get("action") {
 	case "reschedule":
-		return p.rescheduling(r)
+		return p.rescheduleAction(r)
 	case "unschedule":
 		return p.unscheduleOne, nil
 	case "delete":
@@ -171,8 +171,8 @@ func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 // maxMove is the maximum number of days by which posts can be moved.
 const maxMove = 3650
 
-// rescheduling returns the action that moves posts by a number of days, or to a day, a time of day or both.
-func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
+// rescheduleAction returns the action that moves posts by a number of days, or to a day, a time of day or both.
+func (p *Handlers) rescheduleAction(r *http.Request) (bulkAction, error) {
 	zone := shell.VisitorOf(r.Context()).Zone
 	by, to, clock := "", r.PostForm.Get("day"), r.PostForm.Get("time")
 	if r.PostForm.Get("how") == "shift" {
@@ -182,20 +182,20 @@ func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 	case by+to+clock == "":
 		return nil, apierr.Invalid(apierr.MissingArgument, "days", "Enter a date, a time or a number of days.")
 	case by+to == "":
-		return p.moving(zone, clock, func(date time.Time) time.Time { return date }), nil
+		return p.moveAction(zone, clock, func(date time.Time) time.Time { return date }), nil
 	}
 	if to != "" {
 		day, err := parseDay("day", "new", to)
 		if err != nil {
 			return nil, err
 		}
-		return p.moving(zone, clock, func(time.Time) time.Time { return day }), nil
+		return p.moveAction(zone, clock, func(time.Time) time.Time { return day }), nil
 	}
 	days, err := strconv.Atoi(by)
 	if err != nil || days == 0 || days < -maxMove || days > maxMove {
 		return nil, apierr.Invalid(apierr.OutOfRange, "days", "Enter by how many days to move the posts, such as 7 or -1.")
 	}
-	return p.moving(zone, clock, func(date time.Time) time.Time {
+	return p.moveAction(zone, clock, func(date time.Time) time.Time {
 		if date.IsZero() {
 			return date
 		}
@@ -203,10 +203,10 @@ func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 	}), nil
 }
 
-// moving returns the action that moves posts. becomes maps the current date of a post to the new one. Dates are
+// moveAction returns the action that moves posts. becomes maps the current date of a post to the new one. Dates are
 // midnight UTC, and the zero time means no date. The time of day becomes toClock, or stays if toClock is empty. The
 // action fails if clocks skip that time on the new day.
-func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time.Time) time.Time) bulkAction {
+func (p *Handlers) moveAction(zone *time.Location, toClock string, newDate func(time.Time) time.Time) bulkAction {
 	return func(r *http.Request, before post.Record) (string, error) {
 		if before.IsTemplate {
 			return "", apierr.BadState("recurring_template", "The template of a series cannot be moved. Edit the series.")
@@ -216,12 +216,12 @@ func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time
 		}
 		seen, err := before.UpdatedAt, error(nil)
 		if r.PostForm.Get("everything") == "" {
-			seen, err = seenIn(r, "seen-"+before.ID)
+			seen, err = parseVersion(r, "seen-"+before.ID)
 		}
 		if err != nil {
 			return "", err
 		}
-		call, err := p.Call(r, "move_post")
+		call, err := p.NewCall(r, "move_post")
 		if err != nil {
 			return "", err
 		}
@@ -231,7 +231,7 @@ func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time
 			date, clock = at.Format(time.DateOnly), at.Format(time.TimeOnly)
 		}
 		from, _ := time.Parse(time.DateOnly, date) // the zero time if the post has no date
-		day := becomes(from)
+		day := newDate(from)
 		if day.IsZero() {
 			return "", apierr.BadState("no_time", "It has no date, so it cannot be moved.")
 		}
@@ -247,7 +247,7 @@ func (p *Handlers) moving(zone *time.Location, toClock string, becomes func(time
 			return "", err
 		}
 		l := p.Language(r)
-		return l.T("Moved to %s.", movedTo(l, after, zone)) + approvalAgain(l, before, after), nil
+		return l.T("Moved to %s.", formatPlannedTime(l, after, zone)) + approvalNote(l, before, after), nil
 	}
 }
 
@@ -279,7 +279,7 @@ func withKey(r *http.Request, key string) *http.Request {
 }
 
 func (p *Handlers) deleteOne(r *http.Request, one post.Record) (string, error) {
-	call, err := p.Call(r, "delete_draft")
+	call, err := p.NewCall(r, "delete_draft")
 	if err == nil {
 		err = call.Require(access.Write)
 	}

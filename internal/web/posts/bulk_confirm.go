@@ -56,7 +56,7 @@ func (p *Handlers) confirmBulk(w http.ResponseWriter, r *http.Request, action st
 			p.ServerError(w, r, err)
 			return
 		case rules.applies(found):
-			v.Posts = append(v.Posts, confirmedPost{details[id], id, cut(120, p.nameOf(r, found)), found.Status})
+			v.Posts = append(v.Posts, confirmedPost{details[id], id, truncate(120, p.nameOf(r, found)), found.Status})
 		default:
 			v.Others++
 		}
@@ -83,7 +83,7 @@ func (p *Handlers) publishOne(r *http.Request, one post.Record) (string, error) 
 
 // duplicateOne creates a draft that copies a post.
 func (p *Handlers) duplicateOne(r *http.Request, one post.Record) (string, error) {
-	call, err := p.Call(r, "create_post")
+	call, err := p.NewCall(r, "create_post")
 	if err != nil {
 		return "", err
 	}

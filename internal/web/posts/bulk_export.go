@@ -18,7 +18,7 @@ import (
 // changes nothing.
 func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 	form := r.URL.Query()
-	call, err := p.Call(r, "list_posts")
+	call, err := p.NewCall(r, "list_posts")
 	if err == nil {
 		err = call.Require(access.Read)
 	}
@@ -40,10 +40,11 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	out := shell.NewSheet(w, "posts-"+p.DB.Now().In(v.Zone).Format(time.DateOnly)+".csv", "id", "status", "time", "accounts",
+	out := shell.NewCSVWriter(w, "posts-"+p.DB.Now().In(v.Zone).Format(time.DateOnly)+".csv", "id", "status", "time",
+		"accounts",
 		"text", "links", "views", "likes", "comments", "shares", "engagement")
 	for _, row := range rows {
-		out.Row(row...)
+		out.WriteRow(row...)
 	}
 	out.Flush()
 }

@@ -40,10 +40,10 @@ type calendarView struct {
 	Drafts       []event       // drafts without a date
 	MoreDrafts   bool
 	Error        string
-	Moved        *moved // the move that was just made; nil if there is none
-	Empty        bool   // whether the period has no posts
-	Upcoming     bool   // whether the period has occurrences of series that are not created yet
-	Writer       bool   // whether the visitor may write posts
+	Moved        *moveResult // the move that was just made; nil if there is none
+	Empty        bool        // whether the period has no posts
+	Upcoming     bool        // whether the period has occurrences of series that are not created yet
+	Writer       bool        // whether the visitor may write posts
 }
 
 // calendarQuery selects the view, the period and the filters of the calendar. Its fields are those of the URL's query.
@@ -171,7 +171,7 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 		p.ShowError(w, r, err)
 		return
 	}
-	view.name(p.Language(r), shown)
+	view.setTitle(p.Language(r), shown)
 	if err := p.fillCalendar(r, view, filter, shown); err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -222,11 +222,11 @@ func rangeTitle(l *locale.Language, from, last time.Time) string {
 	case from.Month() != last.Month():
 		return l.Format(from, locale.ShortDay) + " – " + l.Format(last, locale.Day)
 	}
-	return l.Days(from, last)
+	return l.FormatDayRange(from, last)
 }
 
-// name sets the title and the days for the links to the previous and next period.
-func (v *calendarView) name(l *locale.Language, shown period) {
+// setTitle sets the title and the days for the links to the previous and next period.
+func (v *calendarView) setTitle(l *locale.Language, shown period) {
 	from, n := shown.dates()
 	last := from.AddDate(0, 0, n-1)
 	before, next := from.AddDate(0, 0, -n), from.AddDate(0, 0, n)

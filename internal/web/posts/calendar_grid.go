@@ -69,8 +69,8 @@ func (p period) bounds() (time.Time, []time.Time) {
 	return from, out
 }
 
-// most returns the maximum number of posts that a day shows.
-func (p period) most() int {
+// maxPostsPerDay returns the maximum number of posts that a day shows.
+func (p period) maxPostsPerDay() int {
 	switch p.view {
 	case dayView:
 		return perDay
@@ -170,14 +170,14 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	return nil
 }
 
-// scheduled has the posts of a period.
-type scheduled struct {
+// periodEntries has the posts of a period.
+type periodEntries struct {
 	spans   []calendar.Span  // posts with a time, by day
 	planned []calendar.Entry // posts planned for a date without a time
 }
 
 // entries returns all posts of the period.
-func (s scheduled) entries() []calendar.Entry {
+func (s periodEntries) entries() []calendar.Entry {
 	out := slices.Clone(s.planned)
 	for _, span := range s.spans {
 		out = append(out, span.Entries...)
@@ -186,26 +186,26 @@ func (s scheduled) entries() []calendar.Entry {
 }
 
 // read returns the posts of a period.
-func (p *Handlers) read(ctx context.Context, team int64, filter calendar.Filter, shown period) (scheduled, error) {
+func (p *Handlers) read(ctx context.Context, team int64, filter calendar.Filter, shown period) (periodEntries, error) {
 	from, bounds := shown.bounds()
-	spans, err := calendar.Spans(ctx, p.DB, team, filter, bounds, shown.most())
+	spans, err := calendar.Spans(ctx, p.DB, team, filter, bounds, shown.maxPostsPerDay())
 	if err != nil {
-		return scheduled{}, err
+		return periodEntries{}, err
 	}
 	planned, err := calendar.ListPlanned(ctx, p.DB, team, filter, from.Format(time.DateOnly),
-		from.AddDate(0, 0, len(spans)).Format(time.DateOnly), shown.most()*len(spans))
-	return scheduled{spans, planned}, err
+		from.AddDate(0, 0, len(spans)).Format(time.DateOnly), shown.maxPostsPerDay()*len(spans))
+	return periodEntries{spans, planned}, err
 }
 
 // days returns the days of the period with their posts.
-func (p period) days(read scheduled, events func([]calendar.Entry, bool) []event) []calendarDay {
+func (p period) days(read periodEntries, events func([]calendar.Entry, bool) []event) []calendarDay {
 	from, _ := p.dates()
 	out := make([]calendarDay, len(read.spans))
 	for i, span := range read.spans {
 		d := p.newDay(from.AddDate(0, 0, i), span)
 		d.Events = events(span.Entries, d.Changes != "")
-		d.AnyTime = events(slotsOn(read.planned, d.Date), false)
-		out[i] = d.limit(p.most())
+		d.AnyTime = events(entriesOn(read.planned, d.Date), false)
+		out[i] = d.limit(p.maxPostsPerDay())
 	}
 	return out
 }
@@ -239,8 +239,8 @@ func (d calendarDay) limit(most int) calendarDay {
 	return d
 }
 
-// slotsOn returns the entries planned for a date.
-func slotsOn(planned []calendar.Entry, date time.Time) []calendar.Entry {
+// entriesOn returns the entries planned for a date.
+func entriesOn(planned []calendar.Entry, date time.Time) []calendar.Entry {
 	out, day := []calendar.Entry{}, date.Format(time.DateOnly)
 	for _, entry := range planned {
 		if entry.Day == day {

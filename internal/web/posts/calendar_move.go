@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// moved has the message that the calendar shows after a move, and the data to undo the move.
-type moved struct {
+// moveResult has the message that the calendar shows after a move, and the data to undo the move.
+type moveResult struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 	Seen int64  `json:"seen"`
@@ -31,9 +31,9 @@ type moved struct {
 // movedKey is the session key for the last move, which the calendar shows next.
 const movedKey = "moved"
 
-func (p *Handlers) popMoved(r *http.Request) *moved {
+func (p *Handlers) popMoved(r *http.Request) *moveResult {
 	kept := p.Pop(r.Context(), movedKey)
-	out := &moved{}
+	out := &moveResult{}
 	if len(kept) == 0 || json.Unmarshal(kept, out) != nil {
 		return nil
 	}
@@ -67,36 +67,38 @@ func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 }
 
 // doMove moves the post in the path to the time or date in the form.
-func (p *Handlers) doMove(r *http.Request) (moved, error) {
+func (p *Handlers) doMove(r *http.Request) (moveResult, error) {
 	zone := shell.VisitorOf(r.Context()).Zone
 	at, day, err := destination(r.PostForm, zone)
 	if err != nil {
-		return moved{}, err
+		return moveResult{}, err
 	}
-	seen, err := seenIn(r, "seen")
+	seen, err := parseVersion(r, "seen")
 	if err != nil {
-		return moved{}, err
+		return moveResult{}, err
 	}
-	call, err := p.Call(r, "move_post")
+	call, err := p.NewCall(r, "move_post")
 	if err != nil {
-		return moved{}, err
+		return moveResult{}, err
 	}
 	before, err := p.postOf(r)
 	switch {
 	case err != nil:
-		return moved{}, err
+		return moveResult{}, err
 	case before.IsTemplate:
-		return moved{}, apierr.BadState("recurring_template", "The template of a series cannot be moved. Edit the series.")
+		return moveResult{}, apierr.BadState("recurring_template",
+			"The template of a series cannot be moved. Edit the series.")
 	}
 	after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, seen,
 		post.Composition{At: at, Day: day, OnlyTime: true})
 	switch {
 	case err != nil && apierr.FromError(err).Context["state"] == "changed":
-		return moved{}, apierr.BadState("changed", "Someone else changed this post in the meantime, so it was not moved.")
+		return moveResult{}, apierr.BadState("changed",
+			"Someone else changed this post in the meantime, so it was not moved.")
 	case err != nil:
-		return moved{}, err
+		return moveResult{}, err
 	}
-	out := moved{ID: after.ID, Seen: after.UpdatedAt.UnixMicro(), Date: before.PlannedDay,
+	out := moveResult{ID: after.ID, Seen: after.UpdatedAt.UnixMicro(), Date: before.PlannedDay,
 		Text: movedText(p.Language(r), before, after, zone), Unsent: after.Approval == post.Waiting && after.Round != before.Round}
 	if !before.ScheduledAt.IsZero() {
 		out.At = before.ScheduledAt.UTC().Format(time.RFC3339)
@@ -104,9 +106,9 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	return out, nil
 }
 
-// seenIn returns the version of a post that the page showed: the time of the post's last change. The field has it in
+// parseVersion returns the version of a post that the page showed: the time of the post's last change. The field has it in
 // microseconds.
-func seenIn(r *http.Request, field string) (time.Time, error) {
+func parseVersion(r *http.Request, field string) (time.Time, error) {
 	seen, err := strconv.ParseInt(r.PostForm.Get(field), 10, 64)
 	if err != nil {
 		return time.Time{}, apierr.Invalid(apierr.Malformed, field, "This page has expired. Reload it and try again.").Wrap(err)
@@ -147,18 +149,18 @@ func destination(form url.Values, zone *time.Location) (time.Time, string, error
 // movedText returns the message about a move.
 func movedText(l *locale.Language, before, after post.Record, zone *time.Location) string {
 	name := l.T("The post")
-	if words := cut(40, strings.Join(strings.Fields(after.Excerpt), " ")); words != "" {
+	if words := truncate(40, strings.Join(strings.Fields(after.Excerpt), " ")); words != "" {
 		name = l.T("“%s”", words)
 	}
 	out := l.T("%s is no longer planned for a date.", name)
-	if to := movedTo(l, after, zone); to != "" {
+	if to := formatPlannedTime(l, after, zone); to != "" {
 		out = l.T("%s moved to %s.", name, to)
 	}
-	return out + approvalAgain(l, before, after)
+	return out + approvalNote(l, before, after)
 }
 
-// movedTo formats the time or date of a moved post. It returns "" if the post has none.
-func movedTo(l *locale.Language, after post.Record, zone *time.Location) string {
+// formatPlannedTime formats the time or date of a moved post. It returns "" if the post has none.
+func formatPlannedTime(l *locale.Language, after post.Record, zone *time.Location) string {
 	if !after.ScheduledAt.IsZero() {
 		return movedTime(l, after.ScheduledAt.In(zone))
 	}
@@ -168,8 +170,8 @@ func movedTo(l *locale.Language, after post.Record, zone *time.Location) string 
 	return ""
 }
 
-// approvalAgain returns a note if a move ended the post's approval or invalidated the client's link, or "".
-func approvalAgain(l *locale.Language, before, after post.Record) string {
+// approvalNote returns a note if a move ended the post's approval or invalidated the client's link, or "".
+func approvalNote(l *locale.Language, before, after post.Record) string {
 	switch {
 	case after.Approval != post.Waiting || after.Round == before.Round:
 		return ""

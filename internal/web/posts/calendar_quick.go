@@ -40,57 +40,59 @@ const maxQuickText = 280
 
 // quick serves a post's summary to the calendar's script.
 func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
-	held, err := p.postOf(r)
+	stored, err := p.postOf(r)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	zone := shell.VisitorOf(r.Context()).Zone
-	accounts, err := post.ListAccounts(r.Context(), p.DB, held.TeamID, []string{held.ID})
+	accounts, err := post.ListAccounts(r.Context(), p.DB, stored.TeamID, []string{stored.ID})
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	entry := calendar.Entry{At: held.Slot(), Day: held.PlannedDay, PostID: held.ID, InSeries: held.SeriesID != 0,
-		Status: held.Status, Client: held.Approval, Excerpt: held.Excerpt, Accounts: accounts[held.ID], Changed: held.UpdatedAt}
+	entry := calendar.Entry{At: stored.Slot(), Day: stored.PlannedDay, PostID: stored.ID,
+		InSeries: stored.SeriesID != 0,
+		Status:   stored.Status, ClientApproval: stored.Approval, Excerpt: stored.Excerpt,
+		Accounts: accounts[stored.ID], Changed: stored.UpdatedAt}
 	events, err := p.eventMaker(r, []calendar.Entry{entry}, zone)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	sums, err := p.analytics.SumByPost(r.Context(), held.TeamID, []string{held.ID})
+	sums, err := p.analytics.SumByPost(r.Context(), stored.TeamID, []string{stored.ID})
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	view, err := p.quickViewOf(r, held)
+	view, err := p.quickViewOf(r, stored)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	view.event, view.PostSums = events([]calendar.Entry{entry}, false)[0], sums[held.ID]
+	view.event, view.PostSums = events([]calendar.Entry{entry}, false)[0], sums[stored.ID]
 	p.ShowPart(w, r, pages["quick"], "live", view)
 }
 
 // quickViewOf returns a post's summary, except for the calendar event and the metrics.
-func (p *Handlers) quickViewOf(r *http.Request, held post.Record) (quickView, error) {
+func (p *Handlers) quickViewOf(r *http.Request, stored post.Record) (quickView, error) {
 	v := shell.VisitorOf(r.Context())
-	view := quickView{Team: held.TeamID,
-		Caption: cut(maxQuickText, held.Caption),
-		Back:    queryOf(r.URL.Query()).Here(), Date: held.PlannedDay,
-		Editable: held.CheckComposable() == nil && v.Is(shell.Writers)}
-	view.Movable = view.Editable && !held.IsTemplate && (held.Status == post.Draft || v.Is(shell.Publishers))
-	view.Copyable = v.Is(shell.Writers) && !held.IsTemplate
-	view.Deletable = view.Copyable && isDeletable(held)
-	view.Publishes = v.Is(shell.Publishers) && isPublishable(held)
-	view.Published = viewable(held.Targets)
-	if held.Approval == post.Waiting && v.Is(shell.Writers) {
+	view := quickView{Team: stored.TeamID,
+		Caption: truncate(maxQuickText, stored.Caption),
+		Back:    queryOf(r.URL.Query()).Here(), Date: stored.PlannedDay,
+		Editable: stored.CheckComposable() == nil && v.Is(shell.Writers)}
+	view.Movable = view.Editable && !stored.IsTemplate && (stored.Status == post.Draft || v.Is(shell.Publishers))
+	view.Copyable = v.Is(shell.Writers) && !stored.IsTemplate
+	view.Deletable = view.Copyable && isDeletable(stored)
+	view.Publishes = v.Is(shell.Publishers) && isPublishable(stored)
+	view.Published = viewable(stored.Targets)
+	if stored.Approval == post.Waiting && v.Is(shell.Writers) {
 		var err error
-		if view.ClientLink, err = p.approvals.LinkOf(r.Context(), held.TeamID, held.ID); err != nil {
+		if view.ClientLink, err = p.approvals.LinkOf(r.Context(), stored.TeamID, stored.ID); err != nil {
 			return view, err
 		}
 	}
-	p.addTimes(r, &view, held)
+	p.addTimes(r, &view, stored)
 	return view, nil
 }
 

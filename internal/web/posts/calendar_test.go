@@ -56,7 +56,7 @@ func TestMonthSteps(t *testing.T) {
 			shown.day = date(t, day)
 		}
 		v := calendarView{calendarQuery: calendarQuery{View: monthView}}
-		v.name(locale.English, shown)
+		v.setTitle(locale.English, shown)
 		if i > 0 && v.Before != days[i-1] || i+1 < len(days) && v.Next != days[i+1] {
 			t.Errorf("from %q to %q and %q", day, v.Before, v.Next)
 		}

@@ -45,7 +45,7 @@ func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	if err != nil {
 		return post.Record{}, nil, err
 	}
-	call, err := p.Call(r, "create_post")
+	call, err := p.NewCall(r, "create_post")
 	if err != nil {
 		return post.Record{}, nil, err
 	}
@@ -80,7 +80,7 @@ func (p *Handlers) replacement(r *http.Request) (post.Record, error) {
 	if err != nil {
 		return post.Record{}, err
 	}
-	call, err := p.Call(r, "create_post")
+	call, err := p.NewCall(r, "create_post")
 	if err != nil {
 		return post.Record{}, err
 	}

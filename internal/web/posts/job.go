@@ -54,14 +54,14 @@ var jobWords = map[job.Type][2]locale.Key{
 	job.ContentFetch:  {"Downloading a profile’s media", "Open the library"},
 }
 
-var jobForm = regexp.MustCompile(`^[a-z_]{1,32}:[A-Za-z0-9-]{1,64}$`)
+var jobIDPattern = regexp.MustCompile(`^[a-z_]{1,32}:[A-Za-z0-9-]{1,64}$`)
 
 func (p *Handlers) job(w http.ResponseWriter, r *http.Request) {
 	v, err := p.readJob(r)
 	if err != nil {
 		p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-			if !jobForm.MatchString(r.PathValue("id")) {
-				return 0, apierr.Missing()
+			if !jobIDPattern.MatchString(r.PathValue("id")) {
+				return 0, apierr.ItemNotFound()
 			}
 			return p.jobs.FindTeam(ctx, r.PathValue("id"), teams)
 		})
@@ -81,15 +81,16 @@ func (p *Handlers) jobLive(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) readJob(r *http.Request) (jobView, error) {
 	id := r.PathValue("id")
-	if !jobForm.MatchString(id) {
-		return jobView{}, apierr.Missing()
+	if !jobIDPattern.MatchString(id) {
+		return jobView{}, apierr.ItemNotFound()
 	}
 	entry, outcome, err := shell.Run[job.Job](p.Shell, r, "get_job",
 		operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
 	if err != nil {
 		return jobView{}, err
 	}
-	v := jobView{Job: entry, ID: id, What: p.T(r, jobWords[entry.Type][0]), Notes: shell.Texts(p.Language(r), outcome.Notes)}
+	v := jobView{Job: entry, ID: id, What: p.T(r, jobWords[entry.Type][0]), Notes: shell.TranslateNotes(p.Language(r),
+		outcome.Notes)}
 	if v.What == "" {
 		v.What = p.T(r, "A job")
 	}
@@ -97,38 +98,38 @@ func (p *Handlers) readJob(r *http.Request) (jobView, error) {
 		v.To, v.ToText = to, p.T(r, jobWords[entry.Type][1])
 	}
 	if !entry.Finished {
-		v.Every = soon
+		v.Every = fastRefresh
 	}
 	err = p.addResults(r, &v, outcome.Call.TeamID, outcome.Untrusted)
 	return v, err
 }
 
 // addResults adds the results of jobs of those types whose results this page shows.
-func (p *Handlers) addResults(r *http.Request, v *jobView, team int64, said []operation.Untrusted) error {
-	switch made := v.Result.(type) {
+func (p *Handlers) addResults(r *http.Request, v *jobView, team int64, untrusted []operation.Untrusted) error {
+	switch result := v.Result.(type) {
 	case delivery.PostResult:
-		stored, err := p.posts.Load(r.Context(), team, made.PostID)
+		stored, err := p.posts.Load(r.Context(), team, result.PostID)
 		if err != nil {
 			return err
 		}
-		for _, a := range made.Accounts {
-			v.Accounts = append(v.Accounts, jobAccountOf(a, stored, said))
+		for _, a := range result.Accounts {
+			v.Accounts = append(v.Accounts, jobAccountOf(a, stored, untrusted))
 		}
 	case media.UploadResult:
-		for _, f := range made.Files {
+		for _, f := range result.Files {
 			v.Files = append(v.Files, jobFile{f.MediaID, f.File.FileName, job.Message(f.Reason)})
 		}
 	case media.DownloadResult:
-		v.Charged = &made.CreditsCharged
-		for _, i := range made.Items {
+		v.Charged = &result.CreditsCharged
+		for _, i := range result.Items {
 			v.Files = append(v.Files, jobFile{i.MediaID, i.Kind + " " + i.Item, job.Message(i.Reason)})
 		}
 	}
 	return nil
 }
 
-func jobAccountOf(a delivery.PostResultAccount, stored post.Record, said []operation.Untrusted) jobAccount {
-	out := jobAccount{PostResultAccount: a, Said: textOf(said, a.NetworkMessage)}
+func jobAccountOf(a delivery.PostResultAccount, stored post.Record, untrusted []operation.Untrusted) jobAccount {
+	out := jobAccount{PostResultAccount: a, Said: textOf(untrusted, a.NetworkMessage)}
 	for _, t := range stored.Targets {
 		if t.AccountID == a.ID {
 			out.Platform, out.Username = t.Platform, t.Username

@@ -187,7 +187,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	view := listView{filters: filtersOf(q), Zone: shell.VisitorOf(r.Context()).Zone.String(), Now: p.DB.Now()}
 	view.Any, view.Results, view.Back = view.any(), p.popResults(r), r.URL.RawQuery
-	call, err := p.Call(r, "list_posts")
+	call, err := p.NewCall(r, "list_posts")
 	if err == nil {
 		err = call.Require(access.Read)
 	}

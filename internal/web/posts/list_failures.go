@@ -28,8 +28,8 @@ func (f Failures) Others() int { return len(f) - 1 }
 // Copy returns the ID of an edited copy that has taken over an account, or "".
 func (f Failures) Copy() string {
 	for _, one := range f {
-		if one.Copy != "" {
-			return one.Copy
+		if one.EditedCopyID != "" {
+			return one.EditedCopyID
 		}
 	}
 	return ""
@@ -39,7 +39,7 @@ func (f Failures) Copy() string {
 func (f Failures) Accounts() string {
 	var ids []string
 	for _, one := range f {
-		if one.State == post.TargetFailed && one.Copy == "" {
+		if one.State == post.TargetFailed && one.EditedCopyID == "" {
 			ids = append(ids, strconv.FormatInt(one.Account, 10))
 		}
 	}
@@ -55,7 +55,7 @@ func (f Failures) Has(account int64) bool {
 // the post.
 func (f Failures) IsTemporary() bool {
 	return f.Accounts() != "" && !slices.ContainsFunc(f, func(one postlist.Failure) bool {
-		return one.State == post.TargetFailed && one.Copy == "" && !delivery.IsTemporary(one.ErrorCode)
+		return one.State == post.TargetFailed && one.EditedCopyID == "" && !delivery.IsRetryableCode(one.ErrorCode)
 	})
 }
 

@@ -29,67 +29,67 @@ import (
 type view struct {
 	post.Post
 
-	Head          string // beginning of the text
-	Stored        post.Record
-	Shown         []network.Media // the post's media
-	Deleted       []deleted       // deleted files of the post
-	Accounts      []accountView
-	States        []post.Status // states to show, as in lists
-	Done          int           // number of accounts with an outcome
-	Sent          int           // number of accounts that published the post
-	Every         int           // seconds until the page refreshes; 0 for never
-	Stamp         string        // changes when the part of the page that does not refresh is out of date
-	Notes         []string
-	Problems      []problem
-	Blocked       bool           // whether a network would reject the post
-	Fate          *post.Forecast // forecast for a scheduled post that needs no approval
-	Rounds        []round
-	Unsent        bool                   // whether it waits for approval, but no link to this version was created
-	Revoked       bool                   // whether it waits for approval, but the links to this version were revoked
-	Linked        bool                   // whether a link to this version was created; it may have expired
-	Thread        []approval.ThreadEntry // comments, oldest first
-	NotScheduled  string                 // why approval did not schedule the post
-	Remark        string                 // comment that the client entered, after an error
-	Rule          string                 // recurrence rule in words
-	Running       bool                   // whether it is the template of a running series
-	Upcoming      []occurrence           // next occurrences of the series
-	Standing      []resumeTime           // next times of a paused series if it were resumed
-	Taken         string                 // note about the drafts that resuming would reschedule
-	Unlinked      bool                   // whether an account's connection was lost
-	Wished        *time.Time             // planned time for which a draft can be scheduled; nil if there is none
-	Retryable     []accountView          // failed accounts that can be retried
-	Error         string
-	Link          string // link for the client, if the post waits for approval or was rejected; may be empty
-	Zone          string // name of the visitor's time zone
-	zone          *time.Location
-	lang          *locale.Language
-	JustScheduled bool     // whether the visitor has just scheduled it
-	NotRetried    bool     // whether the visitor's last retry skipped all accounts
-	MayPublish    bool     // whether its state allows publishing
-	MayAsk        bool     // whether its state allows asking the client for approval
-	Client        bool     // whether the visitor is a client of the team
-	Doubtful      bool     // whether the outcome on an account is unknown
-	Decides       bool     // whether the visitor is a client who must decide on the post
-	Undoes        bool     // whether the visitor is a client, requested changes, and can still approve the post
-	Said          string   // comment on a decision that the client entered, after an error
-	Editable      bool     // whether it is a draft or scheduled, and not a template
-	History       []moment // latest first
-	Schedulings   []postlist.Scheduling
-	Sendings      []postlist.Sending  // when it was sent to the client or changed; empty for a post without approval
-	Family        []postlist.Relative // edited copies for failed accounts, or the original
-	EditsAgain    bool                // whether an edited copy can be created for failed accounts
-	MayArchive    bool                // whether its state allows archiving
-	Changeable    bool                // like Editable, but also true for the template of a paused series
-	Names         map[int64]string    // display names by account ID
-	Pause         pause
-	Totals        analytics.PostSums // sums of the metrics of all accounts
-	Measured      []accountView      // accounts with metrics
-	Usual         analytics.PostSums // sums of the usual metrics of other posts on the measured accounts
-	Publishes     bool               // whether the visitor may publish
-	Writes        bool               // whether the visitor may change posts
-	TooEarly      bool               // whether the post is too new for comparing its metrics
-	Now           time.Time          // current time, for omitting the year in dates
-	Once          string             // value of the field "once" in the forms of the accounts
+	Head           string // beginning of the text
+	Stored         post.Record
+	Shown          []network.Media // the post's media
+	Deleted        []deleted       // deleted files of the post
+	Accounts       []accountView
+	States         []post.Status // states to show, as in lists
+	Done           int           // number of accounts with an outcome
+	Sent           int           // number of accounts that published the post
+	Every          int           // seconds until the page refreshes; 0 for never
+	Stamp          string        // changes when the part of the page that does not refresh is out of date
+	Notes          []string
+	Problems       []problem
+	Blocked        bool                  // whether a network would reject the post
+	Forecast       *post.PreflightResult // forecast for a scheduled post that needs no approval
+	Rounds         []round
+	Unsent         bool                   // whether it waits for approval, but no link to this version was created
+	Revoked        bool                   // whether it waits for approval, but the links to this version were revoked
+	Linked         bool                   // whether a link to this version was created; it may have expired
+	Thread         []approval.ThreadEntry // comments, oldest first
+	NotScheduled   string                 // why approval did not schedule the post
+	Remark         string                 // comment that the client entered, after an error
+	Rule           string                 // recurrence rule in words
+	Running        bool                   // whether it is the template of a running series
+	Upcoming       []occurrence           // next occurrences of the series
+	ResumeTimes    []resumeTime           // next times of a paused series if it were resumed
+	RescheduleNote string                 // note about the drafts that resuming would reschedule
+	Unlinked       bool                   // whether an account's connection was lost
+	PlannedTime    *time.Time             // planned time for which a draft can be scheduled; nil if there is none
+	Retryable      []accountView          // failed accounts that can be retried
+	Error          string
+	Link           string // link for the client, if the post waits for approval or was rejected; may be empty
+	Zone           string // name of the visitor's time zone
+	zone           *time.Location
+	lang           *locale.Language
+	JustScheduled  bool           // whether the visitor has just scheduled it
+	NotRetried     bool           // whether the visitor's last retry skipped all accounts
+	MayPublish     bool           // whether its state allows publishing
+	MayAsk         bool           // whether its state allows asking the client for approval
+	Client         bool           // whether the visitor is a client of the team
+	Doubtful       bool           // whether the outcome on an account is unknown
+	Decides        bool           // whether the visitor is a client who must decide on the post
+	Undoes         bool           // whether the visitor is a client, requested changes, and can still approve the post
+	Said           string         // comment on a decision that the client entered, after an error
+	Editable       bool           // whether it is a draft or scheduled, and not a template
+	History        []historyEntry // latest first
+	Schedulings    []postlist.Scheduling
+	Sendings       []postlist.ReviewEvent  // when it was sent to the client or changed; empty for a post without approval
+	Family         []postlist.FamilyMember // edited copies for failed accounts, or the original
+	EditsAgain     bool                    // whether an edited copy can be created for failed accounts
+	MayArchive     bool                    // whether its state allows archiving
+	Changeable     bool                    // like Editable, but also true for the template of a paused series
+	Names          map[int64]string        // display names by account ID
+	Pause          pause
+	Totals         analytics.PostSums // sums of the metrics of all accounts
+	Measured       []accountView      // accounts with metrics
+	Usual          analytics.PostSums // sums of the usual metrics of other posts on the measured accounts
+	Publishes      bool               // whether the visitor may publish
+	Writes         bool               // whether the visitor may change posts
+	TooEarly       bool               // whether the post is too new for comparing its metrics
+	Now            time.Time          // current time, for omitting the year in dates
+	Once           string             // value of the field "once" in the forms of the accounts
 }
 
 // pause explains why changes or publishing are paused. A text is empty if the action is not paused, or if the visitor's
@@ -133,15 +133,15 @@ type (
 	}
 )
 
-// idForm matches texts that can be the ID of a post.
-var idForm = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+// idPattern matches texts that can be the ID of a post.
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
 // idIn returns the post ID in the path, or a not_found error.
 func idIn(r *http.Request) (string, error) {
-	if id := r.PathValue("id"); idForm.MatchString(id) {
+	if id := r.PathValue("id"); idPattern.MatchString(id) {
 		return id, nil
 	}
-	return "", apierr.Missing()
+	return "", apierr.ItemNotFound()
 }
 
 // postOf returns the post in the path if it belongs to the selected team.
@@ -164,18 +164,18 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, form
 		err = p.addMetrics(r.Context(), &v)
 	}
 	if err != nil {
-		p.SwitchToTeamOf(w, r, err, p.home(r))
+		p.SwitchToTeamOf(w, r, err, p.findTeamOf(r))
 		return
 	}
 	v.Said, v.Remark = r.PostForm.Get("comment"), r.PostForm.Get("remark")
 	v.Error = formErr
 	v.JustScheduled = string(p.Pop(r.Context(), JustScheduled)) == v.ID && v.Status == post.Scheduled
 	v.NotRetried = string(p.Pop(r.Context(), notRetried)) == v.ID
-	p.ShowTitled(w, r, status, pages["post"], p.T(r, "Post: %s", cut(50, v.Head)), &v)
+	p.ShowTitled(w, r, status, pages["post"], p.T(r, "Post: %s", truncate(50, v.Head)), &v)
 }
 
-// home returns a function for SwitchToTeamOf that finds the team of the post in the path.
-func (p *Handlers) home(r *http.Request) func(context.Context, []int64) (int64, error) {
+// findTeamOf returns a function for SwitchToTeamOf that finds the team of the post in the path.
+func (p *Handlers) findTeamOf(r *http.Request) func(context.Context, []int64) (int64, error) {
 	return func(ctx context.Context, teams []int64) (int64, error) {
 		id, err := idIn(r)
 		if err != nil {
@@ -209,11 +209,12 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	open := full.Status == post.Draft || full.Status == post.Scheduled
 	v := view{
 		Post: full, Client: outcome.Call.Role == access.Client, Pause: p.pauseOf(r, outcome.Call),
-		Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: shell.Texts(p.Language(r), outcome.Notes),
+		Editable:  open && (full.Recurrence == nil || !full.Recurrence.Template),
+		Notes:     shell.TranslateNotes(p.Language(r), outcome.Notes),
 		Publishes: shell.VisitorOf(r.Context()).Is(shell.Publishers),
 		Writes:    shell.VisitorOf(r.Context()).Is(shell.Writers),
 		Now:       p.DB.Now(), Once: p.Once(), Zone: zone.String(), zone: zone,
-		lang: p.Language(r), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
+		lang: p.Language(r), Head: truncate(70, strings.Join(strings.Fields(full.Caption), " ")),
 	}
 	if v.Head == "" {
 		v.Head = v.lang.T("Post without text")
@@ -231,27 +232,27 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 		return v, err
 	}
 	p.addForecast(&v, outcome.Call.Language)
-	held, err := p.heldByOthers(r.Context(), v.Stored)
+	held, err := p.replacedAccounts(r.Context(), v.Stored)
 	if err != nil {
 		return v, err
 	}
 	v.Accounts = p.accounts(v.lang, full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
-	v.allowAgain()
+	v.setRetryActions()
 	return v, nil
 }
 
 // addForecast adds the expected outcome of a scheduled post, unless it waits for the client's decision.
 func (p *Handlers) addForecast(v *view, language string) {
 	if v.Status == post.Scheduled && !v.Stored.IsTemplate && v.Approval != post.Waiting && v.Approval != post.Rejected {
-		fate := p.posts.Predict(v.Stored, language)
-		v.Fate = &fate
+		fate := p.posts.Preflight(v.Stored, language)
+		v.Forecast = &fate
 	}
 }
 
-// heldByOthers returns the accounts that edited copies of the post have taken over. The map values are the IDs of the
+// replacedAccounts returns the accounts that edited copies of the post have taken over. The map values are the IDs of the
 // copies.
-func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[int64]string, error) {
+func (p *Handlers) replacedAccounts(ctx context.Context, stored post.Record) (map[int64]string, error) {
 	if stored.Status == post.Draft || stored.Status == post.Scheduled || stored.Status == post.Published {
 		return nil, nil //nolint:nilnil // nothing of it failed
 	}
@@ -261,8 +262,8 @@ func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[in
 // count counts the accounts by state, and sets States, Stamp, Retryable and the refresh interval.
 func (v *view) count(now time.Time) {
 	stamp := []string{string(v.Status), string(v.Approval)}
-	if v.Fate != nil { // shown outside of the part that refreshes
-		stamp = append(stamp, fmt.Sprint(v.Fate.Rejected, len(v.Fate.Connected), len(v.Fate.Disconnected)))
+	if v.Forecast != nil { // shown outside of the part that refreshes
+		stamp = append(stamp, fmt.Sprint(v.Forecast.Rejected, len(v.Forecast.Connected), len(v.Forecast.Disconnected)))
 	}
 	if v.Editable { // its content may change
 		stamp = append(stamp, strconv.FormatInt(v.Stored.UpdatedAt.UnixMicro(), 10))
@@ -271,7 +272,7 @@ func (v *view) count(now time.Time) {
 		a := &v.Accounts[i]
 		v.countAccount(a)
 		stamp = append(stamp, a.stamp()...)
-		if every := a.every(); every > 0 && (v.Every == 0 || every < v.Every) {
+		if every := a.refreshInterval(); every > 0 && (v.Every == 0 || every < v.Every) {
 			v.Every = every
 		}
 		if a.MayRetry && a.State == post.TargetFailed {
@@ -281,9 +282,9 @@ func (v *view) count(now time.Time) {
 	v.States = postlist.Details{Unconfirmed: v.Doubtful}.States(v.Status)
 	switch wait := v.Stored.ScheduledAt.Sub(now); {
 	case v.Status == post.Processing:
-		v.Every = soon
+		v.Every = fastRefresh
 	case v.Status == post.Scheduled && !v.Stored.IsTemplate && wait < refreshAhead:
-		v.Every = shortly
+		v.Every = mediumRefresh
 	}
 	v.Stamp = strings.Join(stamp, " ")
 }
@@ -302,9 +303,9 @@ func (v *view) countAccount(a *accountView) {
 
 // Refresh intervals in seconds.
 const (
-	soon    = 2
-	shortly = 10
-	rarely  = 30
+	fastRefresh   = 2
+	mediumRefresh = 10
+	slowRefresh   = 30
 )
 
 // refreshAhead is the time before a post's scheduled time from which its page refreshes.
@@ -326,7 +327,7 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 		return v, err
 	}
 	zone := shell.VisitorOf(r.Context()).Zone
-	v.allow(p.DB.Now(), zone)
+	v.setAllowedActions(p.DB.Now(), zone)
 	if v.Names, err = account.DisplayNames(r.Context(), p.DB, v.Stored.TeamID); err != nil {
 		return v, err
 	}
@@ -360,24 +361,24 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	return v, err
 }
 
-// allow sets the actions that the post's state allows.
-func (v *view) allow(now time.Time, zone *time.Location) {
+// setAllowedActions sets the actions that the post's state allows.
+func (v *view) setAllowedActions(now time.Time, zone *time.Location) {
 	stored := v.Stored
 	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
 	v.Shown = stored.Media
 	v.MayAsk = v.Editable && stored.Approval != post.Approved ||
-		stored.Approval == post.Waiting && stored.PassedUnapproved()
+		stored.Approval == post.Waiting && stored.MissedApproval()
 	v.MayPublish = v.Editable && !held
 	open := stored.Status == post.Draft || stored.Status == post.Scheduled
-	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
-	v.Undoes = v.Client && approval.Undoable(stored)
+	v.Decides = v.Client && (open || stored.MissedApproval()) && stored.Approval == post.Waiting
+	v.Undoes = v.Client && approval.CanApproveAfterRejection(stored)
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.CheckComposable() == nil
-	v.wish(now, zone)
+	v.setPlannedTime(now, zone)
 }
 
-// allowAgain sets the actions that are possible after a failure.
-func (v *view) allowAgain() {
+// setRetryActions sets the actions that are possible after a failure.
+func (v *view) setRetryActions() {
 	stored := v.Stored
 	failed := (stored.Status == post.Failed || stored.Status == post.PartiallyPublished) && stored.ArchivedAt.IsZero()
 	v.MayArchive = failed && !v.Doubtful
@@ -387,10 +388,10 @@ func (v *view) allowAgain() {
 	})
 }
 
-// wish sets Wished if the post is a draft that can be published and its planned time is in the future.
-func (v *view) wish(now time.Time, zone *time.Location) {
+// setPlannedTime sets Wished if the post is a draft that can be published and its planned time is in the future.
+func (v *view) setPlannedTime(now time.Time, zone *time.Location) {
 	if stored := v.Stored; stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
 		at := stored.ScheduledAt.In(zone)
-		v.Wished = &at
+		v.PlannedTime = &at
 	}
 }

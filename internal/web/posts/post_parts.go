@@ -79,7 +79,7 @@ func (p *Handlers) addRounds(ctx context.Context, v *view, zone *time.Location) 
 	if err != nil || len(rounds) == 0 {
 		return err
 	}
-	v.Sendings, err = postlist.Sendings(ctx, p.DB, v.Stored.TeamID, v.Stored.ID)
+	v.Sendings, err = postlist.ReviewEvents(ctx, p.DB, v.Stored.TeamID, v.Stored.ID)
 	for _, one := range rounds {
 		if at := v.sentAt(one.Number); !at.IsZero() {
 			one.OpenedAt = at
@@ -87,7 +87,7 @@ func (p *Handlers) addRounds(ctx context.Context, v *view, zone *time.Location) 
 		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
 	}
 	waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
-	v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
+	v.Linked, v.Revoked, v.Unsent = latest.HasLink, waits && latest.Revoked, waits && !latest.HasLink && !latest.Revoked
 	if v.Stored.Status == post.Draft && v.Stored.Approval == post.Approved {
 		v.NotScheduled = string(approvals.ScheduleError(latest.ScheduleError))
 	}
@@ -128,7 +128,7 @@ func (p *Handlers) validate(r *http.Request, v *view) error {
 	}
 	for _, one := range found.Problems {
 		v.Problems = append(v.Problems,
-			problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Rejected && one.Blocking})
+			problem{one, names[one.AccountID], v.Forecast != nil && !v.Forecast.Rejected && one.Blocking})
 		v.Blocked = v.Blocked || one.Blocking
 		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
 	}

@@ -23,23 +23,23 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"cut": cut, "link": webAddress,
-	"disabledByPause": disabledByPause, "places": preview.Places,
+var pages = shell.Parse(files, template.FuncMap{"cut": truncate, "link": webAddress,
+	"disabledByPause": disabledByPause, "places": preview.AccountsHTML,
 	"sprite": shell.Sprite, "spriteIcon": shell.SpriteIcon, "spriteLogo": shell.SpriteLogo,
 	"longestComment": func() int {
 		return approval.MaxComment
-	}}, inLanguage)
+	}}, templateFuncs)
 
-// inLanguage returns the template functions that depend on the visitor's language.
-func inLanguage(l *locale.Language) template.FuncMap {
+// templateFuncs returns the template functions that depend on the visitor's language.
+func templateFuncs(l *locale.Language) template.FuncMap {
 	layout := func(layout locale.Layout) func(time.Time) string {
 		return func(at time.Time) string { return l.Format(at, layout) }
 	}
 	return template.FuncMap{
-		"known":         func(text string) string { return shell.Text(l, text) },
+		"known":         func(text string) string { return shell.TranslateText(l, text) },
 		"problem":       func(text string) string { return preview.ProblemText(l, text) },
 		"calendarState": func(s calendar.State) string { return l.T(calendarStateName(s)) },
-		"moment":        func(m teamtime.Moment) template.HTML { return shell.WhenIn(l, &m) },
+		"moment":        func(m teamtime.Moment) template.HTML { return shell.MomentHTML(l, &m) },
 		"date":          layout(locale.Date), "shortTime": layout(locale.ShortTime), "weekday": layout(locale.Weekday),
 		"shortWeekday": layout(locale.ShortWeekday), "monthName": layout(locale.ShortName),
 		"weekdayDate": layout(locale.WeekdayDate), "shortTimeLayout": func() string { return l.Layout(locale.ShortTime) },
@@ -55,14 +55,14 @@ type Handlers struct {
 	delivery  *delivery.Service
 	jobs      *job.Store
 	media     *media.Service
-	drafts    Drafts
+	drafts    PostDeleter
 	analytics *analytics.Service
 }
 
 // New returns the handlers.
 func New(
 	f *shell.Shell, p *post.Service, approvals *approval.Service, d *delivery.Service, jobs *job.Store,
-	library *media.Service, drafts Drafts, figures *analytics.Service,
+	library *media.Service, drafts PostDeleter, figures *analytics.Service,
 ) *Handlers {
 	return &Handlers{f, p, approvals, d, jobs, library, drafts, figures}
 }
@@ -70,33 +70,33 @@ func New(
 // Routes returns the routes of the pages. The operations check the visitor's role again.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /posts", For: shell.Members, Do: p.list},
-		{Pattern: "POST /posts/bulk", For: shell.Writers, Do: p.bulk},
-		{Pattern: "GET /posts/posts.csv", For: shell.Members, Do: p.export},
-		{Pattern: "GET /calendar", For: shell.Members, Do: p.calendar},
-		{Pattern: "GET /posts/{id}", For: shell.Members, Do: p.page},
-		{Pattern: "GET /posts/{id}/quick", For: shell.Members, Do: p.quick},
-		{Pattern: "POST /posts/{id}/move", For: shell.Writers, Do: p.move},
-		{Pattern: "GET /posts/{id}/live", For: shell.Members, Do: p.live},
-		{Pattern: "GET /posts/{id}/accounts/{account}", For: shell.Members, Do: p.account},
-		{Pattern: "POST /posts/{id}/accounts/{account}/decision", For: shell.Publishers, Do: p.decide},
-		{Pattern: "GET /posts/{id}/publish", For: shell.Publishers, Do: p.publishPage},
-		{Pattern: "POST /posts/{id}/publish", For: shell.Publishers, Do: p.publish},
-		{Pattern: "POST /posts/{id}/schedule", For: shell.Publishers, Do: p.schedule},
-		{Pattern: "POST /posts/{id}/reschedule", For: shell.Writers, Do: p.reschedule},
-		{Pattern: "POST /posts/{id}/cancel", For: shell.Writers, Do: p.cancel, Urgent: true},
-		{Pattern: "POST /posts/{id}/skip", For: shell.Writers, Do: p.skip, Urgent: true},
-		{Pattern: "POST /posts/{id}/retry", For: shell.Publishers, Do: p.retry},
-		{Pattern: "POST /posts/{id}/duplicate", For: shell.Writers, Do: p.duplicate},
-		{Pattern: "POST /posts/{id}/edit-again", For: shell.Writers, Do: p.editAgain},
-		{Pattern: "POST /posts/{id}/archive", For: shell.Writers, Do: p.archive},
-		{Pattern: "POST /posts/{id}/approval/revoke", For: shell.Writers, Do: p.revokeLinks},
-		{Pattern: "POST /posts/{id}/approval/decision", For: shell.Clients, Do: p.decideAsClient},
-		{Pattern: "POST /posts/{id}/approval/comment", For: shell.Clients, Do: p.commentAsClient},
-		{Pattern: "POST /posts/{id}/series/resume", For: shell.Publishers, Do: p.resume},
-		{Pattern: "GET /posts/{id}/series/end", For: shell.Publishers, Do: p.endPage},
-		{Pattern: "POST /posts/{id}/series/end", For: shell.Publishers, Do: p.end},
-		{Pattern: "GET /jobs/{id}", For: shell.Members, Do: p.job},
-		{Pattern: "GET /jobs/{id}/live", For: shell.Members, Do: p.jobLive},
+		{Pattern: "GET /posts", Audience: shell.Members, Handler: p.list},
+		{Pattern: "POST /posts/bulk", Audience: shell.Writers, Handler: p.bulk},
+		{Pattern: "GET /posts/posts.csv", Audience: shell.Members, Handler: p.export},
+		{Pattern: "GET /calendar", Audience: shell.Members, Handler: p.calendar},
+		{Pattern: "GET /posts/{id}", Audience: shell.Members, Handler: p.page},
+		{Pattern: "GET /posts/{id}/quick", Audience: shell.Members, Handler: p.quick},
+		{Pattern: "POST /posts/{id}/move", Audience: shell.Writers, Handler: p.move},
+		{Pattern: "GET /posts/{id}/live", Audience: shell.Members, Handler: p.live},
+		{Pattern: "GET /posts/{id}/accounts/{account}", Audience: shell.Members, Handler: p.account},
+		{Pattern: "POST /posts/{id}/accounts/{account}/decision", Audience: shell.Publishers, Handler: p.decide},
+		{Pattern: "GET /posts/{id}/publish", Audience: shell.Publishers, Handler: p.publishPage},
+		{Pattern: "POST /posts/{id}/publish", Audience: shell.Publishers, Handler: p.publish},
+		{Pattern: "POST /posts/{id}/schedule", Audience: shell.Publishers, Handler: p.schedule},
+		{Pattern: "POST /posts/{id}/reschedule", Audience: shell.Writers, Handler: p.reschedule},
+		{Pattern: "POST /posts/{id}/cancel", Audience: shell.Writers, Handler: p.cancel, SkipsSlot: true},
+		{Pattern: "POST /posts/{id}/skip", Audience: shell.Writers, Handler: p.skip, SkipsSlot: true},
+		{Pattern: "POST /posts/{id}/retry", Audience: shell.Publishers, Handler: p.retry},
+		{Pattern: "POST /posts/{id}/duplicate", Audience: shell.Writers, Handler: p.duplicate},
+		{Pattern: "POST /posts/{id}/edit-again", Audience: shell.Writers, Handler: p.editAgain},
+		{Pattern: "POST /posts/{id}/archive", Audience: shell.Writers, Handler: p.archive},
+		{Pattern: "POST /posts/{id}/approval/revoke", Audience: shell.Writers, Handler: p.revokeLinks},
+		{Pattern: "POST /posts/{id}/approval/decision", Audience: shell.Clients, Handler: p.decideAsClient},
+		{Pattern: "POST /posts/{id}/approval/comment", Audience: shell.Clients, Handler: p.commentAsClient},
+		{Pattern: "POST /posts/{id}/series/resume", Audience: shell.Publishers, Handler: p.resume},
+		{Pattern: "GET /posts/{id}/series/end", Audience: shell.Publishers, Handler: p.endPage},
+		{Pattern: "POST /posts/{id}/series/end", Audience: shell.Publishers, Handler: p.end},
+		{Pattern: "GET /jobs/{id}", Audience: shell.Members, Handler: p.job},
+		{Pattern: "GET /jobs/{id}/live", Audience: shell.Members, Handler: p.jobLive},
 	}
 }

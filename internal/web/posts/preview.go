@@ -52,7 +52,7 @@ func (v *view) HasCounts() bool {
 // IsTemporary reports whether accounts can be retried and all of them can succeed without a change of the post.
 func (v *view) IsTemporary() bool {
 	return len(v.Retryable) > 0 && !slices.ContainsFunc(v.Retryable, func(a accountView) bool {
-		return !delivery.IsTemporary(a.ErrorCode)
+		return !delivery.IsRetryableCode(a.ErrorCode)
 	})
 }
 

@@ -29,9 +29,9 @@ func (p *Handlers) addResume(r *http.Request, v *view, zone *time.Location) erro
 	if err != nil {
 		return err
 	}
-	v.Taken = post.ResumeSummary(v.lang, list)
+	v.RescheduleNote = post.ResumeSummary(v.lang, list)
 	for _, one := range list[:min(len(list), upcomingShown)] {
-		v.Standing = append(v.Standing, resumeTime{one, one.At.In(zone)})
+		v.ResumeTimes = append(v.ResumeTimes, resumeTime{one, one.At.In(zone)})
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		var full post.Post
 		full, _, err = shell.Run[post.Post](p.Shell, r, "cancel_post", operation.Arguments{"post_id": held.ID})
-		said = p.T(r, "Unscheduled. The post is now a draft.") + p.wasScheduled(r, held)
+		said = p.T(r, "Unscheduled. The post is now a draft.") + p.formerTimeNote(r, held)
 		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
 			said = p.T(r, "The series was paused: nothing is published until someone resumes it. "+
 				"Its scheduled posts are now drafts.")
@@ -55,12 +55,12 @@ func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, said)
 }
 
-// wasScheduled returns a note with the former time of an unscheduled post, or "" if it was not scheduled.
-func (p *Handlers) wasScheduled(r *http.Request, held post.Record) string {
-	if held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
+// formerTimeNote returns a note with the former time of an unscheduled post, or "" if it was not scheduled.
+func (p *Handlers) formerTimeNote(r *http.Request, stored post.Record) string {
+	if stored.Status != post.Scheduled || stored.ScheduledAt.IsZero() {
 		return ""
 	}
-	at := held.ScheduledAt.In(shell.VisitorOf(r.Context()).Zone)
+	at := stored.ScheduledAt.In(shell.VisitorOf(r.Context()).Zone)
 	return " " + p.T(r, "It was scheduled for %s.", p.Language(r).Format(at, locale.DateTime))
 }
 
@@ -77,7 +77,7 @@ func (p *Handlers) skip(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID)
 		said = p.T(r, "Skipped. This post is now a draft, and the series continues with the next one.") +
-			p.wasScheduled(r, held)
+			p.formerTimeNote(r, held)
 	}
 	p.finish(w, r, err, said)
 }
@@ -105,7 +105,7 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) endPage(w http.ResponseWriter, r *http.Request) {
 	v, err := p.fullView(r)
 	if err != nil {
-		p.SwitchToTeamOf(w, r, err, p.home(r))
+		p.SwitchToTeamOf(w, r, err, p.findTeamOf(r))
 		return
 	}
 	if !v.Stored.IsTemplate {
@@ -123,7 +123,7 @@ func (p *Handlers) end(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (p *Handlers) series(w http.ResponseWriter, r *http.Request, said *string, do func(int64, post.Record) error) {
+func (p *Handlers) series(w http.ResponseWriter, r *http.Request, message *string, do func(int64, post.Record) error) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -134,5 +134,5 @@ func (p *Handlers) series(w http.ResponseWriter, r *http.Request, said *string, 
 	if err == nil {
 		err = do(shell.VisitorOf(r.Context()).ID, stored)
 	}
-	p.finish(w, r, err, *said)
+	p.finish(w, r, err, *message)
 }

@@ -16,8 +16,8 @@ import (
 // countdownFrom is the time before an event from which pages show the wait instead of the time of the event.
 const countdownFrom = 2 * time.Minute
 
-// near returns the wait until a time, such as "in 20 seconds", or "" if the time is not near.
-func near(l *locale.Language, now, at time.Time) string {
+// countdown returns the wait until a time, such as "in 20 seconds", or "" if the time is not near.
+func countdown(l *locale.Language, now, at time.Time) string {
 	switch wait := at.Sub(now); {
 	case wait >= countdownFrom:
 		return ""
@@ -28,8 +28,8 @@ func near(l *locale.Language, now, at time.Time) string {
 	}
 }
 
-// cut shortens a text to at most limit characters.
-func cut(limit int, text string) string { return excerpt.Truncate(text, limit) }
+// truncate shortens a text to at most limit characters.
+func truncate(limit int, text string) string { return excerpt.Truncate(text, limit) }
 
 // webAddress returns the text if it is an absolute http or https URL, or "".
 func webAddress(text string) string {
@@ -111,8 +111,8 @@ var skipWords = map[string]locale.Key{
 	"account_gone":        "The connection to the account is lost. Reconnect the account, then retry.",
 }
 
-// heldWords explains why no account can be retried while the client's approval is missing.
-var heldWords = map[post.Approval]locale.Key{
+// approvalBlockTexts explains why no account can be retried while the client's approval is missing.
+var approvalBlockTexts = map[post.Approval]locale.Key{
 	post.Waiting:  "Waiting for approval: it can be retried once the client has approved the post.",
 	post.Rejected: "The client requested changes, so it cannot be retried. Duplicate the post to start over.",
 }
@@ -151,10 +151,10 @@ func ruleWords(l *locale.Language, rule string) string {
 		out = l.T(unit[1], n)
 	}
 	if list := parts["BYDAY"]; list != "" {
-		out = l.T("%s on %s|weekdays", out, and(l, list, dayWords))
+		out = l.T("%s on %s|weekdays", out, joinWords(l, list, dayWords))
 	}
 	if list := parts["BYMONTHDAY"]; list != "" {
-		out = l.T("%s on the %s|days of the month", out, and(l, list, monthDayWords))
+		out = l.T("%s on the %s|days of the month", out, joinWords(l, list, monthDayWords))
 	}
 	if n := parts["COUNT"]; n == "1" {
 		out = l.T("%s, once", out)
@@ -208,7 +208,7 @@ func ordinalDay(l *locale.Language, n int) string {
 	return l.T("%dth|day of a month", n)
 }
 
-func and(l *locale.Language, list string, word func(*locale.Language, string) string) string {
+func joinWords(l *locale.Language, list string, word func(*locale.Language, string) string) string {
 	items := strings.Split(list, ",")
 	for i, item := range items {
 		items[i] = word(l, item)

@@ -60,7 +60,7 @@ func TestNear(t *testing.T) {
 		-time.Minute: "in a moment", 0: "in a moment", time.Second: "in 1 second",
 		19_600 * time.Millisecond: "in 20 seconds", 119 * time.Second: "in 119 seconds", 2 * time.Minute: "",
 	} {
-		if got := near(locale.English, now, now.Add(wait)); got != want {
+		if got := countdown(locale.English, now, now.Add(wait)); got != want {
 			t.Errorf("%s: %q, want %q", wait, got, want)
 		}
 	}

@@ -16,8 +16,8 @@ const (
 	always // even with media, because the post itself is a link
 )
 
-// look describes how a network shows posts.
-type look struct {
+// feedLayout describes how a network shows posts.
+type feedLayout struct {
 	// The approximate number of characters or lines after which the feed cuts a text; 0 means never.
 	chars, lines int
 	title        int // maximum characters of the first line as title; 0 for networks without titles
@@ -25,7 +25,7 @@ type look struct {
 }
 
 // looks has the limits that docs/app.md explains, with their sources.
-var looks = map[string]look{
+var looks = map[string]feedLayout{
 	"instagram": {chars: 125, lines: 3},
 	"facebook":  {chars: 477, lines: 5, card: withoutMedia},
 	"threads":   {card: withoutMedia},
@@ -42,8 +42,8 @@ func titleOf(text string, limit int) string {
 	return network.Clip(strings.Join(strings.Fields(first), " "), limit)
 }
 
-// fold splits a text after a number of lines or characters, whichever comes first, and between two words if possible.
-func fold(text string, chars, lines int) (string, string) {
+// splitPreview splits a text after a number of lines or characters, whichever comes first, and between two words if possible.
+func splitPreview(text string, chars, lines int) (string, string) {
 	end := cutLines(text, lines)
 	if shown := splitAt(text[:end], chars); shown < end {
 		end = shown
@@ -90,8 +90,8 @@ func splitAt(text string, limit int) int {
 
 // part is a piece of a text. Lifted means that networks highlight it.
 type part struct {
-	Text   string
-	Lifted bool
+	Text        string
+	Highlighted bool
 }
 
 // lines returns the lines of a text, each split into parts.

@@ -77,8 +77,8 @@ type Post struct {
 	options network.Options // for the list of settings
 }
 
-// Face returns the path of the account's profile picture.
-func (p Post) Face() string {
+// PicturePath returns the path of the account's profile picture.
+func (p Post) PicturePath() string {
 	id := strconv.FormatInt(p.ID, 10)
 	if p.Link != "" {
 		return p.Link + "/accounts/" + id
@@ -100,7 +100,7 @@ func New(a Author, c network.Content) Post {
 		p.Title = titleOf(c.Text, look.title)
 	}
 	if look.chars > 0 {
-		p.Text, p.Rest = fold(c.Text, look.chars, look.lines)
+		p.Text, p.Rest = splitPreview(c.Text, look.chars, look.lines)
 	}
 	if links := network.Links(c.Text); len(links) > 0 && (len(c.Media) == 0 || look.card == always) && look.card != never {
 		p.Card = hostOf(links[0])
@@ -168,8 +168,8 @@ func (p Post) html(name string) (template.HTML, error) {
 	return template.HTML(out.String()), nil //nolint:gosec // a template has escaped it
 }
 
-// Upright reports whether the post is a single video that is taller than wide, which most networks show as a reel.
-func (p Post) Upright() bool {
+// IsVerticalVideo reports whether the post is a single video that is taller than wide, which most networks show as a reel.
+func (p Post) IsVerticalVideo() bool {
 	return len(p.Media) == 1 && p.Media[0].Kind == network.Video && p.Media[0].Height > p.Media[0].Width
 }
 
@@ -235,9 +235,9 @@ func (p Post) Board() string {
 	return ""
 }
 
-// Places lists accounts as a part of a sentence. The usernames are in bdi elements, because they may have another
+// AccountsHTML lists accounts as a part of a sentence. The usernames are in bdi elements, because they may have another
 // writing direction.
-func Places(targets []post.Target) template.HTML {
+func AccountsHTML(targets []post.Target) template.HTML {
 	out := make([]string, len(targets))
 	for i, t := range targets {
 		out[i] = template.HTMLEscapeString(shell.NetworkName(t.Platform)) +

@@ -31,7 +31,7 @@ func TestFold(t *testing.T) {
 		{"a\nb\nc\n \n", 50, 3, "a\nb\nc\n \n", ""},
 		{"a\nb", 50, 3, "a\nb", ""},
 	} {
-		if shown, rest := fold(c.text, c.chars, c.lines); shown != c.shown || rest != c.rest {
+		if shown, rest := splitPreview(c.text, c.chars, c.lines); shown != c.shown || rest != c.rest {
 			t.Errorf("%q at %d: %q and %q", c.text, c.chars, shown, rest)
 		}
 	}
@@ -45,7 +45,8 @@ func TestFoldKeepsText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 40, -1).Draw(t, "text")
-		shown, rest := fold(text, rapid.IntRange(1, 30).Draw(t, "characters"), rapid.IntRange(1, 4).Draw(t, "lines"))
+		shown, rest := splitPreview(text, rapid.IntRange(1, 30).Draw(t, "characters"), rapid.IntRange(1, 4).Draw(t,
+			"lines"))
 		if shown+rest != text || utf8.ValidString(text) != (utf8.ValidString(shown) && utf8.ValidString(rest)) {
 			t.Fatalf("%q became %q and %q", text, shown, rest)
 		}

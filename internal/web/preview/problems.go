@@ -58,22 +58,26 @@ var valueFormats = []locale.Key{
 // apiField matches the name of an API field in a problem.
 var apiField = regexp.MustCompile(` \(options\.[a-z_.]+\)`)
 
-// form is a format with a pattern that matches its texts and captures the values.
-type form struct {
+// textPattern is a format with a pattern that matches its texts and captures the values.
+type textPattern struct {
 	key     locale.Key
 	pattern *regexp.Regexp
 }
 
-func formsOf(keys []locale.Key) []form {
-	out := make([]form, len(keys))
+func textPatterns(keys []locale.Key) []textPattern {
+	out := make([]textPattern, len(keys))
 	for i, key := range keys {
-		out[i] = form{key, regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(string(key)), "%s", "(.+?)") + "$")}
+		out[i] = textPattern{key, regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(string(key)), "%s",
+			"(.+?)") + "$")}
 	}
 	return out
 }
 
 // forms returns the forms of problems and of values.
-var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemFormats), formsOf(valueFormats) })
+var forms = sync.OnceValues(func() ([]textPattern, []textPattern) {
+	return textPatterns(problemFormats),
+		textPatterns(valueFormats)
+})
 
 // fraction matches a number with decimals, such as 1.91, and a ratio to 1, such as 1.91:1.
 var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
@@ -89,8 +93,8 @@ func ProblemText(l *locale.Language, text string) string {
 }
 
 // translateValue translates a value of a problem, which may be a list.
-func translateValue(l *locale.Language, values []form, value string) string {
-	if out := shell.Text(l, value); out != value {
+func translateValue(l *locale.Language, values []textPattern, value string) string {
+	if out := shell.TranslateText(l, value); out != value {
 		return out
 	}
 	if out := translate(l, values, value); out != value {
@@ -98,14 +102,14 @@ func translateValue(l *locale.Language, values []form, value string) string {
 	}
 	items := strings.Split(value, ", ")
 	for i, item := range items {
-		items[i] = shell.Text(l, item)
+		items[i] = shell.TranslateText(l, item)
 	}
 	return strings.Join(items, ", ")
 }
 
-func translate(l *locale.Language, all []form, text string) string {
+func translate(l *locale.Language, all []textPattern, text string) string {
 	if fraction.MatchString(text) {
-		return l.Point(text)
+		return l.LocalizeDecimal(text)
 	}
 	_, values := forms()
 	for _, f := range all {
@@ -119,5 +123,5 @@ func translate(l *locale.Language, all []form, text string) string {
 		}
 		return l.T(f.key, args...)
 	}
-	return shell.Text(l, text)
+	return shell.TranslateText(l, text)
 }

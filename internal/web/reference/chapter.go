@@ -62,18 +62,18 @@ var commonTypes = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Pr
 
 // pageBuilder builds one page from the OpenAPI document.
 type pageBuilder struct {
-	doc    document
-	common []string          // types described on the page at answersAt
-	placed map[string]string // paths of the types that this page describes, by name
-	nested []string          // types to describe below the operations, in order
+	doc       document
+	common    []string          // types described on the page at answersAt
+	typePaths map[string]string // paths of the types that this page describes, by name
+	nested    []string          // types to describe below the operations, in order
 }
 
 // chapters returns a page for each tag of the document.
 func chapters(doc document) ([]chapter, error) {
-	common := reach(doc, commonTypes)
+	common := reachableTypes(doc, commonTypes)
 	var out []chapter
 	for _, tag := range doc.Tags {
-		m := &pageBuilder{doc: doc, common: common, placed: map[string]string{}}
+		m := &pageBuilder{doc: doc, common: common, typePaths: map[string]string{}}
 		c := chapter{
 			Name: tag.Name, About: tag.Description,
 			At: chaptersAt + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-"),
@@ -98,18 +98,18 @@ func chapters(doc document) ([]chapter, error) {
 
 // answers returns the types that all responses have in common.
 func answers(doc document) []kind {
-	m := &pageBuilder{doc: doc, placed: map[string]string{}, nested: commonTypes}
+	m := &pageBuilder{doc: doc, typePaths: map[string]string{}, nested: commonTypes}
 	for _, name := range commonTypes {
-		m.placed[name] = "#" + name
+		m.typePaths[name] = "#" + name
 	}
 	return m.types()
 }
 
-// reach returns the names of types and of all types that they contain.
-func reach(doc document, names []string) []string {
-	m := &pageBuilder{doc: doc, placed: map[string]string{}}
+// reachableTypes returns the names of types and of all types that they contain.
+func reachableTypes(doc document, names []string) []string {
+	m := &pageBuilder{doc: doc, typePaths: map[string]string{}}
 	for _, name := range names {
-		m.place(name)
+		m.typePath(name)
 	}
 	var out []string
 	for _, k := range m.types() {
@@ -118,17 +118,17 @@ func reach(doc document, names []string) []string {
 	return out
 }
 
-// place returns the path of the description of a type. A type that is not described yet is added below the
+// typePath returns the path of the description of a type. A type that is not described yet is added below the
 // operations.
-func (m *pageBuilder) place(name string) string {
+func (m *pageBuilder) typePath(name string) string {
 	if slices.Contains(m.common, name) {
 		return answersAt + "#" + name
 	}
-	if m.placed[name] == "" {
-		m.placed[name] = "#" + name
+	if m.typePaths[name] == "" {
+		m.typePaths[name] = "#" + name
 		m.nested = append(m.nested, name)
 	}
-	return m.placed[name]
+	return m.typePaths[name]
 }
 
 // types returns the types to describe below the operations, and all types that they contain.
@@ -136,7 +136,7 @@ func (m *pageBuilder) types() []kind {
 	var out []kind
 	for next := 0; next < len(m.nested); next++ { //nolint:intrange // the loop adds elements
 		s, _ := m.doc.Components.Schemas.get(m.nested[next])
-		out = append(out, kind{m.nested[next], s.Description, fields(s, "", m.place)})
+		out = append(out, kind{m.nested[next], s.Description, fields(s, "", m.typePath)})
 	}
 	return out
 }
@@ -157,11 +157,11 @@ func (m *pageBuilder) entry(method, path string, op operation) (entry, error) {
 		if p.In != "header" {
 			s := p.Schema
 			s.Description = p.Description
-			e.Arguments = append(e.Arguments, within(s, p.Name, p.Required, m.place)...)
+			e.Arguments = append(e.Arguments, fieldTree(s, p.Name, p.Required, m.typePath)...)
 		}
 	}
 	if op.Body != nil {
-		e.Arguments = append(e.Arguments, fields(m.doc.schemaOf(op.Body.Content[jsonType]), "", m.place)...)
+		e.Arguments = append(e.Arguments, fields(m.doc.schemaOf(op.Body.Content[jsonType]), "", m.typePath)...)
 	}
 	e.Rejections = rejectionsOf(op)
 	err := m.success(&e, op)
@@ -180,15 +180,15 @@ func (m *pageBuilder) success(e *entry, op operation) error {
 			return fmt.Errorf("its response type %s has no data", r.Name)
 		}
 		e.Status, e.Success, e.Example, e.Answer = r.Name, r.Value.Description, indent(body.Example), data.component()
-		if e.AnswerAt = m.placed[e.Answer]; e.AnswerAt != "" {
+		if e.AnswerAt = m.typePaths[e.Answer]; e.AnswerAt != "" {
 			return nil
 		}
-		m.placed[e.Answer] = "#" + e.Answer
+		m.typePaths[e.Answer] = "#" + e.Answer
 		s, ok := m.doc.Components.Schemas.get(e.Answer)
 		if !ok {
 			return fmt.Errorf("its response type %q is not described", e.Answer)
 		}
-		e.Fields = fields(s, "", m.place)
+		e.Fields = fields(s, "", m.typePath)
 		return nil
 	}
 	return fmt.Errorf("it has no successful response")

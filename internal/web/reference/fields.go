@@ -26,12 +26,12 @@ type field struct {
 func fields(s schema, prefix string, place func(string) string) []field {
 	var out []field
 	for _, p := range s.Properties {
-		out = append(out, within(p.Value, prefix+p.Name, slices.Contains(s.Required, p.Name), place)...)
+		out = append(out, fieldTree(p.Value, prefix+p.Name, slices.Contains(s.Required, p.Name), place)...)
 	}
 	return out
 }
 
-func within(s schema, name string, required bool, place func(string) string) []field {
+func fieldTree(s schema, name string, required bool, place func(string) string) []field {
 	f := field{Name: name, Required: required, Kind: kindOf(s), About: s.Description}
 	inner := s
 	for inner.Items != nil {

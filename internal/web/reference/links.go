@@ -77,7 +77,7 @@ func spans(text string) []span {
 	return out
 }
 
-// codeExplanation matches sentences that explain an error code, such as "wrong_state: the post was already submitted."
+// codeExplanation matches sentences that explain an error code, such as "wrong_state: the post was already submitted".
 var codeExplanation = regexp.MustCompile(`(?:^|\. )([a-z]+(?:_[a-z]+)+): ([^.]*(?:\.[a-z][^.]*)*)\.`)
 
 // note explains an error code of an operation.

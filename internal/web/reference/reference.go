@@ -61,12 +61,15 @@ func newBook(description []byte) (*book, error) {
 // Routes returns the routes of the pages, which are public.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /docs", For: shell.Anyone, Do: p.withBook(p.contents), OneFactor: true},
-		{Pattern: "GET /docs/start", For: shell.Anyone, Do: p.withBook(p.start), OneFactor: true},
-		{Pattern: "GET /docs/assistants", For: shell.Anyone, Do: p.withBook(p.assistants), OneFactor: true},
-		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: p.withBook(p.errors), OneFactor: true},
-		{Pattern: "GET " + answersAt, For: shell.Anyone, Do: p.withBook(p.allAnswers), OneFactor: true},
-		{Pattern: "GET " + chaptersAt + "{chapter}", For: shell.Anyone, Do: p.withBook(p.chapter), OneFactor: true},
+		{Pattern: "GET /docs", Audience: shell.Anyone, Handler: p.withBook(p.contents), AllowsOneFactor: true},
+		{Pattern: "GET /docs/start", Audience: shell.Anyone, Handler: p.withBook(p.start), AllowsOneFactor: true},
+		{Pattern: "GET /docs/assistants", Audience: shell.Anyone, Handler: p.withBook(p.assistants),
+			AllowsOneFactor: true},
+		{Pattern: "GET " + problem.ReferencePath, Audience: shell.Anyone, Handler: p.withBook(p.errors),
+			AllowsOneFactor: true},
+		{Pattern: "GET " + answersAt, Audience: shell.Anyone, Handler: p.withBook(p.allAnswers), AllowsOneFactor: true},
+		{Pattern: "GET " + chaptersAt + "{chapter}", Audience: shell.Anyone, Handler: p.withBook(p.chapter),
+			AllowsOneFactor: true},
 	}
 }
 

@@ -16,7 +16,7 @@ func shareArguments(entries []entry) {
 		for _, f := range entries[i].Arguments {
 			root := rootOf(f.Name)
 			if nested := nestedIn(entries[i].Arguments, f.Name); root == f.Name && len(nested) >= manyFields {
-				f.SameAs = earlier(entries[:i], f.Name, nested)
+				f.SameAs = findEarlier(entries[:i], f.Name, nested)
 			}
 			if root == f.Name || !shared(own, root) {
 				own = append(own, f)
@@ -58,8 +58,8 @@ func nestedIn(arguments []field, name string) []field {
 	return out
 }
 
-// earlier returns the first operation that describes the same fields of an argument, or nil if there is none.
-func earlier(entries []entry, name string, nested []field) *describingOperation {
+// findEarlier returns the first operation that describes the same fields of an argument, or nil if there is none.
+func findEarlier(entries []entry, name string, nested []field) *describingOperation {
 	for _, e := range entries {
 		if reflect.DeepEqual(nestedIn(e.Arguments, name), nested) {
 			return &describingOperation{e.Tool, e.Summary}

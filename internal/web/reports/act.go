@@ -31,7 +31,7 @@ func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id stri
 // refreshText returns the confirmation of a refresh: the notes, or a text with the price if there are none.
 func refreshText(l *locale.Language, operationNotes []string, b *operation.Billing) string {
 	if len(operationNotes) > 0 {
-		return strings.Join(notes.In(l, operationNotes), " ")
+		return strings.Join(notes.Translate(l, operationNotes), " ")
 	}
 	text := l.T("The report is being refreshed.")
 	if b != nil && b.Charged > 0 {

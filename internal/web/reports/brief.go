@@ -157,7 +157,7 @@ func (v view) Since() *time.Time {
 
 // Usual returns the engagement of a post as a multiple of the median engagement per post, such as "4.2×", or "" if
 // the median is unknown.
-func (v view) Usual(b report.Best) string {
+func (v view) Usual(b report.TopPost) string {
 	if v.History.Usual <= 0 {
 		return ""
 	}
@@ -175,15 +175,15 @@ func (h history) HasPictures() bool {
 }
 
 // PictureOf returns the path of a post's picture, or "" if it has none.
-func (v view) PictureOf(b report.Best) string {
+func (v view) PictureOf(b report.TopPost) string {
 	if b.MediaID == 0 {
 		return ""
 	}
 	return v.pictures(b.MediaID)
 }
 
-// place returns the rank of the element with index i. Ranks begin at 1.
-func place(i int) int { return i + 1 }
+// rank returns the rank of the element with index i. Ranks begin at 1.
+func rank(i int) int { return i + 1 }
 
 // day formats a date.
 func day(l *locale.Language, at time.Time) string { return l.Format(at, locale.Day) }

@@ -66,7 +66,7 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 			operation.Arguments{"type": report.Profile, "id": id})
 		if err != nil {
 			if apierr.Is(err, apierr.ValidationFailed) {
-				err = apierr.Missing()
+				err = apierr.ItemNotFound()
 			}
 			p.ShowError(w, r, err)
 			return

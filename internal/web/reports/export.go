@@ -11,14 +11,14 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-func whole(n *int64) string {
+func formatInt(n *int64) string {
 	if n == nil {
 		return ""
 	}
 	return strconv.FormatInt(*n, 10)
 }
 
-func fraction(v *float64) string {
+func formatFloat(v *float64) string {
 	if v == nil {
 		return ""
 	}
@@ -30,7 +30,7 @@ func ratio(r *result.FindingRatio) []string {
 	if r == nil {
 		return []string{"", "", ""}
 	}
-	return []string{fraction(&r.Value), fraction(&r.Low), fraction(&r.High)}
+	return []string{formatFloat(&r.Value), formatFloat(&r.Low), formatFloat(&r.High)}
 }
 
 // exportPosts sends all posts of a report as CSV.
@@ -46,7 +46,7 @@ func (p *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id 
 		p.ShowError(w, r, err)
 		return
 	}
-	s := shell.NewSheet(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments",
+	s := shell.NewCSVWriter(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments",
 		"shares", "views", "duration_seconds", "url", "caption")
 	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.ExportedPost) error {
 		taken, length := "", ""
@@ -56,7 +56,8 @@ func (p *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id 
 		if e.Duration > 0 {
 			length = strconv.FormatFloat(e.Duration.Seconds(), 'f', -1, 64)
 		}
-		s.Row(e.ID, e.Shown, taken, e.Format, whole(e.Likes), whole(e.Comments), whole(e.Shares), whole(e.Views),
+		s.WriteRow(e.ID, e.Shown, taken, e.Format, formatInt(e.Likes), formatInt(e.Comments), formatInt(e.Shares),
+			formatInt(e.Views),
 			length, e.URL, e.Caption)
 		return s.Err()
 	})
@@ -81,11 +82,11 @@ func (p *Handlers) exportHashtags(w http.ResponseWriter, r *http.Request, kind, 
 		[]string{
 			"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high",
 			"related",
-		}, func(s shell.Sheet) {
+		}, func(s shell.CSVWriter) {
 			for _, h := range all {
-				cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), fraction(h.Share)}, ratio(h.Ratio)...)
-				cells = append(append(cells, truth(h.Works)), ratio(h.Lift)...)
-				s.Row(append(cells, truth(h.Related))...)
+				cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), formatFloat(h.Share)}, ratio(h.Ratio)...)
+				cells = append(append(cells, formatBool(h.Works)), ratio(h.Lift)...)
+				s.WriteRow(append(cells, formatBool(h.Related))...)
 			}
 		})
 }
@@ -99,9 +100,9 @@ func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id 
 		return
 	}
 	p.export(w, r, kind, id, "times",
-		[]string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s shell.Sheet) {
+		[]string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s shell.CSVWriter) {
 			for _, b := range blocks {
-				s.Row(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)},
+				s.WriteRow(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)},
 					ratio(b.Ratio)...)...)
 			}
 		})
@@ -125,7 +126,7 @@ func (p *Handlers) everyPage(r *http.Request, kind, id, section string, take fun
 
 // export sends a CSV file with the rows that fill writes.
 func (p *Handlers) export(
-	w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(shell.Sheet),
+	w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(shell.CSVWriter),
 ) {
 	v := shell.VisitorOf(r.Context())
 	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
@@ -133,7 +134,7 @@ func (p *Handlers) export(
 		p.ShowError(w, r, err)
 		return
 	}
-	s := shell.NewSheet(w, fileName(detail, what), columns...)
+	s := shell.NewCSVWriter(w, fileName(detail, what), columns...)
 	fill(s)
 	s.Flush()
 }
@@ -142,7 +143,7 @@ func fileName(d report.Detail, what string) string {
 	return d.Platform + "-" + d.Kind + "-" + d.Subject + "-" + what + ".csv"
 }
 
-func truth(b *bool) string {
+func formatBool(b *bool) string {
 	if b == nil {
 		return ""
 	}

@@ -17,11 +17,11 @@ type metadata struct {
 	Cursor    string // of the next page; empty on the last
 }
 
-// source reads a report with the given sections, starting at a cursor.
-type source func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error)
+// reportReader reads a report with the given sections, starting at a cursor.
+type reportReader func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error)
 
-// asVisitor returns a source that reads a report for the visitor, with the checks of the API.
-func (p *Handlers) asVisitor(r *http.Request, kind, id string) source {
+// visitorReader returns a source that reads a report for the visitor, with the checks of the API.
+func (p *Handlers) visitorReader(r *http.Request, kind, id string) reportReader {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		args := operation.Arguments{"type": kind, "id": id, "limit": int64(limit)}
 		if len(sections) > 0 {
@@ -46,13 +46,13 @@ func (p *Handlers) asVisitor(r *http.Request, kind, id string) source {
 // readFigures reads the summary, all available sections, and the page of posts at a cursor. It returns the cursor of
 // the next page, or "" on the last page.
 func (p *Handlers) readFigures(
-	ctx context.Context, team int64, id string, from source, cursor string, out *view,
+	ctx context.Context, team int64, id string, from reportReader, cursor string, out *view,
 ) (string, error) {
 	summary, more, err := from(nil, listed, "")
 	if err != nil {
 		return "", err
 	}
-	out.ReportSummary, out.Notes = summary, notes.In(out.l, more.Notes)
+	out.ReportSummary, out.Notes = summary, notes.Translate(out.l, more.Notes)
 	if summary.MeasuredAt == nil {
 		return "", nil
 	}

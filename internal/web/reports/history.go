@@ -51,7 +51,8 @@ func (h history) Followers() template.HTML {
 	if len(h.Measured) < 2 {
 		return ""
 	}
-	line := plot.Line{Label: h.l.T("Followers at each measurement. The table below has the numbers."), Spread: true}
+	line := plot.Line{Label: h.l.T("Followers at each measurement. The table below has the numbers."),
+		Proportional: true}
 	for _, m := range h.Measured {
 		count := float64(m.Followers)
 		line.Points = append(line.Points,
@@ -70,7 +71,7 @@ func (h history) Counts() []int64 {
 }
 
 // Sizes returns the measurements in the team's time zone, newest first.
-func (h history) Sizes() []report.Size {
+func (h history) Sizes() []report.FollowerSample {
 	out := slices.Clone(h.Measured)
 	slices.Reverse(out)
 	for i := range out {

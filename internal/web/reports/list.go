@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// soon is the time before a report expires in which the list warns about it.
-const soon = 30 * 24 * time.Hour
+// expiryNotice is the time before a report expires in which the list warns about it.
+const expiryNotice = 30 * 24 * time.Hour
 
 // listView is the page that lists reports.
 type listView struct {
@@ -33,8 +33,8 @@ type entry struct {
 	report.ReportEntry
 
 	Summary *report.ReportSummary
-	Trend   []report.Size // measurements, oldest first
-	Ending  bool          // it expires soon
+	Trend   []report.FollowerSample // measurements, oldest first
+	Ending  bool                    // it expires soon
 }
 
 // HasProfile reports whether the list contains a profile report with key metrics.
@@ -52,7 +52,7 @@ func (e entry) Line() []int64 {
 }
 
 // Previous returns the second newest measurement, or nil if there is none.
-func (e entry) Previous() *report.Size {
+func (e entry) Previous() *report.FollowerSample {
 	if n := len(e.Trend); n > 1 {
 		return &e.Trend[n-2]
 	}
@@ -100,7 +100,7 @@ func (p *Handlers) endsSoon(e report.ReportEntry) bool {
 		return false
 	}
 	at, err := time.Parse(time.RFC3339, e.AvailableUntil.UTC)
-	return err == nil && at.Before(p.DB.Now().Add(soon))
+	return err == nil && at.Before(p.DB.Now().Add(expiryNotice))
 }
 
 // withSummaries returns list entries, with the key metrics of ready reports.
@@ -308,7 +308,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(outcome.Notes) > 0 { // otherwise the page of the report shows its progress
-		p.FlashText(r, strings.Join(notes.In(p.Language(r), outcome.Notes), " "))
+		p.FlashText(r, strings.Join(notes.Translate(p.Language(r), outcome.Notes), " "))
 	}
 	shell.Redirect(w, r, outcome.App)
 }

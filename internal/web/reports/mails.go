@@ -90,7 +90,7 @@ func (p *Handlers) changeMails(
 	if !p.ReadForm(w, r) {
 		return
 	}
-	call, err := p.Call(r, "mail_report")
+	call, err := p.NewCall(r, "mail_report")
 	if err == nil {
 		err = work(call)
 	}
@@ -190,11 +190,12 @@ func (p *Handlers) Summarize(
 	if out.zone, err = time.LoadLocation(found.Timezone); err != nil {
 		return subscription.Summary{}, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	if _, err := p.readFigures(ctx, teamID, id, p.asTeam(ctx, teamID, place.Kind, id, out.zone), "", &out); err != nil {
+	if _, err := p.readFigures(ctx, teamID, id, p.teamReader(ctx, teamID, place.Kind, id, out.zone), "",
+		&out); err != nil {
 		return subscription.Summary{}, err
 	}
 	if out.MeasuredAt == nil {
-		return subscription.Summary{}, apierr.Missing()
+		return subscription.Summary{}, apierr.ItemNotFound()
 	}
 	return out.summary(), nil
 }

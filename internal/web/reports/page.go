@@ -57,10 +57,10 @@ func (q quotes) Of(p *operation.Pointer) string {
 }
 
 // Short returns the beginning of the text that a pointer refers to.
-func (q quotes) Short(p *operation.Pointer) string { return cut(q.Of(p)) }
+func (q quotes) Short(p *operation.Pointer) string { return truncate(q.Of(p)) }
 
-// cut returns the beginning of a caption.
-func cut(caption string) string {
+// truncate returns the beginning of a caption.
+func truncate(caption string) string {
 	text := []rune(caption)
 	if len(text) <= captionLength {
 		return caption
@@ -101,7 +101,7 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	if out.Detail, err = p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
 		return out, err
 	}
-	out.Ended, out.LastFailed = shell.Text(out.l, out.Ended), shell.Text(out.l, out.LastFailed)
+	out.Ended, out.LastFailed = shell.TranslateText(out.l, out.Ended), shell.TranslateText(out.l, out.LastFailed)
 	out.Interval, out.RefreshPrice = p.reports.Catalog.Limits.RefreshMinutes, p.reports.Catalog.Prices.ProfileReport
 	if kind == report.Hashtag {
 		out.RefreshPrice = p.reports.Catalog.Prices.HashtagReport
@@ -110,7 +110,7 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	out.WaitMinutes = int((out.Wait + time.Minute - 1) / time.Minute)
 	out.mayShare = v.Is(shell.Writers)
 	from := r.URL.Query().Get("posts")
-	next, err := p.readFigures(r.Context(), v.Team.ID, id, p.asVisitor(r, kind, id), from, &out)
+	next, err := p.readFigures(r.Context(), v.Team.ID, id, p.visitorReader(r, kind, id), from, &out)
 	if err != nil {
 		return out, err
 	}
@@ -121,11 +121,11 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 		out.Next = pageOf(r.URL, "posts", next) + "#posts"
 	}
 	if out.MaySpend {
-		purse, err := p.budget(r)
+		credits, err := p.budget(r)
 		if err != nil {
 			return out, err
 		}
-		out.Balance = purse.Balance
+		out.Balance = credits.Balance
 	}
 	return out, nil
 }
@@ -163,12 +163,12 @@ func (v view) ZoneName() string { return v.zone.String() }
 // EngagementParts returns the interactions that count as engagement, such as "likes and comments".
 func (v view) EngagementParts() string {
 	if v.ReportSummary.Kind == report.Hashtag {
-		return v.l.And(counted(v.l, []string{"likes", "comments"}))
+		return v.l.And(countLabels(v.l, []string{"likes", "comments"}))
 	}
 	if v.Engagement == nil || len(v.Engagement.Counts) == 0 {
 		return v.l.T("engagement")
 	}
-	return v.l.And(counted(v.l, v.Engagement.Counts))
+	return v.l.And(countLabels(v.l, v.Engagement.Counts))
 }
 
 // LeftOut returns the number of posts that are excluded from engagement. The notes explain why.

@@ -20,7 +20,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, words)
+var pages = shell.Parse(files, nil, templateFuncs)
 
 // Handlers serves the report pages.
 type Handlers struct {
@@ -49,32 +49,40 @@ func New(
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /reports", For: shell.Members, Do: p.list},
-		{Pattern: "GET /reports/new", For: shell.Spenders, Do: p.newPage},
-		{Pattern: "GET /reports/new/preview", For: shell.Spenders, Do: p.newPreview},
-		{Pattern: "POST /reports/new", For: shell.Spenders, Do: p.create, RestoresForm: true, Page: "/reports/new"},
-		{Pattern: "GET /reports/compare", For: shell.Members, Do: p.compare},
-		{Pattern: "GET /reports/{id}", For: shell.Members, Do: p.withReport(p.page)},
-		{Pattern: "POST /reports/{id}/refresh", For: shell.Spenders, Do: p.withReport(p.refresh)},
-		{Pattern: "POST /reports/{id}/tracking", For: shell.Spenders, Do: p.withReport(p.track)},
-		{Pattern: "GET /reports/{id}/share", For: shell.Writers, Do: p.withReport(p.sharePage)},
-		{Pattern: "POST /reports/{id}/links", For: shell.Writers, Do: p.withReport(p.createLink)},
-		{Pattern: "GET /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.withReport(p.revokePage)},
-		{Pattern: "POST /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.withReport(p.revokeLink)},
-		{Pattern: "POST /reports/{id}/links/{link}/replace", For: shell.Writers, Do: p.withReport(p.replaceLink)},
-		{Pattern: "POST /reports/{id}/schedule", For: shell.Writers, Do: p.withReport(p.saveSchedule)},
-		{Pattern: "POST /reports/{id}/schedule/stop", For: shell.Writers, Do: p.withReport(p.stopMails)},
-		{Pattern: "POST /reports/{id}/members", For: shell.Writers, Do: p.withReport(p.addMember)},
-		{Pattern: "POST /reports/{id}/addresses", For: shell.Managers, Do: p.withReport(p.addAddress)},
-		{Pattern: "POST /reports/{id}/recipients/{recipient}/remove", For: shell.Writers,
-			Do: p.withReport(p.removeRecipient)},
-		{Pattern: "GET " + subscription.Path + "{token}", For: shell.Anyone, Do: p.unsubscribePage, OneFactor: true},
-		{Pattern: "POST " + subscription.Path + "{token}", For: shell.Anyone, Do: p.unsubscribe, OneFactor: true},
-		{Pattern: "GET /shared/reports/{token}", For: shell.Anyone, Do: p.sharedPage, OneFactor: true},
-		{Pattern: "GET /shared/reports/{token}/pictures/{id}", For: shell.Anyone, Do: p.sharedPicture, OneFactor: true},
-		{Pattern: "GET /reports/{id}/posts.csv", For: shell.Members, Do: p.withReport(p.exportPosts), Urgent: true},
-		{Pattern: "GET /reports/{id}/hashtags.csv", For: shell.Members, Do: p.withReport(p.exportHashtags)},
-		{Pattern: "GET /reports/{id}/times.csv", For: shell.Members, Do: p.withReport(p.exportTimes)},
+		{Pattern: "GET /reports", Audience: shell.Members, Handler: p.list},
+		{Pattern: "GET /reports/new", Audience: shell.Spenders, Handler: p.newPage},
+		{Pattern: "GET /reports/new/preview", Audience: shell.Spenders, Handler: p.newPreview},
+		{Pattern: "POST /reports/new", Audience: shell.Spenders, Handler: p.create, RestoresForm: true,
+			Page: "/reports/new"},
+		{Pattern: "GET /reports/compare", Audience: shell.Members, Handler: p.compare},
+		{Pattern: "GET /reports/{id}", Audience: shell.Members, Handler: p.withReport(p.page)},
+		{Pattern: "POST /reports/{id}/refresh", Audience: shell.Spenders, Handler: p.withReport(p.refresh)},
+		{Pattern: "POST /reports/{id}/tracking", Audience: shell.Spenders, Handler: p.withReport(p.track)},
+		{Pattern: "GET /reports/{id}/share", Audience: shell.Writers, Handler: p.withReport(p.sharePage)},
+		{Pattern: "POST /reports/{id}/links", Audience: shell.Writers, Handler: p.withReport(p.createLink)},
+		{Pattern: "GET /reports/{id}/links/{link}/revoke", Audience: shell.Writers,
+			Handler: p.withReport(p.revokePage)},
+		{Pattern: "POST /reports/{id}/links/{link}/revoke", Audience: shell.Writers,
+			Handler: p.withReport(p.revokeLink)},
+		{Pattern: "POST /reports/{id}/links/{link}/replace", Audience: shell.Writers,
+			Handler: p.withReport(p.replaceLink)},
+		{Pattern: "POST /reports/{id}/schedule", Audience: shell.Writers, Handler: p.withReport(p.saveSchedule)},
+		{Pattern: "POST /reports/{id}/schedule/stop", Audience: shell.Writers, Handler: p.withReport(p.stopMails)},
+		{Pattern: "POST /reports/{id}/members", Audience: shell.Writers, Handler: p.withReport(p.addMember)},
+		{Pattern: "POST /reports/{id}/addresses", Audience: shell.Managers, Handler: p.withReport(p.addAddress)},
+		{Pattern: "POST /reports/{id}/recipients/{recipient}/remove", Audience: shell.Writers,
+			Handler: p.withReport(p.removeRecipient)},
+		{Pattern: "GET " + subscription.Path + "{token}", Audience: shell.Anyone, Handler: p.unsubscribePage,
+			AllowsOneFactor: true},
+		{Pattern: "POST " + subscription.Path + "{token}", Audience: shell.Anyone, Handler: p.unsubscribe,
+			AllowsOneFactor: true},
+		{Pattern: "GET /shared/reports/{token}", Audience: shell.Anyone, Handler: p.sharedPage, AllowsOneFactor: true},
+		{Pattern: "GET /shared/reports/{token}/pictures/{id}", Audience: shell.Anyone, Handler: p.sharedPicture,
+			AllowsOneFactor: true},
+		{Pattern: "GET /reports/{id}/posts.csv", Audience: shell.Members, Handler: p.withReport(p.exportPosts),
+			SkipsSlot: true},
+		{Pattern: "GET /reports/{id}/hashtags.csv", Audience: shell.Members, Handler: p.withReport(p.exportHashtags)},
+		{Pattern: "GET /reports/{id}/times.csv", Audience: shell.Members, Handler: p.withReport(p.exportTimes)},
 	}
 }
 

@@ -86,7 +86,7 @@ func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id s
 		return
 	}
 	days, _ := strconv.Atoi(r.PostForm.Get("days")) // 0 if invalid, which Create rejects
-	call, err := p.Call(r, "share_report")
+	call, err := p.NewCall(r, "share_report")
 	if err == nil {
 		var made string
 		if made, err = p.links.Create(r.Context(), call, id, r.PostForm.Get("name"), days); err == nil {
@@ -124,7 +124,7 @@ func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string)
 		p.ShowError(w, r, err)
 		return operation.Call{}, 0, false
 	}
-	call, err := p.Call(r, tool)
+	call, err := p.NewCall(r, tool)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return operation.Call{}, 0, false

@@ -57,7 +57,7 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 		return sharelink.Path + token + "/pictures/" + strconv.FormatInt(media, 10)
 	}
 	_, err = p.readFigures(r.Context(), link.Team, link.Report,
-		p.asTeam(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
+		p.teamReader(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
 	// Set only what the page shows, because the visitor must not see or change more.
 	out.Detail = report.Detail{
 		Kind: link.Kind, Platform: out.ReportSummary.Platform, Subject: out.ReportSummary.Subject, Status: report.Ready,
@@ -65,8 +65,8 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	return out, err
 }
 
-// asTeam returns a source that reads a team's report without a signed-in visitor.
-func (p *Handlers) asTeam(ctx context.Context, team int64, kind, id string, zone *time.Location) source {
+// teamReader returns a source that reads a team's report without a signed-in visitor.
+func (p *Handlers) teamReader(ctx context.Context, team int64, kind, id string, zone *time.Location) reportReader {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		in := report.GetInput{Ref: report.Ref{Type: kind, ID: id}, Sections: sections, Limit: limit}
 		if cursor != "" {
@@ -79,7 +79,8 @@ func (p *Handlers) asTeam(ctx context.Context, team int64, kind, id string, zone
 
 // errManyFiles is the error for too many concurrent downloads through one share link.
 var errManyFiles = apierr.New(apierr.RateLimited,
-	"Too many files are being loaded through this link. Try again in a moment.").With("scope", "report_link").After(time.Second)
+	"Too many files are being loaded through this link. Try again in a moment.").With("scope",
+	"report_link").WithRetryAfter(time.Second)
 
 // sharedPicture serves the thumbnail of one of a shared report's best posts. It applies the limit of the link before
 // it looks up anything in the database.
@@ -104,7 +105,7 @@ func (p *Handlers) sharedPicture(w http.ResponseWriter, r *http.Request) {
 	}
 	shown, err := p.reports.ShowsMedia(r.Context(), link.Team, link.Report, id)
 	if err == nil && !shown {
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the template functions for a language.
-func words(l *locale.Language) template.FuncMap {
+// templateFuncs returns the template functions for a language.
+func templateFuncs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"num": func(v any) string { return number(l, v) }, "pct": func(v any) string { return percent(l, v) },
 		"times": func(r *result.FindingRatio) string { return times(l, r) }, "ranges": rangeOf, "share": shareOf,
@@ -35,12 +35,13 @@ func words(l *locale.Language) template.FuncMap {
 		"amount":     func(figure string, v any) string { return amount(l, figure, v) },
 		"component":  func(name string) string { return component(l, name) },
 		"components": func(names []string) string { return componentList(l, names) },
-		"listed":     func(counts []string) string { return strings.Join(counted(l, counts), ", ") },
+		"listed":     func(counts []string) string { return strings.Join(countLabels(l, counts), ", ") },
 		"sum":        func(counts []string) string { return sum(l, counts) },
-		"figure":     func(name string) string { return figureName(l, name) },
+		"figure":     func(name string) string { return metricName(l, name) },
 		"basis":      func(name string) template.HTML { return basis(l, name) },
 		"weekdays":   func() [7]string { return weekdays(l) },
-		"color":      plot.Key, "subject": subject, "scale": plot.Scale, "cut": cut, "less": less, "place": place,
+		"color":      plot.Key, "subject": subject, "scale": plot.Scale, "cut": truncate, "less": isBelowOne,
+		"place":       rank,
 		"logarithmic": logarithmic,
 		"spark":       plot.Spark, "signed": func(p *float64) string { return signed(l, *p) },
 		"direction": func(p *float64) string { return direction(*p) },
@@ -159,8 +160,8 @@ func rangeOf(r *result.FindingRatio, reach float64) template.HTML {
 	return plot.Range{Value: r.Value, Low: r.Low, High: r.High, Reach: reach}.Draw()
 }
 
-// less reports whether the whole confidence interval of a ratio is below 1.
-func less(r *result.FindingRatio) bool { return r != nil && r.High < 1 }
+// isBelowOne reports whether the whole confidence interval of a ratio is below 1.
+func isBelowOne(r *result.FindingRatio) bool { return r != nil && r.High < 1 }
 
 // logarithmic reports whether a component of the score uses a logarithm. All components of a hashtag's score do.
 func logarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }
@@ -180,7 +181,7 @@ func shareOf(part any, whole float64) template.HTML {
 	if !ok || whole <= 0 {
 		return ""
 	}
-	return plot.Share{Of: v / whole}.Draw()
+	return plot.Share{Fraction: v / whole}.Draw()
 }
 
 // date formats a date as an HTML time element.
@@ -248,7 +249,7 @@ func componentList(l *locale.Language, names []string) string {
 // counts maps the kinds of interactions to their labels within a sentence.
 var counts = map[string]locale.Key{"likes": "likes", "comments": "comments", "shares": "shares"}
 
-func counted(l *locale.Language, names []string) []string {
+func countLabels(l *locale.Language, names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		out[i] = name
@@ -261,7 +262,7 @@ func counted(l *locale.Language, names []string) []string {
 
 // sum lists kinds of interactions as a sum, such as "likes and comments and shares".
 func sum(l *locale.Language, names []string) string {
-	return strings.Join(counted(l, names), l.And([]string{"", ""}))
+	return strings.Join(countLabels(l, names), l.And([]string{"", ""}))
 }
 
 // age formats a number of days in hours, days or years. It returns a dash if the number is unknown.
@@ -295,16 +296,16 @@ func amount(l *locale.Language, figure string, v any) string {
 	return number(l, v)
 }
 
-// figures maps the metrics from which scores are computed to their labels.
-var figures = map[string]locale.Key{
+// metricLabels maps the metrics from which scores are computed to their labels.
+var metricLabels = map[string]locale.Key{
 	"rate_by_followers": "Engagement per follower", "rate_by_views": "Engagement per view",
 	"views_by_followers": "Views per follower", "percent_per_month": "Growth per month",
 	"posts_per_week": "Posts per week", "evenness": "Regularity of posting", "posts_per_day": "New posts per day",
 	"median_likes": "Likes per post", "top_likes_by_recent_likes": "Likes of top posts relative to recent ones",
 }
 
-func figureName(l *locale.Language, name string) string {
-	if known, ok := figures[name]; ok {
+func metricName(l *locale.Language, name string) string {
+	if known, ok := metricLabels[name]; ok {
 		return l.T(known)
 	}
 	return title(l, name)

@@ -71,7 +71,7 @@ func TestNotes(t *testing.T) {
 		"Most posts hide their likes: engagement counts only comments and shares, and the score excludes it.",
 		"No posts were found for this hashtag.", "An unknown note.",
 	}
-	if diff := cmp.Diff(in, notes.In(locale.English, in)); diff != "" {
+	if diff := cmp.Diff(in, notes.Translate(locale.English, in)); diff != "" {
 		t.Error(diff)
 	}
 	want := []string{
@@ -79,7 +79,7 @@ func TestNotes(t *testing.T) {
 		"Die meisten Beiträge verbergen ihre Likes: Als Interaktionen zählen nur Kommentare und Shares, und der Score lässt sie aus.",
 		"Zu diesem Hashtag wurden keine Beiträge gefunden.", "An unknown note.",
 	}
-	if diff := cmp.Diff(want, notes.In(locale.German, in)); diff != "" {
+	if diff := cmp.Diff(want, notes.Translate(locale.German, in)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -92,7 +92,7 @@ func TestLess(t *testing.T) {
 	}{{nil, false}, {&result.FindingRatio{Value: 0.5, Low: 0.3, High: 0.9}, true}, {
 		&result.FindingRatio{Value: 0.9, Low: 0.8, High: 1.01}, false,
 	}, {&result.FindingRatio{Value: 1.5, Low: 1.2, High: 1.9}, false}} {
-		if got := less(c.ratio); got != c.less {
+		if got := isBelowOne(c.ratio); got != c.less {
 			t.Errorf("%+v: %v", c.ratio, got)
 		}
 	}

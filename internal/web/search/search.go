@@ -26,7 +26,7 @@ import (
 //go:embed templates
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"marked": marked})
+var pages = shell.Parse(files, template.FuncMap{"marked": highlight})
 
 const (
 	maxQuery  = 200 // maximum number of characters
@@ -36,9 +36,9 @@ const (
 	maxListed = 500 // maximum number of accounts or hashtag lists that are searched
 )
 
-// marked returns a text as HTML. It marks the first occurrence of the query or, if there is none, of one of the words
+// highlight returns a text as HTML. It marks the first occurrence of the query or, if there is none, of one of the words
 // in the query.
-func marked(text, query string) template.HTML {
+func highlight(text, query string) template.HTML {
 	var out strings.Builder
 	escaped := template.HTMLEscapeString
 	for _, part := range append([]string{query}, strings.Fields(query)...) {
@@ -47,7 +47,8 @@ func marked(text, query string) template.HTML {
 			continue
 		}
 		end := i + len(part)
-		out.WriteString(before(text[:i], part) + "<mark>" + escaped(text[i:end]) + "</mark>" + escaped(text[end:]))
+		out.WriteString(contextBefore(text[:i],
+			part) + "<mark>" + escaped(text[i:end]) + "</mark>" + escaped(text[end:]))
 		return template.HTML(out.String()) //nolint:gosec // escaped
 	}
 	return template.HTML(escaped(text)) //nolint:gosec // escaped
@@ -57,8 +58,8 @@ func marked(text, query string) template.HTML {
 // characters. The text is not cut on wide screens if at most wide characters precede the end of the match.
 const visible, leading, wide = 56, 40, 100
 
-// before returns the text before a match as HTML. Wide screens show all of it if there is room.
-func before(text, match string) string {
+// contextBefore returns the text before a match as HTML. Wide screens show all of it if there is room.
+func contextBefore(text, match string) string {
 	cut := cutBefore(text, match)
 	if cut == text || utf8.RuneCountInString(text+match) > wide {
 		return template.HTMLEscapeString(cut)
@@ -100,7 +101,7 @@ func New(f *shell.Shell) *Handlers { return &Handlers{f} }
 
 // Routes returns the route of the page, which the search field of every page uses as well.
 func (p *Handlers) Routes() []shell.Route {
-	return []shell.Route{{Pattern: "GET /search", For: shell.People, Do: p.page}}
+	return []shell.Route{{Pattern: "GET /search", Audience: shell.People, Handler: p.page}}
 }
 
 // view is the search page. An empty search shows all pages of the app.
@@ -158,7 +159,7 @@ func (p *Handlers) matchingPages(r *http.Request, query string) []group {
 	var out []group
 	words := strings.Fields(strings.ToLower(query))
 next:
-	for _, place := range p.Places(r) {
+	for _, place := range p.PageLinks(r) {
 		for _, word := range words {
 			if !strings.Contains(strings.ToLower(place.Name), word) {
 				continue next
@@ -246,7 +247,7 @@ func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
 			}
 		}
 	})
-	return out.cut("/accounts"), err
+	return out.limit("/accounts"), err
 }
 
 // eachPage calls do for each page of a list, up to maxListed items in total.
@@ -310,7 +311,7 @@ func (p *Handlers) hashtagLists(r *http.Request, query string) (group, error) {
 			}
 		}
 	})
-	return out.cut("/hashtags"), err
+	return out.limit("/hashtags"), err
 }
 
 func (p *Handlers) voices(r *http.Request, query string) (group, error) {
@@ -321,11 +322,11 @@ func (p *Handlers) voices(r *http.Request, query string) (group, error) {
 			out.Results = append(out.Results, result{Icon: "quill-pen-line", Name: one.Name, Path: pathOf("voices", one.ID)})
 		}
 	}
-	return out.cut("/voices"), err
+	return out.limit("/voices"), err
 }
 
-// cut returns the group with at most perGroup results. If there are more, it sets All and Total.
-func (g group) cut(all string) group {
+// limit returns the group with at most perGroup results. If there are more, it sets All and Total.
+func (g group) limit(all string) group {
 	if len(g.Results) > perGroup {
 		g.Results, g.All, g.Total = g.Results[:perGroup], all, total(len(g.Results), false)
 	}

@@ -21,7 +21,7 @@ func TestMarked(t *testing.T) {
 		{strings.Repeat("ä", 60) + "coffee", "coffee", `<span class="far">` + strings.Repeat("ä", 20) +
 			`</span><span class="near">…</span>` + strings.Repeat("ä", 40) + "<mark>coffee</mark>"},
 	} {
-		if got := string(marked(c.text, c.query)); got != c.want {
+		if got := string(highlight(c.text, c.query)); got != c.want {
 			t.Errorf("marked(%q, %q) = %s, want %s", c.text, c.query, got, c.want)
 		}
 	}

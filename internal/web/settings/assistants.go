@@ -47,13 +47,13 @@ func assistantOwner(r *http.Request) int64 {
 
 func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	whose := assistantOwner(r)
-	lines, err := p.Teams.ListConnections(r.Context(), teamID(r), whose, before, keysPerPage+1)
+	owner := assistantOwner(r)
+	lines, err := p.Teams.ListConnections(r.Context(), teamID(r), owner, before, keysPerPage+1)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := assistantsView{All: whose == 0}
+	out := assistantsView{All: owner == 0}
 	if shell.VisitorOf(r.Context()).Team.Role != access.Client {
 		out.Address, out.Root = p.PublicURL+toolsPath, p.PublicURL
 	}
@@ -76,7 +76,7 @@ func (p *Handlers) connectionIn(r *http.Request) (team.ListedKey, error) {
 	}
 	k, err := p.Teams.Connection(r.Context(), teamID(r), id)
 	if err == nil && assistantOwner(r) != 0 && k.PersonID != assistantOwner(r) {
-		return team.ListedKey{}, apierr.Missing()
+		return team.ListedKey{}, apierr.ItemNotFound()
 	}
 	return k, err
 }
@@ -124,7 +124,7 @@ func (p *Handlers) showAssistant(
 	if out.Error == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
-	may := k.May()
+	may := k.EffectiveCapabilities()
 	for _, c := range k.Granted {
 		if !slices.Contains(may, c) {
 			out.Lacks = append(out.Lacks, c)
@@ -177,7 +177,7 @@ func (p *Handlers) endAssistantPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) endAssistant(w http.ResponseWriter, r *http.Request) {
 	p.endKeyOrConnection(w, r,
-		ending{
+		revocation{
 			p.connectionIn, team.Admin.EndConnection,
 			"The app was disconnected.", "/settings/assistants",
 		})

@@ -77,8 +77,8 @@ var operatorGroups = []locale.Key{"API keys", "Apps and assistants", "The team",
 // clientKinds lists the kinds of events that clients cause, who may have no account in pressroom.
 var clientKinds = []string{"post.approved", "post.rejected", "post.commented"}
 
-// whoOf returns the name of an event's actor.
-func whoOf(l *locale.Language, e auditlog.Event) string {
+// actorOf returns the name of an event's actor.
+func actorOf(l *locale.Language, e auditlog.Event) string {
 	switch {
 	case e.Person != "":
 		return e.Person
@@ -97,13 +97,13 @@ func whoOf(l *locale.Language, e auditlog.Event) string {
 func linesOf(l *locale.Language, events []auditlog.Event, zone *time.Location) []line {
 	var out []line
 	for _, e := range events {
-		e.At = in(e.At, zone)
+		e.At = inZone(e.At, zone)
 		if n := len(out) - 1; e.Kind == "post.created" && n >= 0 && out[n].Kind == "post.scheduled" && out[n].Subject == e.Subject &&
 			out[n].Person == e.Person && out[n].Key == e.Key && out[n].At.Sub(e.At) < time.Minute {
 			out[n].Text = l.T("created and scheduled a post")
 			continue
 		}
-		one := line{Event: e, Who: whoOf(l, e), Text: sentence(l, e), Link: linkOf(e)}
+		one := line{Event: e, Who: actorOf(l, e), Text: sentence(l, e), Link: linkOf(e)}
 		if code, ok := e.Detail["error_code"].(string); ok && strings.HasSuffix(e.Kind, "_failed") {
 			one.Reason = detailWords(l, "error_code", code)
 		}
@@ -259,9 +259,9 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		view.Members, err = p.Teams.MemberPage(r.Context(), teamID(r), 0, offeredMembers)
 	}
-	var place auditlog.Place
+	var place auditlog.PagePosition
 	if err == nil {
-		place, err = auditlog.PlaceOf(r.Context(), p.DB, teamID(r), page, eventsPerPage)
+		place, err = auditlog.FindPosition(r.Context(), p.DB, teamID(r), page, eventsPerPage)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -274,7 +274,7 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 	}
 	view.Pages = shell.LogPagerOf(p.Language(r), place, len(events), page.BeforeID, next, view.path)
 	lines := linesOf(p.Language(r), events, zone(r))
-	if err := p.name(r, lines); err != nil {
+	if err := p.addNames(r, lines); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}

@@ -18,10 +18,12 @@ func (p *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewSheet(w, "audit-log.csv", "time", "who", "key", "event", "what", "item", "name", "account", "client")
+	out := shell.NewCSVWriter(w, "audit-log.csv", "time", "who", "key", "event", "what", "item", "name", "account",
+		"client")
 	for {
 		for _, l := range lines {
-			out.Row(l.At.Format(time.RFC3339), l.Who, l.Key, l.Kind, l.Text, l.Subject, l.Post+l.Name, l.Account, l.Client)
+			out.WriteRow(l.At.Format(time.RFC3339), l.Who, l.Key, l.Kind, l.Text, l.Subject, l.Post+l.Name, l.Account,
+				l.Client)
 		}
 		out.Flush()
 		if !more {
@@ -46,5 +48,5 @@ func (p *Handlers) fileLines(r *http.Request, page *auditlog.Page) ([]line, bool
 		lines = append(lines, linesOf(locale.English, []auditlog.Event{e}, zone(r))...)
 		page.BeforeID = e.ID
 	}
-	return lines, len(events) == page.Limit, p.name(r, lines)
+	return lines, len(events) == page.Limit, p.addNames(r, lines)
 }

@@ -359,7 +359,7 @@ func detailWords(l *locale.Language, name string, value any) string {
 		case "platform":
 			return shell.NetworkName(v)
 		case "may":
-			return mayWords(l, capabilitiesIn(v))
+			return capabilityText(l, capabilitiesIn(v))
 		case "error_code":
 			if text, ok := errorTexts[v]; ok {
 				return l.T(text)

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// name adds the names of the lines' subjects, if these still exist.
-func (p *Handlers) name(r *http.Request, lines []line) error {
+// addNames adds the names of the lines' subjects, if these still exist.
+func (p *Handlers) addNames(r *http.Request, lines []line) error {
 	for _, add := range []func(*http.Request, []line) error{p.namePosts, p.nameAccounts, p.nameKeys, p.nameItems} {
 		if err := add(r, lines); err != nil {
 			return err

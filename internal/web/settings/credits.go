@@ -111,7 +111,7 @@ func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status in
 		p.ShowError(w, r, err)
 		return
 	}
-	view.Usage.Ends = in(view.Usage.Ends, zone(r))
+	view.Usage.Ends = inZone(view.Usage.Ends, zone(r))
 	if (view.Error == "" || view.Field == thresholdField) && !view.typed && view.Daily.Own != nil {
 		view.Own = strconv.FormatInt(*view.Daily.Own, 10)
 	}
@@ -213,7 +213,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 	}
 	out.Pages = pagerOf(first, next)
 	for i := range out.Items {
-		out.Items[i].At = in(out.Items[i].At, zone(r))
+		out.Items[i].At = inZone(out.Items[i].At, zone(r))
 	}
 	out.Lines = StatementLines(out.Items)
 	err = p.addNeighbors(r, span, &out)
@@ -276,11 +276,11 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewSheet(w, "credits-"+span.From.In(zone(r)).Format(monthForm)+".csv",
+	out := shell.NewCSVWriter(w, "credits-"+span.From.In(zone(r)).Format(monthForm)+".csv",
 		"time", "what", "by", "set_aside", "charged", "refunded", "change", "balance", "reference", "note", "about")
 	for {
 		for _, i := range items {
-			out.Row(rowOf(i, zone(r))...)
+			out.WriteRow(rowOf(i, zone(r))...)
 		}
 		out.Flush()
 		if len(items) < rowsAtOnce {
@@ -306,6 +306,7 @@ func rowOf(i credit.Item, zone *time.Location) []string {
 		charged, refunded = number(i.Charged), number(i.RefundedCredits())
 	case credit.KindGrant, credit.KindWithdraw:
 	}
-	return []string{i.At.In(zone).Format(time.RFC3339), whatOf(l, i), byOf(l, i), aside, charged, refunded,
+	return []string{i.At.In(zone).Format(time.RFC3339), itemDescription(l, i), actorName(l, i), aside, charged,
+		refunded,
 		number(i.Change), number(i.Balance), i.Reference, i.Note, subjectOf(l, i)}
 }

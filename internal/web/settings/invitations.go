@@ -122,7 +122,7 @@ func (p *Handlers) sendInvitation(r *http.Request, email string, role access.Rol
 		return invitedLink{Invitation: i}, err
 	}
 	i, token, err := p.Teams.Invite(r.Context(), by, teamID(r), email, role)
-	i.ExpiresAt = in(i.ExpiresAt, zone(r))
+	i.ExpiresAt = inZone(i.ExpiresAt, zone(r))
 	return invitedLink{i, p.PublicURL + team.InvitationPath + token}, err
 }
 

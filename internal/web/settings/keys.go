@@ -34,8 +34,9 @@ type keyView struct {
 
 func (p *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
 	z, out := zone(r), keyView{k, k.HasEnded(p.DB.Now())}
-	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = in(k.CreatedAt, z), in(k.ExpiresAt, z), in(k.RevokedAt,
-		z), in(k.UsedAt, z)
+	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = inZone(k.CreatedAt, z), inZone(k.ExpiresAt, z),
+		inZone(k.RevokedAt,
+			z), inZone(k.UsedAt, z)
 	return out
 }
 
@@ -149,7 +150,7 @@ func (p *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	made.ExpiresAt = in(made.ExpiresAt, zone(r))
+	made.ExpiresAt = inZone(made.ExpiresAt, zone(r))
 	p.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", createdKeyView{made, value, p.PublicURL})
 }
 
@@ -158,7 +159,7 @@ func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, err
 	if err != nil {
 		return team.Key{}, "", err
 	}
-	ends, err := endOf(form.Expires, zone(r))
+	ends, err := endOfDay(form.Expires, zone(r))
 	if err != nil {
 		return team.Key{}, "", err
 	}
@@ -168,8 +169,8 @@ func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, err
 			r.PostForm.Get("once"))
 }
 
-// endOf returns the end of a day in the team's zone, or the zero time for an empty text.
-func endOf(day string, zone *time.Location) (time.Time, error) {
+// endOfDay returns the end of a day in the team's zone, or the zero time for an empty text.
+func endOfDay(day string, zone *time.Location) (time.Time, error) {
 	if day == "" {
 		return time.Time{}, nil
 	}
@@ -296,12 +297,12 @@ func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
-	p.endKeyOrConnection(w, r, ending{p.keyIn, team.Admin.RevokeKey, "The key was revoked and no longer works.",
+	p.endKeyOrConnection(w, r, revocation{p.keyIn, team.Admin.RevokeKey, "The key was revoked and no longer works.",
 		"/settings/keys"})
 }
 
-// ending describes how to end an API key or connection.
-type ending struct {
+// revocation describes how to end an API key or connection.
+type revocation struct {
 	in      func(*http.Request) (team.ListedKey, error) // returns the key or connection in the path
 	end     func(team.Admin, context.Context, int64) error
 	message locale.Key
@@ -311,7 +312,7 @@ type ending struct {
 // endKeyOrConnection ends an API key or connection, and turns off the selected trackings of reports that it turned
 // on. It ends the key first, so that the key cannot turn tracking on again. Trackings can also be turned off after
 // their key has ended.
-func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e ending) {
+func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e revocation) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -348,12 +349,12 @@ func (p *Handlers) endTrackings(r *http.Request, key int64, chosen []string) (in
 	if err != nil {
 		return 0, err
 	}
-	var those []report.Ref
+	var refs []report.Ref
 	for _, t := range tracked {
 		if slices.Contains(chosen, t.ID) {
-			those = append(those, report.Ref{Type: t.Kind, ID: t.ID})
+			refs = append(refs, report.Ref{Type: t.Kind, ID: t.ID})
 		}
 	}
 	return p.Reports.DisableTracking(r.Context(),
-		operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}, those...)
+		operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}, refs...)
 }

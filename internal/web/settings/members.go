@@ -27,8 +27,8 @@ type membersView struct {
 	Directory   bool // people can sign in only with the directory
 	Required    bool // members must use a second factor
 	Invitations []team.Invitation
-	Waiting     []team.Waiting // people who accepted an invitation and must be confirmed
-	Mails       bool           // invitations are emailed
+	Waiting     []team.PendingMember // people who accepted an invitation and must be confirmed
+	Mails       bool                 // invitations are emailed
 	Seats       team.Seats
 	Limit       int64 // maximum number of seats
 	Pages       *pager
@@ -86,14 +86,14 @@ func (p *Handlers) fillMembers(r *http.Request, view *membersView, after int64) 
 		return err
 	}
 	for i := range view.Invitations {
-		view.Invitations[i].ExpiresAt = in(view.Invitations[i].ExpiresAt, zone(r))
+		view.Invitations[i].ExpiresAt = inZone(view.Invitations[i].ExpiresAt, zone(r))
 	}
-	if view.Waiting, err = p.Teams.Waiting(ctx, teamID(r)); err != nil {
+	if view.Waiting, err = p.Teams.PendingMembers(ctx, teamID(r)); err != nil {
 		return err
 	}
 	for i := range view.Waiting {
 		wait := &view.Waiting[i]
-		wait.Since, wait.AccountMade = in(wait.Since, zone(r)), in(wait.AccountMade, zone(r))
+		wait.Since, wait.AccountCreatedAt = inZone(wait.Since, zone(r)), inZone(wait.AccountCreatedAt, zone(r))
 	}
 	if view.Seats, err = p.Teams.Seats(ctx, teamID(r)); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (p *Handlers) fillMember(r *http.Request, view *memberView) error {
 	}
 	view.Factors = factors[view.PersonID]
 	view.Activity, err = teammembers.ActivityOf(r.Context(), p.DB, teamID(r), view.PersonID)
-	view.JoinedAt, view.ActiveAt = in(view.JoinedAt, zone(r)), in(view.ActiveAt, zone(r))
+	view.JoinedAt, view.ActiveAt = inZone(view.JoinedAt, zone(r)), inZone(view.ActiveAt, zone(r))
 	return err
 }
 

@@ -24,7 +24,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, words)
+var pages = shell.Parse(files, nil, templateFuncs)
 
 // Services are the services that the settings pages use.
 type Services struct {
@@ -52,49 +52,63 @@ func New(f *shell.Shell, s Services) *Handlers { return &Handlers{f, s} }
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /settings", For: shell.Members, Do: p.overview},
-		{Pattern: "GET /settings/keys", For: shell.Managers, Do: p.keysPage, Urgent: true},
-		{Pattern: "GET /settings/keys/new", For: shell.Owners, Do: p.newKeyPage},
-		{Pattern: "POST /settings/keys", For: shell.Owners, Do: p.addKey, Recent: true, RestoresForm: true,
-			Page: "/settings/keys/new"},
-		{Pattern: "GET /settings/keys/{key}", For: shell.Members, Do: p.keyPage, Urgent: true},
-		{Pattern: "POST /settings/keys/{key}", For: shell.Owners, Do: p.changeKey, Recent: true, RestoresForm: true},
-		{Pattern: "GET /settings/keys/{key}/revoke", For: shell.Owners, Do: p.revokePage, Urgent: true},
-		{Pattern: "POST /settings/keys/{key}/revoke", For: shell.Owners, Do: p.revokeKey, Urgent: true},
-		{Pattern: "GET /settings/assistants", For: shell.Members, Do: p.assistantsPage, Urgent: true},
-		{Pattern: "GET /settings/assistants/{connection}", For: shell.Members, Do: p.assistantPage, Urgent: true},
-		{Pattern: "POST /settings/assistants/{connection}", For: shell.Owners, Do: p.limitAssistant, Recent: true,
+		{Pattern: "GET /settings", Audience: shell.Members, Handler: p.overview},
+		{Pattern: "GET /settings/keys", Audience: shell.Managers, Handler: p.keysPage, SkipsSlot: true},
+		{Pattern: "GET /settings/keys/new", Audience: shell.Owners, Handler: p.newKeyPage},
+		{Pattern: "POST /settings/keys", Audience: shell.Owners, Handler: p.addKey, RequiresRecentAuth: true,
+			RestoresForm: true,
+			Page:         "/settings/keys/new"},
+		{Pattern: "GET /settings/keys/{key}", Audience: shell.Members, Handler: p.keyPage, SkipsSlot: true},
+		{Pattern: "POST /settings/keys/{key}", Audience: shell.Owners, Handler: p.changeKey, RequiresRecentAuth: true,
 			RestoresForm: true},
-		{Pattern: "GET /settings/assistants/{connection}/end", For: shell.Members, Do: p.endAssistantPage,
-			Urgent: true},
-		{Pattern: "POST /settings/assistants/{connection}/end", For: shell.Members, Do: p.endAssistant, Urgent: true},
-		{Pattern: "GET /settings/access", For: shell.Managers, Do: p.accessPage, Urgent: true},
-		{Pattern: "POST /settings/access", For: shell.Owners, Do: p.switchAccess, Urgent: true},
-		{Pattern: "GET /settings/team", For: shell.Members, Do: p.teamPage},
-		{Pattern: "POST /settings/team", For: shell.Managers, Do: p.changeTeam, RestoresForm: true},
-		{Pattern: "POST /settings/team/tiktok", For: shell.Managers, Do: p.changeTikTok},
-		{Pattern: "POST /settings/team/second-factor", For: shell.Owners, Do: p.requireFactor, Recent: true},
-		{Pattern: "GET /settings/members", For: shell.Managers, Do: p.membersPage},
-		{Pattern: "GET /settings/members/{person}", For: shell.Managers, Do: p.memberPage},
-		{Pattern: "POST /settings/members/{person}", For: shell.Managers, Do: p.changeRole, Recent: true},
-		{Pattern: "GET /settings/members/{person}/remove", For: shell.Managers, Do: p.removePage},
-		{Pattern: "POST /settings/members/{person}/remove", For: shell.Managers, Do: p.removeMember, Recent: true},
-		{Pattern: "GET /settings/members/{person}/owner", For: shell.Owners, Do: p.transferPage},
-		{Pattern: "POST /settings/members/{person}/owner", For: shell.Owners, Do: p.transfer, Recent: true},
-		{Pattern: "POST /settings/invitations", For: shell.Managers, Do: p.invite, Recent: true, RestoresForm: true,
-			Page: "/settings/members"},
-		{Pattern: "POST /settings/invitations/{invitation}/revoke", For: shell.Managers, Do: p.revokeInvitation},
-		{Pattern: "POST /settings/invitations/{invitation}/confirm", For: shell.Managers, Do: p.confirmMember,
-			Recent: true, Page: "/settings/members"},
-		{Pattern: "POST /settings/invitations/{invitation}/decline", For: shell.Managers, Do: p.declineMember},
-		{Pattern: "GET /settings/plan", For: shell.Members, Do: p.planPage},
-		{Pattern: "GET /settings/credits", For: shell.Members, Do: p.creditsPage},
-		{Pattern: "POST /settings/credits/threshold", For: shell.Owners, Do: p.setThreshold},
-		{Pattern: "POST /settings/credits/limit", For: shell.Owners, Do: p.setLimit, Recent: true, RestoresForm: true,
+		{Pattern: "GET /settings/keys/{key}/revoke", Audience: shell.Owners, Handler: p.revokePage, SkipsSlot: true},
+		{Pattern: "POST /settings/keys/{key}/revoke", Audience: shell.Owners, Handler: p.revokeKey, SkipsSlot: true},
+		{Pattern: "GET /settings/assistants", Audience: shell.Members, Handler: p.assistantsPage, SkipsSlot: true},
+		{Pattern: "GET /settings/assistants/{connection}", Audience: shell.Members, Handler: p.assistantPage,
+			SkipsSlot: true},
+		{Pattern: "POST /settings/assistants/{connection}", Audience: shell.Owners, Handler: p.limitAssistant,
+			RequiresRecentAuth: true,
+			RestoresForm:       true},
+		{Pattern: "GET /settings/assistants/{connection}/end", Audience: shell.Members, Handler: p.endAssistantPage,
+			SkipsSlot: true},
+		{Pattern: "POST /settings/assistants/{connection}/end", Audience: shell.Members, Handler: p.endAssistant,
+			SkipsSlot: true},
+		{Pattern: "GET /settings/access", Audience: shell.Managers, Handler: p.accessPage, SkipsSlot: true},
+		{Pattern: "POST /settings/access", Audience: shell.Owners, Handler: p.switchAccess, SkipsSlot: true},
+		{Pattern: "GET /settings/team", Audience: shell.Members, Handler: p.teamPage},
+		{Pattern: "POST /settings/team", Audience: shell.Managers, Handler: p.changeTeam, RestoresForm: true},
+		{Pattern: "POST /settings/team/tiktok", Audience: shell.Managers, Handler: p.changeTikTok},
+		{Pattern: "POST /settings/team/second-factor", Audience: shell.Owners, Handler: p.requireFactor,
+			RequiresRecentAuth: true},
+		{Pattern: "GET /settings/members", Audience: shell.Managers, Handler: p.membersPage},
+		{Pattern: "GET /settings/members/{person}", Audience: shell.Managers, Handler: p.memberPage},
+		{Pattern: "POST /settings/members/{person}", Audience: shell.Managers, Handler: p.changeRole,
+			RequiresRecentAuth: true},
+		{Pattern: "GET /settings/members/{person}/remove", Audience: shell.Managers, Handler: p.removePage},
+		{Pattern: "POST /settings/members/{person}/remove", Audience: shell.Managers, Handler: p.removeMember,
+			RequiresRecentAuth: true},
+		{Pattern: "GET /settings/members/{person}/owner", Audience: shell.Owners, Handler: p.transferPage},
+		{Pattern: "POST /settings/members/{person}/owner", Audience: shell.Owners, Handler: p.transfer,
+			RequiresRecentAuth: true},
+		{Pattern: "POST /settings/invitations", Audience: shell.Managers, Handler: p.invite, RequiresRecentAuth: true,
+			RestoresForm: true,
+			Page:         "/settings/members"},
+		{Pattern: "POST /settings/invitations/{invitation}/revoke", Audience: shell.Managers,
+			Handler: p.revokeInvitation},
+		{Pattern: "POST /settings/invitations/{invitation}/confirm", Audience: shell.Managers, Handler: p.confirmMember,
+			RequiresRecentAuth: true, Page: "/settings/members"},
+		{Pattern: "POST /settings/invitations/{invitation}/decline", Audience: shell.Managers,
+			Handler: p.declineMember},
+		{Pattern: "GET /settings/plan", Audience: shell.Members, Handler: p.planPage},
+		{Pattern: "GET /settings/credits", Audience: shell.Members, Handler: p.creditsPage},
+		{Pattern: "POST /settings/credits/threshold", Audience: shell.Owners, Handler: p.setThreshold},
+		{Pattern: "POST /settings/credits/limit", Audience: shell.Owners, Handler: p.setLimit,
+			RequiresRecentAuth: true, RestoresForm: true,
 			Page: "/settings/credits"},
-		{Pattern: "GET /settings/credits/statement.csv", For: shell.Managers, Do: p.statement, Urgent: true},
-		{Pattern: "GET /settings/audit", For: shell.Managers, Do: p.auditPage},
-		{Pattern: "GET /settings/audit.csv", For: shell.Managers, Do: p.auditFile, Urgent: true},
+		{Pattern: "GET /settings/credits/statement.csv", Audience: shell.Managers, Handler: p.statement,
+			SkipsSlot: true},
+		{Pattern: "GET /settings/audit", Audience: shell.Managers, Handler: p.auditPage},
+		{Pattern: "GET /settings/audit.csv", Audience: shell.Managers, Handler: p.auditFile, SkipsSlot: true},
 	}
 }
 
@@ -120,8 +134,8 @@ func zone(r *http.Request) *time.Location {
 	return z
 }
 
-// in converts a time to a zone. It returns the zero time unchanged.
-func in(at time.Time, zone *time.Location) time.Time {
+// inZone converts a time to a zone. It returns the zero time unchanged.
+func inZone(at time.Time, zone *time.Location) time.Time {
 	if at.IsZero() {
 		return at
 	}

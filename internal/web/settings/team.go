@@ -42,7 +42,7 @@ type teamForm struct {
 	fieldError
 	team.Profile
 
-	Zones          []teamtime.Choice
+	Zones          []teamtime.ZoneOption
 	Languages      []ContentLanguage
 	RequiresFactor bool   // members must use a second factor
 	FactorError    string // why RequiresFactor could not be changed
@@ -121,7 +121,8 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 		}
 		f.TikTok = newTikTokForm(o, hasTikTok)
 	}
-	f.Zones, f.Languages, f.RequiresFactor = teamtime.Choices(p.DB.Now()), languages, shell.VisitorOf(r.Context()).Team.SecondFactor
+	f.Zones, f.Languages, f.RequiresFactor = teamtime.ZoneOptions(p.DB.Now()), languages,
+		shell.VisitorOf(r.Context()).Team.SecondFactor
 	f.Clock = p.Language(r).Format(p.DB.Now().In(zone(r)), locale.Clock)
 	p.Show(w, r, status, pages["team"], "General", f)
 }

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// words returns the template functions for a language.
-func words(l *locale.Language) template.FuncMap {
+// templateFuncs returns the template functions for a language.
+func templateFuncs(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"day":        func(at time.Time) string { return l.Format(at, locale.LongDate) },
 		"date":       func(at time.Time) string { return l.Format(at, locale.LongDay) },
@@ -31,12 +31,12 @@ func words(l *locale.Language) template.FuncMap {
 		"lost":       func(why string) string { return l.T(lostWords(why)) },
 		"lostlink":   func(why string) string { return l.T(lostConnectionWords(why)) },
 		"capability": func(c access.Capability) string { return l.T(capabilityNames[c][1]) },
-		"may":        func(may []access.Capability) string { return mayWords(l, may) },
+		"may":        func(may []access.Capability) string { return capabilityText(l, may) },
 		"spends":     spends,
-		"work":       func(i credit.Item) string { return workOf(l, i) },
-		"what":       func(i credit.Item) string { return whatOf(l, i) },
+		"work":       func(i credit.Item) string { return operationName(l, i) },
+		"what":       func(i credit.Item) string { return itemDescription(l, i) },
 		"subject":    func(i credit.Item) string { return subjectOf(l, i) },
-		"by":         func(i credit.Item) string { return byOf(l, i) },
+		"by":         func(i credit.Item) string { return actorName(l, i) },
 		"signed":     func(n int64) string { return signedNumber(l, n) },
 	}
 }
@@ -165,8 +165,8 @@ var capabilityNames = map[access.Capability][2]locale.Key{
 // spends reports whether an assistant may spend credits, so that a limit applies.
 func spends(may []access.Capability) bool { return slices.Contains(may, access.Spend) }
 
-// mayWords describes what an assistant may do. The text follows the word "may".
-func mayWords(l *locale.Language, may []access.Capability) string {
+// capabilityText describes what an assistant may do. The text follows the word "may".
+func capabilityText(l *locale.Language, may []access.Capability) string {
 	if len(may) == 0 {
 		return l.T("do nothing")
 	}
@@ -183,17 +183,17 @@ var operationNames = map[string]locale.Key{
 	"download_profile_media": "Download of a profile’s media",
 }
 
-// workOf returns the name of the work that an item is about.
-func workOf(l *locale.Language, i credit.Item) string {
+// operationName returns the name of the work that an item is about.
+func operationName(l *locale.Language, i credit.Item) string {
 	if known, ok := operationNames[i.Operation]; ok {
 		return l.T(known)
 	}
 	return strings.ReplaceAll(i.Operation, "_", " ")
 }
 
-// whatOf returns the description of an item of the statement.
-func whatOf(l *locale.Language, i credit.Item) string {
-	name := workOf(l, i)
+// itemDescription returns the description of an item of the statement.
+func itemDescription(l *locale.Language, i credit.Item) string {
+	name := operationName(l, i)
 	switch i.Kind {
 	case credit.KindGrant:
 		return l.T("Credits granted")
@@ -214,9 +214,9 @@ func whatOf(l *locale.Language, i credit.Item) string {
 
 // StatementText returns the description of a line and its subject, such as "Report · #coffee on Instagram".
 func StatementText(l *locale.Language, line StatementLine) string {
-	text := whatOf(l, line.Item)
+	text := itemDescription(l, line.Item)
 	if line.Whole {
-		text = workOf(l, line.Item)
+		text = operationName(l, line.Item)
 	}
 	if subject := subjectOf(l, line.Item); subject != "" {
 		text += " · " + subject
@@ -241,8 +241,8 @@ func subjectOf(l *locale.Language, i credit.Item) string {
 	return l.T("%s on %s|network", name, shell.NetworkName(i.Subject.Platform))
 }
 
-// byOf returns the name of the person, API key or app that caused an item of the statement.
-func byOf(l *locale.Language, i credit.Item) string {
+// actorName returns the name of the person, API key or app that caused an item of the statement.
+func actorName(l *locale.Language, i credit.Item) string {
 	switch {
 	case slices.Contains([]credit.Kind{credit.KindGrant, credit.KindWithdraw}, i.Kind):
 		return l.T("The operator")

@@ -51,7 +51,7 @@ func TestSentences(t *testing.T) {
 		"The client approved a post /posts/p3": {Kind: "post.approved", Subject: "p3", Detail: map[string]any{"round": 1.0}},
 		"Ada thing: new kind ":                 {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
 	} {
-		if got := whoOf(locale.English, e) + " " + sentence(locale.English, e) + " " + linkOf(e); got != want {
+		if got := actorOf(locale.English, e) + " " + sentence(locale.English, e) + " " + linkOf(e); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestStatementWords(t *testing.T) {
 		},
 		"something new: charged by Ada": {Kind: credit.KindSettle, Operation: "something_new", Person: "Ada", Amount: 1, Charged: 1},
 	} {
-		if got := whatOf(locale.English, i) + " by " + byOf(locale.English, i); got != want {
+		if got := itemDescription(locale.English, i) + " by " + actorName(locale.English, i); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -123,15 +123,15 @@ func TestEndOf(t *testing.T) {
 	for day, want := range map[string]string{
 		"2026-10-25": "2026-10-25T23:00:00Z", "2026-12-31": "2026-12-31T23:00:00Z", "2027-03-27": "2027-03-27T23:00:00Z",
 	} {
-		at, err := endOf(day, berlin)
+		at, err := endOfDay(day, berlin)
 		if err != nil || at.UTC().Format(time.RFC3339) != want {
 			t.Errorf("%s ends %v, want %s (%v)", day, at.UTC(), want, err)
 		}
 	}
-	if at, err := endOf("", berlin); err != nil || !at.IsZero() {
+	if at, err := endOfDay("", berlin); err != nil || !at.IsZero() {
 		t.Errorf("empty day: %v (%v)", at, err)
 	}
-	if _, err := endOf("31.12.2026", berlin); err == nil {
+	if _, err := endOfDay("31.12.2026", berlin); err == nil {
 		t.Error("an invalid date is accepted")
 	}
 }

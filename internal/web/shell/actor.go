@@ -16,16 +16,16 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// Call returns an operation.Call by the visitor in the selected team, for an action that is not an API operation. It
+// NewCall returns an operation.NewCall by the visitor in the selected team, for an action that is not an API operation. It
 // checks the membership and the gates, but no limits, idempotency key or price. what names the action.
-func (s *Shell) Call(r *http.Request, what string) (operation.Call, error) {
+func (s *Shell) NewCall(r *http.Request, what string) (operation.Call, error) {
 	v := VisitorOf(r.Context())
 	if v == nil {
-		return operation.Call{}, apierr.Missing()
+		return operation.Call{}, apierr.ItemNotFound()
 	}
 	actor, err := s.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err == nil {
-		err = pipeline.Gates(actor)
+		err = pipeline.CheckGates(actor)
 	}
 	return operation.Call{Actor: actor, Operation: what, RequestID: uuid.NewString(), Now: s.DB.Now()}, err
 }
@@ -74,20 +74,21 @@ func SetRetryAfter(w http.ResponseWriter, err error) {
 // person cannot correct the error in the form, it writes the error response and returns false.
 func (s *Shell) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 	names map[string]string) (FormError, bool) {
-	told := apierr.FromError(err)
-	field, _ := told.Context["argument"].(string)
-	if told.IsServerError() || told.Code == apierr.NotFound && field == "" {
+	apiErr := apierr.FromError(err)
+	field, _ := apiErr.Context["argument"].(string)
+	if apiErr.IsServerError() || apiErr.Code == apierr.NotFound && field == "" {
 		s.ShowError(w, r, err)
 		return FormError{}, false
 	}
 	SetRetryAfter(w, err)
 	text := s.Detail(r, err)
-	if told.Code == apierr.NotFound && told.Detail == apierr.Missing().Detail { // not specific to forms
+	if apiErr.Code == apierr.NotFound && apiErr.Detail == apierr.ItemNotFound().Detail { // not specific to forms
 		text = s.T(r, "Something that you selected no longer exists. Reload the page and select again.")
 	}
 	if name := names[field]; name != "" {
 		text = strings.ReplaceAll(text, "The argument "+field, "The field “"+name+"”")
-		text = strings.ReplaceAll(text, "„"+field+"“", "„"+Text(s.Language(r), name)+"“") // German texts quote arguments
+		text = strings.ReplaceAll(text, "„"+field+"“", "„"+TranslateText(s.Language(r),
+			name)+"“") // German texts quote arguments
 	}
 	return FormError{text, field}, true
 }
@@ -96,7 +97,7 @@ func (s *Shell) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 // open teams has the item, it selects that team and redirects to the item. Otherwise it shows an error page. home
 // returns which of the given teams has the item, or an error if none has it.
 func (s *Shell) SwitchToTeamOf(
-	w http.ResponseWriter, r *http.Request, err error, home func(context.Context, []int64) (int64, error),
+	w http.ResponseWriter, r *http.Request, err error, findTeam func(context.Context, []int64) (int64, error),
 ) {
 	if !apierr.Is(err, apierr.NotFound) || r.Method != http.MethodGet {
 		s.ShowError(w, r, err)
@@ -113,7 +114,7 @@ func (s *Shell) SwitchToTeamOf(
 		s.NotFound(w, r)
 		return
 	}
-	team, err := home(r.Context(), ids)
+	team, err := findTeam(r.Context(), ids)
 	if err != nil {
 		s.ShowError(w, r, err)
 		return
@@ -125,7 +126,7 @@ func (s *Shell) SwitchToTeamOf(
 func PathID(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	return id, nil
 }

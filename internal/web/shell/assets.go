@@ -41,7 +41,7 @@ var assets = func() map[string]asset {
 			continue
 		}
 		out[name] = newAsset(name, bytes.Replace(mustRead("assets/text.js"), []byte("self.texts = {}"),
-			[]byte("self.texts = "+string(l.Scripts())), 1))
+			[]byte("self.texts = "+string(l.ScriptTextsJSON())), 1))
 	}
 	return out
 }()
@@ -82,7 +82,7 @@ func newAsset(file string, data []byte) asset {
 		kind = "font/woff2"
 	}
 	out := asset{name: strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind: kind, data: data}
-	if ext != ".woff2" && ext != ".webp" && len(data) >= leastCompressed { // fonts and pictures are already compressed
+	if ext != ".woff2" && ext != ".webp" && len(data) >= minCompressSize { // fonts and pictures are already compressed
 		out.compressed = sync.OnceValue(func() []byte { return compress(data) })
 	}
 	return out
@@ -107,8 +107,8 @@ func joinStyles(others map[string]asset) []byte {
 	return out.Bytes()
 }
 
-// served maps names in URLs to assets.
-var served = func() map[string]asset {
+// assetsByURLName maps names in URLs to assets.
+var assetsByURLName = func() map[string]asset {
 	out := map[string]asset{}
 	for _, a := range assets {
 		out[a.name] = a
@@ -149,7 +149,7 @@ func Icon(name string) (template.HTML, error) {
 
 // Asset serves the asset that the path value "name" names.
 func (s *Shell) Asset(w http.ResponseWriter, r *http.Request) {
-	file, ok := served[r.PathValue("name")]
+	file, ok := assetsByURLName[r.PathValue("name")]
 	if !ok {
 		s.NotFound(w, r)
 		return

@@ -21,7 +21,7 @@ func (s *Shell) Do(r *http.Request, tool string, args operation.Arguments) (pipe
 	}
 	v := VisitorOf(r.Context())
 	if v == nil {
-		return pipeline.Outcome{}, apierr.Missing()
+		return pipeline.Outcome{}, apierr.ItemNotFound()
 	}
 	actor, err := s.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // proxies lists the IP networks of trusted proxies.
 type proxies []netip.Prefix
 
-// readProxies parses IP networks such as 10.1.0.0/16, and single IP addresses.
-func readProxies(texts []string) (proxies, error) {
+// parseProxies parses IP networks such as 10.1.0.0/16, and single IP addresses.
+func parseProxies(texts []string) (proxies, error) {
 	var out proxies
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
@@ -46,8 +46,8 @@ func (p proxies) client(r *http.Request) string {
 		return host
 	}
 	addr = addr.Unmap().WithZone("")
-	told := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for _, text := range slices.Backward(told) {
+	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, text := range slices.Backward(forwarded) {
 		before, err := parseForwarded(strings.TrimSpace(text))
 		if err != nil || !p.contain(addr) {
 			break
@@ -61,9 +61,9 @@ func (p proxies) client(r *http.Request) string {
 	return network.String()
 }
 
-// untrusted records the last peer that forwarded a request but is not a trusted proxy. All clients behind such a proxy
+// untrustedProxy records the last peer that forwarded a request but is not a trusted proxy. All clients behind such a proxy
 // count as one client and share one limit on sign-in attempts.
-type untrusted struct {
+type untrustedProxy struct {
 	mu     sync.Mutex
 	peer   string
 	seen   time.Time
@@ -74,7 +74,7 @@ type untrusted struct {
 const warnEvery = time.Hour
 
 // note records a peer and reports whether a warning is due.
-func (u *untrusted) note(peer string, now time.Time) bool {
+func (u *untrustedProxy) note(peer string, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.peer, u.seen = peer, now
@@ -96,8 +96,8 @@ func (s *Shell) UntrustedProxy() string {
 	return s.untrusted.peer
 }
 
-// NoteForwarded logs a warning, at most once an hour, if an untrusted peer forwarded the request.
-func (s *Shell) NoteForwarded(r *http.Request) {
+// WarnUntrustedProxy logs a warning, at most once an hour, if an untrusted peer forwarded the request.
+func (s *Shell) WarnUntrustedProxy(r *http.Request) {
 	if len(r.Header["X-Forwarded-For"]) == 0 && len(r.Header["Forwarded"]) == 0 {
 		return
 	}

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// leastCompressed is the minimum size of data to compress, in bytes. Smaller data fit in one packet anyway.
-const leastCompressed = 1400
+// minCompressSize is the minimum size of data to compress, in bytes. Smaller data fit in one packet anyway.
+const minCompressSize = 1400
 
 // acceptsGzip reports whether a client accepts gzip (RFC 9110, section 12.5.3).
 func acceptsGzip(r *http.Request) bool {
@@ -50,7 +50,7 @@ func WriteHTML(w http.ResponseWriter, r *http.Request, status int, data []byte) 
 	w.Header().Add("Vary", "Accept-Language")
 	// The size of a compressed page must not reveal its content to the site that caused the request (BREACH).
 	crossSite := r.Header.Get("Sec-Fetch-Site") == "cross-site"
-	if len(data) < leastCompressed || crossSite {
+	if len(data) < minCompressSize || crossSite {
 		writeBody(w, r, status, data, nil)
 		return
 	}

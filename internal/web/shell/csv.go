@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Sheet writes a CSV file (RFC 4180) as the response.
-type Sheet struct{ csv *csv.Writer }
+// CSVWriter writes a CSV file (RFC 4180) as the response.
+type CSVWriter struct{ csv *csv.Writer }
 
-// NewSheet begins a CSV file with a file name and a header row of columns.
-func NewSheet(w http.ResponseWriter, name string, columns ...string) Sheet {
+// NewCSVWriter begins a CSV file with a file name and a header row of columns.
+func NewCSVWriter(w http.ResponseWriter, name string, columns ...string) CSVWriter {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	s := Sheet{csv.NewWriter(w)}
+	s := CSVWriter{csv.NewWriter(w)}
 	s.csv.UseCRLF = true
-	s.Row(columns...)
+	s.WriteRow(columns...)
 	return s
 }
 
-// Row writes one row. It prefixes text that spreadsheets would treat as a formula with an apostrophe.
-func (s Sheet) Row(cells ...string) {
+// WriteRow writes one row. It prefixes text that spreadsheets would treat as a formula with an apostrophe.
+func (s CSVWriter) WriteRow(cells ...string) {
 	for i, c := range cells {
 		if strings.IndexAny(c, "=+-@\t\r\n") == 0 && !isNumber(c) {
 			cells[i] = "'" + c
@@ -37,9 +37,9 @@ func isNumber(text string) bool {
 }
 
 // Flush sends the buffered rows.
-func (s Sheet) Flush() { s.csv.Flush() }
+func (s CSVWriter) Flush() { s.csv.Flush() }
 
 // Err returns the first write error, if any.
-func (s Sheet) Err() error {
+func (s CSVWriter) Err() error {
 	return s.csv.Error() //nolint:wrapcheck // it is the connection's error
 }

@@ -15,11 +15,11 @@ import (
 func TestCSVText(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	s := shell.NewSheet(w, "naïve.csv", "caption", "likes")
-	s.Row(`=HYPERLINK("https://evil.example")`, "-5")
-	s.Row("@harbour, \"fresh\"\nand hot", "12")
-	s.Row("a=b", "\t=1")
-	s.Row("\n@sum", "+1+1")
+	s := shell.NewCSVWriter(w, "naïve.csv", "caption", "likes")
+	s.WriteRow(`=HYPERLINK("https://evil.example")`, "-5")
+	s.WriteRow("@harbour, \"fresh\"\nand hot", "12")
+	s.WriteRow("a=b", "\t=1")
+	s.WriteRow("\n@sum", "+1+1")
 	s.Flush()
 	rows, err := csv.NewReader(strings.NewReader(w.Body.String())).ReadAll()
 	if err != nil || s.Err() != nil {

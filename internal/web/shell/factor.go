@@ -49,11 +49,11 @@ func (s *Shell) LacksFactor(ctx context.Context) bool {
 // lacksFactor reports whether a route is closed until the session has a second factor. The requirement OnlyOperators
 // closes only the operator's pages.
 func (s *Shell) lacksFactor(ctx context.Context, route Route) bool {
-	if route.OneFactor || !s.LacksFactor(ctx) {
+	if route.AllowsOneFactor || !s.LacksFactor(ctx) {
 		return false
 	}
 	v := VisitorOf(ctx)
-	return s.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.For == Operators
+	return s.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.Audience == Operators
 }
 
 // redirectToFactor redirects to the page on which the second factor is set up or used, and which later redirects back.
@@ -69,7 +69,7 @@ func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 		next = s.refererPath(r)
 		form := peekForm(r)
 		if SendsFiles(r) {
-			form, _ = withoutFiles(r, maxSavedForm) // an invalid form is not saved
+			form, _ = readFormWithoutFiles(r, maxSavedForm) // an invalid form is not saved
 		}
 		if back := route.back(r); back != "" && form != nil && len(form.Encode()) <= maxSavedForm {
 			s.SaveForm(r.Context(), back, form)

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-var forbiddenPage = ownPage("templates/forbidden.html")
+var forbiddenPage = shellPage("templates/forbidden.html")
 
 // audiencePermissions describes what each audience may do.
 var audiencePermissions = map[Audience]locale.Key{
@@ -69,17 +69,17 @@ func (s *Shell) Forbid(w http.ResponseWriter, r *http.Request, audience Audience
 // permissionText describes the permission that an audience has and which roles have it, or returns "".
 func permissionText(l *locale.Language, a Audience) string {
 	permission, ok := audiencePermissions[a]
-	having := rolesOf(a)
-	names := make([]string, len(having))
-	for i, role := range having {
+	roles := rolesOf(a)
+	names := make([]string, len(roles))
+	for i, role := range roles {
 		names[i] = l.T(roleNouns[role])
 	}
 	switch {
 	case !ok:
 		return ""
-	case len(having) == 0:
+	case len(roles) == 0:
 		return l.T("This needs permission to %s.", permission)
-	case len(having) == 1 && having[0] == access.Owner:
+	case len(roles) == 1 && roles[0] == access.Owner:
 		return l.T("This needs permission to %s, which %s has.", permission, names[0])
 	}
 	return l.T("This needs permission to %s, which %s have.", permission, l.And(names))

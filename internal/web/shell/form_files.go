@@ -79,13 +79,13 @@ func SkipFile(part *multipart.Part, fields url.Values) error {
 	return nil
 }
 
-// ReadKeptForm is like ReadLongForm, for a form to be saved until the person has signed in. It accepts forms with
+// ReadFormToSave is like ReadLongForm, for a form to be saved until the person has signed in. It accepts forms with
 // files, but omits the files, and all fields after longReadAhead bytes. SavedForm reports them as missing.
-func (s *Shell) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
+func (s *Shell) ReadFormToSave(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	if !SendsFiles(r) {
 		return s.ReadLongForm(w, r, limit)
 	}
-	form, err := withoutFiles(r, limit)
+	form, err := readFormWithoutFiles(r, limit)
 	if err != nil {
 		s.ShowMessage(w, r, http.StatusBadRequest, "Action not completed", formText)
 		return false
@@ -94,12 +94,12 @@ func (s *Shell) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64
 	return true
 }
 
-// withoutFiles returns the fields of a form with files, as described at ReadKeptForm.
-func withoutFiles(r *http.Request, limit int64) (url.Values, error) {
-	begun := &io.LimitedReader{R: r.Body, N: longReadAhead}
-	r.Body = bufferedBody{begun, r.Body}
+// readFormWithoutFiles returns the fields of a form with files, as described at ReadFormToSave.
+func readFormWithoutFiles(r *http.Request, limit int64) (url.Values, error) {
+	limited := &io.LimitedReader{R: r.Body, N: longReadAhead}
+	r.Body = bufferedBody{limited, r.Body}
 	form, err := ReadParts(r, limit, SkipFile)
-	if err != nil && begun.N > 0 {
+	if err != nil && limited.N > 0 {
 		return nil, err
 	}
 	if err != nil {

@@ -17,16 +17,16 @@ func funcs(l *locale.Language) template.FuncMap {
 		"t": l.T, "n": l.N, "th": l.H, "nh": l.NH, "role": func(r access.Role) string { return RoleName(l, r) },
 		"asset": assetPath, "textscript": func() string { return textScript(l) },
 		"bytes": l.Bytes, "limit": func(n int64) string { return l.Bytes(RoundLimit(n)) }, "type": typeName,
-		"network": NetworkName, "way": WayName,
-		"when": func(m *teamtime.Moment) template.HTML { return WhenIn(l, m) }, "count": l.Count,
+		"network": NetworkName, "way": ConnectMethodName,
+		"when": func(m *teamtime.Moment) template.HTML { return MomentHTML(l, m) }, "count": l.Count,
 		"daylist": l.DayList,
-		"state":   func(name any) (template.HTML, error) { return stateIn(l, name) }, "bundle": bundle, "lines": lines,
-		"time":   func(at time.Time) template.HTML { return TimeIn(l, at) },
-		"ago":    func(at, now time.Time) template.HTML { return AgoIn(l, at, now) },
-		"near":   func(at any, now time.Time) (template.HTML, error) { return nearIn(l, at, now) },
-		"moment": func(at time.Time) template.HTML { return TimeIn(l, at) }, "percent": l.Percent, "icon": Icon,
+		"state":   func(name any) (template.HTML, error) { return stateIn(l, name) }, "bundle": dict, "lines": lines,
+		"time":   func(at time.Time) template.HTML { return TimeHTML(l, at) },
+		"ago":    func(at, now time.Time) template.HTML { return RelativeTimeHTML(l, at, now) },
+		"near":   func(at any, now time.Time) (template.HTML, error) { return shortTimeHTML(l, at, now) },
+		"moment": func(at time.Time) template.HTML { return TimeHTML(l, at) }, "percent": l.Percent, "icon": Icon,
 		"appkind": func(k AppKind) string { return l.T(locale.Key(k)) }, "connectedapp": AppOf,
-		"logo": NetworkLogo, "initials": Initials, "change": func(n *int64) template.HTML { return ChangeIn(l, n) },
+		"logo": NetworkLogo, "initials": Initials, "change": func(n *int64) template.HTML { return ChangeHTML(l, n) },
 	}
 }
 
@@ -45,15 +45,15 @@ func NetworkName(platform string) string {
 	return platform
 }
 
-// wayNames has the display names of the sign-in methods of networks that have more than one, by platform and kind.
-var wayNames = map[string]string{
+// connectMethodNames has the display names of the sign-in methods of networks that have more than one, by platform and kind.
+var connectMethodNames = map[string]string{
 	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok",
 	"tiktok/business": "TikTok for Business", "linkedin/company": "LinkedIn for companies",
 }
 
-// WayName returns the display name of a network's sign-in method, or the network's name if it has only one.
-func WayName(platform, kind string) string {
-	if name, ok := wayNames[strings.TrimSuffix(platform, "_business")+"/"+kind]; ok {
+// ConnectMethodName returns the display name of a network's sign-in method, or the network's name if it has only one.
+func ConnectMethodName(platform, kind string) string {
+	if name, ok := connectMethodNames[strings.TrimSuffix(platform, "_business")+"/"+kind]; ok {
 		return name
 	}
 	return NetworkName(platform)
@@ -88,9 +88,9 @@ func typeName(kind string) string {
 	return kind
 }
 
-// WhenIn returns a moment as a time element in the zone of its field Team, such as "Sat 21 Nov 2026, 12:00". It returns
+// MomentHTML returns a moment as a time element in the zone of its field Team, such as "Sat 21 Nov 2026, 12:00". It returns
 // "" for nil.
-func WhenIn(l *locale.Language, m *teamtime.Moment) template.HTML {
+func MomentHTML(l *locale.Language, m *teamtime.Moment) template.HTML {
 	if m == nil {
 		return ""
 	}
@@ -98,17 +98,17 @@ func WhenIn(l *locale.Language, m *teamtime.Moment) template.HTML {
 	if err != nil {
 		return ""
 	}
-	return TimeIn(l, at)
+	return TimeHTML(l, at)
 }
 
-// TimeIn returns an instant as an HTML time element, in the instant's own time zone.
-func TimeIn(l *locale.Language, at time.Time) template.HTML {
+// TimeHTML returns an instant as an HTML time element, in the instant's own time zone.
+func TimeHTML(l *locale.Language, at time.Time) template.HTML {
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, locale.DateTime) + `</time>`
 	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
-// nearIn is like NearIn for a time.Time or a *teamtime.Moment.
-func nearIn(l *locale.Language, instant any, now time.Time) (template.HTML, error) {
+// shortTimeHTML is like ShortTimeHTML for a time.Time or a *teamtime.Moment.
+func shortTimeHTML(l *locale.Language, instant any, now time.Time) (template.HTML, error) {
 	at, ok := instant.(time.Time)
 	if m, isMoment := instant.(*teamtime.Moment); isMoment {
 		if m == nil {
@@ -121,11 +121,11 @@ func nearIn(l *locale.Language, instant any, now time.Time) (template.HTML, erro
 	} else if !ok {
 		return "", fmt.Errorf("near: instant has type %T, want a time", instant)
 	}
-	return NearIn(l, at, now), nil
+	return ShortTimeHTML(l, at, now), nil
 }
 
-// NearIn is like TimeIn, but omits the year if it is the current one.
-func NearIn(l *locale.Language, at, now time.Time) template.HTML {
+// ShortTimeHTML is like TimeHTML, but omits the year if it is the current one.
+func ShortTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
 	layout := locale.DateTime
 	if at.Year() == now.In(at.Location()).Year() {
 		layout = locale.ShortTime
@@ -134,9 +134,9 @@ func NearIn(l *locale.Language, at, now time.Time) template.HTML {
 	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
-// AgoIn returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time as its
+// RelativeTimeHTML returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time as its
 // title. Instants a week ago or earlier, and future ones, are shown as dates.
-func AgoIn(l *locale.Language, at, now time.Time) template.HTML {
+func RelativeTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
 	passed := now.Sub(at)
 	var text string
 	switch {
@@ -159,14 +159,14 @@ func AgoIn(l *locale.Language, at, now time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `" title="` + exact + `">` + text + `</time>`)
 }
 
-// When is WhenIn in English.
-func When(m *teamtime.Moment) template.HTML { return WhenIn(locale.English, m) }
+// When is MomentHTML in English.
+func When(m *teamtime.Moment) template.HTML { return MomentHTML(locale.English, m) }
 
-// Time is TimeIn in English.
-func Time(at time.Time) template.HTML { return TimeIn(locale.English, at) }
+// Time is TimeHTML in English.
+func Time(at time.Time) template.HTML { return TimeHTML(locale.English, at) }
 
-// ChangeIn formats the change of a count with its sign. It returns a dash for nil.
-func ChangeIn(l *locale.Language, n *int64) template.HTML {
+// ChangeHTML formats the change of a count with its sign. It returns a dash for nil.
+func ChangeHTML(l *locale.Language, n *int64) template.HTML {
 	switch {
 	case n == nil:
 		return "–"
@@ -233,8 +233,8 @@ func RoleName(l *locale.Language, r access.Role) string {
 	return string(r)
 }
 
-// bundle returns named values as a map, for a template that needs several: {{template "x" bundle "a" 1 "b" 2}}.
-func bundle(pairs ...any) (map[string]any, error) {
+// dict returns named values as a map, for a template that needs several: {{template "x" bundle "a" 1 "b" 2}}.
+func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("bundle: odd number of arguments: %d", len(pairs))
 	}

@@ -37,12 +37,13 @@ func TestAgo(t *testing.T) {
 		90 * time.Minute: "1 hour ago", 23 * time.Hour: "23 hours ago", 25 * time.Hour: "1 day ago",
 		6*24*time.Hour + 23*time.Hour: "6 days ago", 8 * 24 * time.Hour: "19 Nov 2026", -48 * time.Hour: "29 Nov 2026",
 	} {
-		if got := string(AgoIn(locale.English, now.Add(-passed), now)); !strings.Contains(got, ">"+want+"<") {
+		if got := string(RelativeTimeHTML(locale.English, now.Add(-passed), now)); !strings.Contains(got,
+			">"+want+"<") {
 			t.Errorf("%v: %s, want %s", passed, got, want)
 		}
 	}
 	const want = `<time datetime="2026-11-27T10:00:00Z" title="Fri 27 Nov 2026, 10:00 UTC">2 hours ago</time>`
-	if got := string(AgoIn(locale.English, now.Add(-2*time.Hour), now)); got != want {
+	if got := string(RelativeTimeHTML(locale.English, now.Add(-2*time.Hour), now)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

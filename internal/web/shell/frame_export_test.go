@@ -47,7 +47,7 @@ func TestLocalPathStaysLocal(t *testing.T) {
 
 func TestClient(t *testing.T) {
 	t.Parallel()
-	trusted, err := readProxies([]string{"127.0.0.0/8", "10.0.0.2"})
+	trusted, err := parseProxies([]string{"127.0.0.0/8", "10.0.0.2"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,18 +32,20 @@ func (s *Shell) KnownBrowser(r *http.Request) string {
 	return c.Value
 }
 
-// noteSignIn records a sign-in, and sets the cookie that makes the browser known for the person.
-func (s *Shell) noteSignIn(ctx context.Context, person int64, by Method) error {
+// recordSignIn records a sign-in, and sets the cookie that makes the browser known for the person.
+func (s *Shell) recordSignIn(ctx context.Context, person int64, by Method) error {
 	v := visitOf(ctx)
-	held, err := s.Teams.NoteSignIn(ctx,
-		team.SignedIn{Person: person, Method: string(by), Browser: v.knownBrowser, BrowserName: browserName(locale.English, v.browser)})
+	cookieValue, err := s.Teams.RecordSignIn(ctx,
+		team.SignInEvent{Person: person, Method: string(by), Browser: v.knownBrowser,
+			BrowserName: browserName(locale.English, v.browser)})
 	if err != nil {
 		return err
 	}
-	v.knownBrowser = held
+	v.knownBrowser = cookieValue
 	c := http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
-		Name: s.knownCookieName(), Value: held, Path: "/", MaxAge: int(knownbrowser.Life / time.Second), HttpOnly: true,
-		Secure: strings.HasPrefix(s.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
+		Name: s.knownCookieName(), Value: cookieValue, Path: "/", MaxAge: int(knownbrowser.Life / time.Second),
+		HttpOnly: true,
+		Secure:   strings.HasPrefix(s.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
 	}
 	v.header.Add("Set-Cookie", c.String())
 	return nil

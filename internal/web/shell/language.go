@@ -22,17 +22,17 @@ func (s *Shell) T(r *http.Request, text locale.Key, args ...any) string {
 	return s.Language(r).T(text, args...)
 }
 
-// Texts translates the notes of an operation. Notes without a translation stay in English.
-func Texts(l *locale.Language, notes []string) []string {
+// TranslateNotes translates the notes of an operation. Notes without a translation stay in English.
+func TranslateNotes(l *locale.Language, notes []string) []string {
 	out := make([]string, len(notes))
 	for i, note := range notes {
-		out[i] = Text(l, note)
+		out[i] = TranslateText(l, note)
 	}
 	return out
 }
 
-// Text translates a text of an operation. A text without a translation stays in English.
-func Text(l *locale.Language, text string) string {
+// TranslateText translates a text of an operation. A text without a translation stays in English.
+func TranslateText(l *locale.Language, text string) string {
 	if l.IsEnglish() || !l.Has(locale.Key(text)) {
 		return text
 	}

@@ -14,7 +14,8 @@ type LogPager struct {
 // LogPagerOf returns the pager of a page that shows a number of events, or nil if it shows none. before is 0 on the
 // first page. next is the ID of the page's last event, or 0 on the last page. path returns the path of the page with
 // the events before an ID.
-func LogPagerOf(l *locale.Language, place auditlog.Place, shown int, before, next int64, path func(before int64) string) *LogPager {
+func LogPagerOf(l *locale.Language, place auditlog.PagePosition, shown int, before, next int64,
+	path func(before int64) string) *LogPager {
 	if shown == 0 {
 		return nil
 	}

@@ -47,8 +47,8 @@ var (
 	helpItem      = navItem{Name: "Help", Icon: "question-line", Sections: []string{"docs"}, Page: "/docs/app"}
 )
 
-// more returns the entries of the More menu that the visitor may open.
-func (v *Visitor) more() []navItem {
+// moreMenu returns the entries of the More menu that the visitor may open.
+func (v *Visitor) moreMenu() []navItem {
 	var out []navItem
 	if v.Is(Writers) {
 		out = append(out, approvalsItem)
@@ -72,30 +72,30 @@ var helpParts = map[string]string{
 
 // More returns the other entries of the navigation. The last entry leads to the part of the help about the page.
 func (p page) More() []navItem {
-	out := p.Visitor.more()
+	out := p.Visitor.moreMenu()
 	if part, ok := helpParts[p.Section]; ok {
 		out[len(out)-1].Page += "#" + part
 	}
 	return out
 }
 
-// Elsewhere returns the entries of the navigation that the "not found" page offers.
-func (p page) Elsewhere() []navItem {
+// NotFoundLinks returns the entries of the navigation that the "not found" page offers.
+func (p page) NotFoundLinks() []navItem {
 	if p.Visitor.Team.ID == 0 || p.Visitor.Team.Closed {
 		return []navItem{mainItems[0]}
 	}
 	return slices.Concat(mainItems, moreItems[:2])
 }
 
-// Creates reports whether the visitor may create posts in the selected team.
-func (p page) Creates() bool {
+// CanCreatePosts reports whether the visitor may create posts in the selected team.
+func (p page) CanCreatePosts() bool {
 	return p.Visitor.Team.ID > 0 && !p.Visitor.Team.Closed && p.Visitor.Is(Writers)
 }
 
-// SamePlace returns the path of the page to show after the visitor has selected another team: the start of the current
+// TeamSwitchPath returns the path of the page to show after the visitor has selected another team: the start of the current
 // section, because a single item belongs to the previous team.
-func (p page) SamePlace() string {
-	for _, item := range slices.Concat(mainItems, p.Visitor.more()) {
+func (p page) TeamSwitchPath() string {
+	for _, item := range slices.Concat(mainItems, p.Visitor.moreMenu()) {
 		if item.Has(p.Section) {
 			return item.Path()
 		}
@@ -152,14 +152,14 @@ func NetworkLogo(platform string) (template.HTML, error) {
 	return `<span class="net ` + template.HTML(platform) + `" aria-hidden="true">` + icon + `</span>`, err //nolint:gosec // a map key
 }
 
-// Place is a page of the app that the search finds.
-type Place struct {
+// PageLink is a page of the app that the search finds.
+type PageLink struct {
 	Name, Icon, Path string
 	Group            locale.Key
 }
 
-// newPlaces lists the pages on which something is created.
-var newPlaces = []struct {
+// createLinks lists the pages on which something is created.
+var createLinks = []struct {
 	Name       locale.Key
 	Icon, Path string
 	For        Audience
@@ -171,21 +171,21 @@ var newPlaces = []struct {
 	{"New brand voice", "quill-pen-line", "/voices/new", Writers},
 }
 
-// Places returns the pages that the visitor may open: those in newPlaces, the navigation, and the settings.
-func (s *Shell) Places(r *http.Request) []Place {
+// PageLinks returns the pages that the visitor may open: those in createLinks, the navigation, and the settings.
+func (s *Shell) PageLinks(r *http.Request) []PageLink {
 	v, l := VisitorOf(r.Context()), s.Language(r)
-	var out []Place
-	for _, one := range newPlaces {
+	var out []PageLink
+	for _, one := range createLinks {
 		if v.Is(one.For) && v.Team.ID > 0 && !v.Team.Closed {
-			out = append(out, Place{l.T(one.Name), one.Icon, one.Path, "Create"})
+			out = append(out, PageLink{l.T(one.Name), one.Icon, one.Path, "Create"})
 		}
 	}
-	for _, item := range slices.Concat(mainItems, v.more()) {
-		out = append(out, Place{l.T(item.Name), item.Icon, item.Path(), "Go to"})
+	for _, item := range slices.Concat(mainItems, v.moreMenu()) {
+		out = append(out, PageLink{l.T(item.Name), item.Icon, item.Path(), "Go to"})
 	}
 	for _, group := range s.menuOf(r, v, "Settings", settingsGroups).Groups {
 		for _, item := range group.Items {
-			out = append(out, Place{l.T(item.Name), item.Icon, item.Path, "Settings"})
+			out = append(out, PageLink{l.T(item.Name), item.Icon, item.Path, "Settings"})
 		}
 	}
 	return out

@@ -27,9 +27,9 @@ func NewNotes(formats ...locale.Key) *Notes {
 	})}
 }
 
-// In translates notes. Those without a translation stay in English.
-func (n *Notes) In(l *locale.Language, notes []string) []string {
-	out := Texts(l, notes)
+// Translate translates notes. Those without a translation stay in English.
+func (n *Notes) Translate(l *locale.Language, notes []string) []string {
+	out := TranslateNotes(l, notes)
 	if l == locale.English {
 		return out
 	}
@@ -72,7 +72,7 @@ func noteValue(l *locale.Language, value string) any {
 		if strings.Contains(part, " ") {
 			return value
 		}
-		parts[i] = Text(l, NetworkName(part))
+		parts[i] = TranslateText(l, NetworkName(part))
 	}
 	return l.And(parts)
 }

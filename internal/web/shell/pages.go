@@ -23,21 +23,21 @@ var files embed.FS
 
 // page has the data of the layout, and of the page in it (Body).
 type page struct {
-	Lang    *locale.Language
-	Title   string
-	Visitor *Visitor  // nil if not signed in
-	Section string    // first segment of the path
-	Said    string    // confirmation of the last submission; may be empty
-	Once    string    // value of the field "once" in the page's forms
-	Told    bool      // whether notifications are enabled
-	Unread  int       // number of unread notifications
-	Waiting int       // number of posts that wait for the client's approval
-	Menu    *sideMenu // nil if the page has none
-	Missing bool      // whether the requested page was not found
-	Now     time.Time // current time, for relative times
-	Body    any
-	Scheme  string // chosen color scheme; "" for the system's
-	Stable  bool   // whether the page is the same for all signed-out visitors until the program changes
+	Lang             *locale.Language
+	Title            string
+	Visitor          *Visitor  // nil if not signed in
+	Section          string    // first segment of the path
+	Flash            string    // confirmation of the last submission; may be empty
+	Once             string    // value of the field "once" in the page's forms
+	HasNotifications bool      // whether notifications are enabled
+	Unread           int       // number of unread notifications
+	Waiting          int       // number of posts that wait for the client's approval
+	Menu             *sideMenu // nil if the page has none
+	Missing          bool      // whether the requested page was not found
+	Now              time.Time // current time, for relative times
+	Body             any
+	Scheme           string // chosen color scheme; "" for the system's
+	Stable           bool   // whether the page is the same for all signed-out visitors until the program changes
 }
 
 // IsForGuests reports whether a signed-out visitor opens the page through an approval link or a link to a shared
@@ -61,8 +61,8 @@ var layout = perLanguage(func(l *locale.Language) *template.Template {
 		ParseFS(files, "templates/layout.html", "templates/parts.html"))
 })
 
-// ownPage returns a page of this package by the path of its template.
-func ownPage(file string) Page {
+// shellPage returns a page of this package by the path of its template.
+func shellPage(file string) Page {
 	return perLanguage(func(l *locale.Language) *template.Template {
 		return template.Must(template.Must(layout(l).Clone()).ParseFS(files, file))
 	})
@@ -79,14 +79,14 @@ type Pages map[string]Page
 // "main". Files whose names begin with an underscore define blocks for all of the package's pages. funcs are template
 // functions, and bound returns those that depend on the language. An invalid page panics on first use, which a test
 // triggers.
-func Parse(files fs.FS, funcs template.FuncMap, bound ...func(*locale.Language) template.FuncMap) Pages {
+func Parse(files fs.FS, funcs template.FuncMap, langFuncs ...func(*locale.Language) template.FuncMap) Pages {
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		panic(err)
 	}
 	shared := perLanguage(func(l *locale.Language) *template.Template {
 		t := template.Must(layout(l).Clone()).Funcs(funcs)
-		for _, more := range bound {
+		for _, more := range langFuncs {
 			t.Funcs(more(l))
 		}
 		for _, name := range names {
@@ -104,16 +104,16 @@ func Parse(files fs.FS, funcs template.FuncMap, bound ...func(*locale.Language) 
 			})
 		}
 	}
-	registered = append(registered, out)
+	registeredPages = append(registeredPages, out)
 	return out
 }
 
-// registered has all pages of the program. Parse adds them during initialization.
-var registered []Pages
+// registeredPages has all pages of the program. Parse adds them during initialization.
+var registeredPages []Pages
 
 // EachPage iterates over all pages that Parse has returned, for a test that all can be parsed.
 func EachPage(yield func(name string, page Page) bool) {
-	for _, pages := range registered {
+	for _, pages := range registeredPages {
 		for name, page := range pages {
 			if !yield(name, page) {
 				return
@@ -123,8 +123,8 @@ func EachPage(yield func(name string, page Page) bool) {
 }
 
 var (
-	switchPage  = ownPage("templates/turn.html")
-	messagePage = ownPage("templates/notice.html")
+	switchPage  = shellPage("templates/turn.html")
+	messagePage = shellPage("templates/notice.html")
 )
 
 // ShowMessage writes a page with a title and a text as the response.
@@ -172,9 +172,9 @@ func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, show Pa
 	p.Scheme = appearance(r)
 	if p.Visitor != nil {
 		if status < http.StatusBadRequest && !fromScript(r) {
-			p.Said = s.sessions.manager.PopString(r.Context(), flashKey)
+			p.Flash = s.sessions.manager.PopString(r.Context(), flashKey)
 		}
-		p.Told, p.Unread = s.Unread != nil, s.unread(r, p.Visitor.ID)
+		p.HasNotifications, p.Unread = s.Unread != nil, s.unread(r, p.Visitor.ID)
 		p.Waiting = s.awaitingApproval(r, p.Visitor)
 	}
 	var out bytes.Buffer

@@ -26,8 +26,8 @@ func addTeamField(page []byte, v *Visitor) []byte {
 	return formTag.ReplaceAllFunc(page, func(tag []byte) []byte { return slices.Concat(tag, field) })
 }
 
-// inTeam reports whether routes for the audience depend on the selected team.
-func (a Audience) inTeam() bool { return a != Anyone && a != People && a != Operators }
+// needsTeam reports whether routes for the audience depend on the selected team.
+func (a Audience) needsTeam() bool { return a != Anyone && a != People && a != Operators }
 
 // longestForm is larger than any form without files, in bytes.
 const longestForm = 4 << 20
@@ -57,8 +57,8 @@ func peekForm(r *http.Request) url.Values {
 // WrongTeam reports whether a form was shown for a team other than the selected one. It returns false for a form
 // without TeamField.
 func WrongTeam(r *http.Request, form url.Values) bool {
-	v, told := VisitorOf(r.Context()), form.Get(TeamField)
-	return v != nil && told != "" && told != strconv.FormatInt(v.Team.ID, 10)
+	v, formTeam := VisitorOf(r.Context()), form.Get(TeamField)
+	return v != nil && formTeam != "" && formTeam != strconv.FormatInt(v.Team.ID, 10)
 }
 
 // RejectWrongTeam responds to a form of another team, which a person can send after switching teams in another tab. It
@@ -67,19 +67,19 @@ func WrongTeam(r *http.Request, form url.Values) bool {
 func (s *Shell) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
 	v := VisitorOf(r.Context())
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)
-	meant := TeamOrFirst(v.Account, id)
-	switch there := err == nil && meant.ID == id; {
-	case fromScript(r) || !there && page == "":
+	formTeam := TeamOrFirst(v.Account, id)
+	switch isMember := err == nil && formTeam.ID == id; {
+	case fromScript(r) || !isMember && page == "":
 		s.ShowMessage(w, r, http.StatusConflict, "Action not completed",
 			"This form belongs to a different team than the one you have selected. Nothing was changed.")
 		return
-	case !there:
+	case !isMember:
 		s.Flash(r, "You no longer belong to the team of this form. The selected team is %s. Nothing was saved yet.",
 			v.Team.Name)
 	default:
 		s.SetTeam(r.Context(), id)
 		s.Flash(r, "You had switched to the team %s in this browser. This form belongs to %s, so that team is "+
-			"selected again. Nothing was saved yet.", v.Team.Name, meant.Name)
+			"selected again. Nothing was saved yet.", v.Team.Name, formTeam.Name)
 	}
 	if page != "" {
 		s.Put(r.Context(), savedFormKey, []byte(page+"\n"+form.Encode()))

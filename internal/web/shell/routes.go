@@ -30,26 +30,26 @@ const (
 
 // Route is a route of the app and its audience.
 type Route struct {
-	Pattern string // pattern for http.ServeMux
-	For     Audience
-	Do      http.HandlerFunc
+	Pattern  string // pattern for http.ServeMux
+	Audience Audience
+	Handler  http.HandlerFunc
 	// RestoresForm is true if the page of this route's form calls SavedForm to restore a form that was sent after the
 	// session ended or the person switched teams.
 	RestoresForm bool
 	// Page is the path of the page with this route's form; empty if it is the route's own path. Names in braces are
 	// those of Pattern. If a GET route needs a recent sign-in, the visitor continues on that page afterwards.
 	Page string
-	// OneFactor is true if the route is open to visitors who still need a second factor, such as for sign-in, sign-out
+	// AllowsOneFactor is true if the route is open to visitors who still need a second factor, such as for sign-in, sign-out
 	// and the visitor's account.
-	OneFactor bool
-	// Recent is true if the route requires an authentication within the last 15 minutes. Shell.StepUp requests it.
-	Recent bool
-	// Urgent is true if the route is served without a slot, even on a full node, and without a timeout, because it is
+	AllowsOneFactor bool
+	// RequiresRecentAuth is true if the route requires an authentication within the last 15 minutes. Shell.StepUp requests it.
+	RequiresRecentAuth bool
+	// SkipsSlot is true if the route is served without a slot, even on a full node, and without a timeout, because it is
 	// cheap, ends something, has its own limit, or sends a file.
-	Urgent bool
-	// Files is true if the route's form may contain files. Its handler calls EnterUploads and, if it needs a page slot,
+	SkipsSlot bool
+	// AcceptsFiles is true if the route's form may contain files. Its handler calls EnterUploads and, if it needs a page slot,
 	// takes the slot after it has read the form.
-	Files bool
+	AcceptsFiles bool
 }
 
 // back returns the path of the page that can restore a submitted form, or "" if none can.
@@ -78,42 +78,42 @@ func (route Route) page(r *http.Request) string {
 func (s *Shell) Mount(mux *http.ServeMux, routes ...Route) {
 	for _, r := range routes {
 		mux.HandleFunc(r.Pattern, s.guard(r))
-		s.known.HandleFunc(r.Pattern, r.Do)
+		s.routeMux.HandleFunc(r.Pattern, r.Handler)
 		s.routes[r.Pattern] = r
 	}
 }
 
 func (s *Shell) guard(route Route) http.HandlerFunc {
-	if route.For == Anyone {
+	if route.Audience == Anyone {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if s.lacksFactor(r.Context(), route) {
 				s.redirectToFactor(w, r, route)
 				return
 			}
-			route.Do(w, r)
+			route.Handler(w, r)
 		}
 	}
 	return s.requireSignIn(route.back, func(w http.ResponseWriter, r *http.Request) {
 		v := VisitorOf(r.Context())
-		if s.lacksFactor(r.Context(), route) && (route.For != Operators || v.Operator) {
+		if s.lacksFactor(r.Context(), route) && (route.Audience != Operators || v.Operator) {
 			s.redirectToFactor(w, r, route)
 			return
 		}
-		if route.For.inTeam() {
+		if route.Audience.needsTeam() {
 			if form := peekForm(r); WrongTeam(r, form) {
 				s.RejectWrongTeam(w, r, form, route.back(r))
 				return
 			}
 		}
 		switch {
-		case v.Is(route.For) && route.Recent && !s.RecentlyAuthenticated(r.Context()):
+		case v.Is(route.Audience) && route.RequiresRecentAuth && !s.RecentlyAuthenticated(r.Context()):
 			s.stepUp(w, r, route)
-		case v.Is(route.For):
-			route.Do(w, r)
-		case route.For == Operators:
+		case v.Is(route.Audience):
+			route.Handler(w, r)
+		case route.Audience == Operators:
 			s.NotFound(w, r)
 		default:
-			s.Forbid(w, r, route.For)
+			s.Forbid(w, r, route.Audience)
 		}
 	})
 }

@@ -104,7 +104,7 @@ func (s *Shell) sessionAccount(r *http.Request) (team.Account, error) {
 	ctx, m := r.Context(), s.sessions.manager
 	person := m.GetInt64(ctx, personKey)
 	if person == 0 {
-		return team.Account{}, apierr.Missing()
+		return team.Account{}, apierr.ItemNotFound()
 	}
 	account, err := s.Teams.Account(ctx, person)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Shell) sessionAccount(r *http.Request) (team.Account, error) {
 		if err := m.Destroy(ctx); err != nil {
 			return account, fmt.Errorf("ending a session: %w", err)
 		}
-		return account, apierr.Missing()
+		return account, apierr.ItemNotFound()
 	}
 	// Do not renew the token in a subresource request: the new cookie could be lost.
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" {
@@ -125,7 +125,7 @@ func (s *Shell) sessionAccount(r *http.Request) (team.Account, error) {
 
 // renewIfRightsChanged issues a new session token if the person's rights have changed.
 func (s *Shell) renewIfRightsChanged(ctx context.Context, a team.Account) error {
-	m, rights := s.sessions.manager, rightsOf(a)
+	m, rights := s.sessions.manager, rightsDigest(a)
 	if m.GetString(ctx, rightsKey) == rights {
 		return nil
 	}
@@ -136,8 +136,8 @@ func (s *Shell) renewIfRightsChanged(ctx context.Context, a team.Account) error 
 	return nil
 }
 
-// rightsOf returns a digest of a person's rights: the roles in teams, and whether the person is an operator.
-func rightsOf(a team.Account) string {
+// rightsDigest returns a digest of a person's rights: the roles in teams, and whether the person is an operator.
+func rightsDigest(a team.Account) string {
 	rights := make([]string, len(a.Teams))
 	for i, t := range a.Teams {
 		rights[i] = fmt.Sprintf("%d %s", t.ID, t.Role)
@@ -315,7 +315,7 @@ func (s *Shell) SignIn(ctx context.Context, person team.Person, proof Proof) err
 	if err := m.RenewToken(ctx); err != nil {
 		return fmt.Errorf("signing in: %w", err)
 	}
-	if err := s.noteSignIn(ctx, person.ID, proof.By); err != nil {
+	if err := s.recordSignIn(ctx, person.ID, proof.By); err != nil {
 		return err
 	}
 	m.Put(ctx, personKey, person.ID)
@@ -323,7 +323,7 @@ func (s *Shell) SignIn(ctx context.Context, person team.Person, proof Proof) err
 	m.Put(ctx, authenticatedKey, db.Micros(proof.At))
 	m.Put(ctx, methodKey, string(proof.By))
 	m.Put(ctx, epochKey, person.Epoch)
-	m.Put(ctx, rightsKey, rightsOf(account))
+	m.Put(ctx, rightsKey, rightsDigest(account))
 	return nil
 }
 

@@ -47,19 +47,19 @@ type Options struct {
 type Shell struct {
 	Options
 
-	proxies   proxies
-	untrusted untrusted
-	sessions  *sessions
-	long      chan struct{}        // has one value per long form in memory
-	longBy    *loadshed.KeyLimiter // limits long forms per IP network of clients
-	uploads   *loadshed.KeyLimiter // limits requests with files per person
-	known     *http.ServeMux       // has all mounted routes, for lookups
-	routes    map[string]Route     // mounted routes by pattern
+	proxies         proxies
+	untrusted       untrustedProxy
+	sessions        *sessions
+	longFormSlots   chan struct{}        // has one value per long form in memory
+	longFormLimiter *loadshed.KeyLimiter // limits long forms per IP network of clients
+	uploads         *loadshed.KeyLimiter // limits requests with files per person
+	routeMux        *http.ServeMux       // has all mounted routes, for lookups
+	routes          map[string]Route     // mounted routes by pattern
 }
 
 // New returns a Shell. It returns an error if a trusted proxy is not an IP network or address.
 func New(o Options) (*Shell, error) {
-	trusted, err := readProxies(o.TrustedProxies)
+	trusted, err := parseProxies(o.TrustedProxies)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,9 @@ func New(o Options) (*Shell, error) {
 		o.IsReachable = func() bool { return false }
 	}
 	s := &Shell{
-		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: loadshed.NewKeyLimiter(longPerNetwork),
-		uploads: loadshed.NewKeyLimiter(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
+		Options: o, proxies: trusted, longFormSlots: make(chan struct{}, longForms),
+		longFormLimiter: loadshed.NewKeyLimiter(longPerNetwork),
+		uploads:         loadshed.NewKeyLimiter(uploadsPerPerson), routeMux: http.NewServeMux(), routes: map[string]Route{},
 	}
 	s.sessions = newSessions(o, s.ServerError)
 	return s, nil
@@ -141,7 +142,7 @@ func (s *Shell) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 		return // the client has disconnected
 	}
 	if err := s.AsUnavailable(r, err); apierr.Is(err, apierr.Unavailable) {
-		s.unavailable(w, r, err)
+		s.showUnavailable(w, r, err)
 		return
 	}
 	s.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "route", r.Pattern, "error", err)
@@ -151,8 +152,8 @@ func (s *Shell) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 
 // ShowError writes the page for an error of a service. For missing and for inaccessible items, it is the same page.
 func (s *Shell) ShowError(w http.ResponseWriter, r *http.Request, err error) {
-	told := apierr.FromError(err)
-	switch told.Code {
+	apiErr := apierr.FromError(err)
+	switch apiErr.Code {
 	case apierr.NotFound:
 		s.NotFound(w, r)
 	case apierr.Internal, apierr.Unavailable:

@@ -65,14 +65,14 @@ func (s *Shell) EndSession(ctx context.Context, id string) error {
 			return fmt.Errorf("ending a session: %w", err)
 		}
 		if n == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return nil
 	})
 }
 
-// Forget deletes the stored sessions of a person, after Teams has ended them by a new epoch.
-func (s *Shell) Forget(ctx context.Context, person int64) error {
+// DeleteSessions deletes the stored sessions of a person, after Teams has ended them by a new epoch.
+func (s *Shell) DeleteSessions(ctx context.Context, person int64) error {
 	return s.sessions.store.write(ctx, "web.end_sessions", `DELETE FROM sessions WHERE person_id = ?`, person)
 }
 

@@ -29,12 +29,12 @@ const (
 )
 
 // LimitConcurrency wraps a handler so that every request occupies a page slot of the node until it is served, except
-// for urgent routes and forms with files. See EnterUploads for forms with files.
+// for urgent routes and forms with files. See AcquireUploadRequest for forms with files.
 func (s *Shell) LimitConcurrency(next http.Handler) http.Handler {
 	slotted := s.WithSlot(next, s.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, pattern := s.known.Handler(r)
-		if route := s.routes[pattern]; route.Urgent || route.Files && SendsFiles(r) {
+		_, pattern := s.routeMux.Handler(r)
+		if route := s.routes[pattern]; route.SkipsSlot || route.AcceptsFiles && SendsFiles(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -53,49 +53,49 @@ func (s *Shell) WithSlot(next http.Handler, reject func(http.ResponseWriter, *ht
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			var long bool
-			if r.Body, long = readAheadOf(r.Body, formReadAhead); long {
+			if r.Body, long = readAhead(r.Body, formReadAhead); long {
 				// A slow sender must not hold a page slot.
-				leave, ok := s.EnterLongForm(r)
+				release, ok := s.AcquireLongForm(r)
 				if !ok {
 					reject(w, r, apierr.AtCapacity(loadshed.RetryAfter()))
 					return
 				}
-				defer leave()
-				r.Body, _ = readAheadOf(r.Body, longReadAhead)
+				defer release()
+				r.Body, _ = readAhead(r.Body, longReadAhead)
 			}
 		}
-		s.within(s.Limiters.Pages, bounded, reject, w, r)
+		s.serveWithSlot(s.Limiters.Pages, bounded, reject, w, r)
 	})
 }
 
-// EnterLongForm counts a long form in memory until the returned function is called. It returns false if the client's
+// AcquireLongForm counts a long form in memory until the returned function is called. It returns false if the client's
 // network or the node has too many.
-func (s *Shell) EnterLongForm(r *http.Request) (func(), bool) {
+func (s *Shell) AcquireLongForm(r *http.Request) (func(), bool) {
 	network := loadshed.NetworkPrefix(s.Client(r))
-	if !s.longBy.TryAcquire(network) {
+	if !s.longFormLimiter.TryAcquire(network) {
 		return nil, false
 	}
 	select {
-	case s.long <- struct{}{}:
+	case s.longFormSlots <- struct{}{}:
 		return func() {
-			<-s.long
-			s.longBy.Release(network)
+			<-s.longFormSlots
+			s.longFormLimiter.Release(network)
 		}, true
 	default:
-		s.longBy.Release(network)
+		s.longFormLimiter.Release(network)
 		return nil, false
 	}
 }
 
 var errManyUploads = apierr.Newf(apierr.RateLimited,
 	"You already have %d uploads in progress. Wait until one has finished, then send this one.", uploadsPerPerson).
-	With("scope", "uploads_under_way").After(uploadsRetryAfter)
+	With("scope", "uploads_under_way").WithRetryAfter(uploadsRetryAfter)
 
-// EnterUploads counts a request with files toward the visitor's limit until the returned function is called. It returns
+// AcquireUploadRequest counts a request with files toward the visitor's limit until the returned function is called. It returns
 // a rate_limited error if the visitor has too many such requests. The request itself occupies no slot. Each of its
-// files occupies one, taken with EnterUpload, until it has arrived or is rejected: a form that stalls between files
+// files occupies one, taken with AcquireUploadSlot, until it has arrived or is rejected: a form that stalls between files
 // occupies none.
-func (s *Shell) EnterUploads(r *http.Request) (func(), error) {
+func (s *Shell) AcquireUploadRequest(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
 	if !s.uploads.TryAcquire(person) {
 		return nil, errManyUploads
@@ -103,14 +103,14 @@ func (s *Shell) EnterUploads(r *http.Request) (func(), error) {
 	return func() { s.uploads.Release(person) }, nil
 }
 
-// EnterUpload takes an upload slot for a file and returns the function that releases it. It returns a
+// AcquireUploadSlot takes an upload slot for a file and returns the function that releases it. It returns a
 // service_unavailable error if the node has no free upload slot.
-func (s *Shell) EnterUpload(r *http.Request) (func(), error) {
-	err := s.Enter(r, s.Limiters.Uploads)
+func (s *Shell) AcquireUploadSlot(r *http.Request) (func(), error) {
+	err := s.AcquireSlot(r, s.Limiters.Uploads)
 	if apierr.Is(err, apierr.Unavailable) {
 		err = apierr.New(apierr.Unavailable,
 			"The server is receiving as many files as it can. Nothing was stored. Send this one again in a moment.").
-			With("reason", apierr.Busy).After(loadshed.RetryAfter())
+			With("reason", apierr.Busy).WithRetryAfter(loadshed.RetryAfter())
 	}
 	if err != nil {
 		return nil, err
@@ -118,12 +118,12 @@ func (s *Shell) EnterUpload(r *http.Request) (func(), error) {
 	return s.Limiters.Uploads.Release, nil
 }
 
-// within runs a handler while holding a slot of a limiter, or reject if there is no free slot.
-func (s *Shell) within(
+// serveWithSlot runs a handler while holding a slot of a limiter, or reject if there is no free slot.
+func (s *Shell) serveWithSlot(
 	limiter *loadshed.Limiter, next http.Handler, reject func(http.ResponseWriter, *http.Request, error),
 	w http.ResponseWriter, r *http.Request,
 ) {
-	if err := s.Enter(r, limiter); err != nil {
+	if err := s.AcquireSlot(r, limiter); err != nil {
 		reject(w, r, err)
 		return
 	}
@@ -137,30 +137,30 @@ type bufferedBody struct {
 	io.Closer
 }
 
-// readAheadOf reads up to limit bytes of a body in advance, so that a slow sender occupies no slot. It returns a reader
+// readAhead reads up to limit bytes of a body in advance, so that a slow sender occupies no slot. It returns a reader
 // of the whole body, and whether there may be bytes beyond the limit.
-func readAheadOf(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
+func readAhead(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
 	var begun bytes.Buffer
 	_, err := io.CopyN(&begun, body, limit)
 	rest := io.Reader(body)
 	if err != nil {
-		rest = failing{err}
+		rest = errReader{err}
 	}
 	return bufferedBody{io.MultiReader(&begun, rest), body}, err == nil
 }
 
-// failing is a reader that always returns an error.
-type failing struct{ err error }
+// errReader is a reader that always returns an error.
+type errReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
 // ClientGone reports whether the client disconnected. It returns false for a request that timed out, which needs a
 // response.
 func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
-// Enter takes a slot of a limiter, to be freed with limiter.Release. If no slot is free, it returns
+// AcquireSlot takes a slot of a limiter, to be freed with limiter.Release. If no slot is free, it returns
 // service_unavailable.
-func (*Shell) Enter(r *http.Request, limiter *loadshed.Limiter) error {
+func (*Shell) AcquireSlot(r *http.Request, limiter *loadshed.Limiter) error {
 	err := limiter.Acquire(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
 		return apierr.AtCapacity(loadshed.RetryAfter())
@@ -182,20 +182,20 @@ func (s *Shell) AsUnavailable(r *http.Request, err error) error {
 	return apierr.Unreachable(err)
 }
 
-// unavailable writes an error page that asks the person to try again later.
-func (s *Shell) unavailable(w http.ResponseWriter, r *http.Request, err error) {
-	told := apierr.FromError(err)
+// showUnavailable writes an error page that asks the person to try again later.
+func (s *Shell) showUnavailable(w http.ResponseWriter, r *http.Request, err error) {
+	apiErr := apierr.FromError(err)
 	text := s.T(r, overloadedText(r))
-	if told.Context["reason"] == apierr.DiskFull {
+	if apiErr.Context["reason"] == apierr.DiskFull {
 		text = s.Detail(r, err)
-	} else if told.Err != nil {
+	} else if apiErr.Err != nil {
 		s.Log.WarnContext(r.Context(), "a page is temporarily unavailable", "method", r.Method, "route", r.Pattern,
 			"error",
 			err)
 		text = s.T(r, "The service cannot reach its database. Try again in a moment. If you submitted a form, first check "+
 			"whether it took effect.")
 	}
-	SetRetryAfter(w, told)
+	SetRetryAfter(w, apiErr)
 	s.ShowText(w, r, http.StatusServiceUnavailable, "Service busy", text)
 }
 

@@ -30,8 +30,9 @@ func bare(t *testing.T) *Shell {
 		t.Fatal(err)
 	}
 	nothing := func(http.ResponseWriter, *http.Request) {}
-	s.Mount(http.NewServeMux(), Route{Pattern: "GET /page", Do: nothing},
-		Route{Pattern: "GET /file", Do: nothing, Urgent: true}, Route{Pattern: "POST /files", Do: nothing, Files: true})
+	s.Mount(http.NewServeMux(), Route{Pattern: "GET /page", Handler: nothing},
+		Route{Pattern: "GET /file", Handler: nothing, SkipsSlot: true}, Route{Pattern: "POST /files",
+			Handler: nothing, AcceptsFiles: true})
 	return s
 }
 
@@ -119,9 +120,9 @@ func TestReadAhead(t *testing.T) {
 		for _, end := range []error{nil, broke} {
 			from := io.Reader(strings.NewReader(strings.Repeat("x", n)))
 			if end != nil {
-				from = io.MultiReader(from, failing{end})
+				from = io.MultiReader(from, errReader{end})
 			}
-			body, long := readAheadOf(io.NopCloser(from), formReadAhead)
+			body, long := readAhead(io.NopCloser(from), formReadAhead)
 			if long != (n >= formReadAhead) {
 				t.Errorf("%d bytes: more bytes can follow: %t", n, long)
 			}
@@ -152,7 +153,7 @@ func TestStalledLongForms(t *testing.T) {
 			stall(fmt.Sprintf("2001:db8:1:%x::1", n)) // a /64 each
 		}
 		synctest.Wait()
-		if held := len(s.long); held != 2*longPerNetwork {
+		if held := len(s.longFormSlots); held != 2*longPerNetwork {
 			t.Errorf("long forms of two IP networks: %d, want %d", held, 2*longPerNetwork)
 		}
 		for _, client := range []string{"192.0.2.99", "2001:db8:1:99::1"} {
@@ -169,8 +170,8 @@ func TestStalledLongForms(t *testing.T) {
 		hangUp()
 		synctest.Wait()
 		checkForms(t, h, "192.0.2.99", map[int]int{formReadAhead + 1: 204})
-		if state := s.Limiters.Pages.State(); state.Running != 0 || len(s.long) != 0 {
-			t.Errorf("at the end: %+v, %d long forms", state, len(s.long))
+		if state := s.Limiters.Pages.State(); state.Running != 0 || len(s.longFormSlots) != 0 {
+			t.Errorf("at the end: %+v, %d long forms", state, len(s.longFormSlots))
 		}
 	})
 }

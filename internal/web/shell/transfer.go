@@ -11,33 +11,33 @@ const (
 	stallTimeout     = time.Minute     // a transfer ends after this time without progress
 	deadlineInterval = time.Second     // minimum interval between updates of deadlines
 	workTimeout      = 5 * time.Minute // time limit for the handler after the last byte
-	// bytes of a rejected file that are still read, because many clients read no response before they have sent
-	// everything
+	// Bytes of a rejected file that are still read, because many clients read no response before they have sent
+	// everything.
 	maxDiscard     = 8 << 20
 	discardTimeout = 30 * time.Second // time limit for reading these bytes
 
-	// Uploads that are slower than minPace are ended, so that they do not hold connections.
-	paceGrace = 30 * time.Minute // time before the minimum pace applies
-	minPace   = 1 << 10          // minimum average pace in bytes per second
+	// Uploads that are slower than minThroughput are ended, so that they do not hold connections.
+	throughputGrace = 30 * time.Minute // time before the minimum pace applies
+	minThroughput   = 1 << 10          // minimum average pace in bytes per second
 )
 
 // Upload is the body of a request that uploads files. It replaces the server's deadlines: the upload may take any time
 // if it does not stall and keeps a minimum pace.
 type Upload struct {
 	io.ReadCloser
-	control  *http.ResponseController
-	begun    time.Time // first read; zero before
-	moved    time.Time // last update of the deadlines; zero before the first read
-	came     int64     // number of bytes received
-	ended    bool
-	rejected bool  // whether the rest is limited and discarded
-	err      error // why the upload was interrupted; nil if it was not
-	asks     bool  // whether the client waits for 100 Continue
+	control         *http.ResponseController
+	startedAt       time.Time // first read; zero before
+	deadlineSetAt   time.Time // last update of the deadlines; zero before the first read
+	received        int64     // number of bytes received
+	ended           bool
+	rejected        bool  // whether the rest is limited and discarded
+	err             error // why the upload was interrupted; nil if it was not
+	expectsContinue bool  // whether the client waits for 100 Continue
 }
 
 // NewUpload returns the body of a request as an upload.
 func NewUpload(w http.ResponseWriter, r *http.Request) *Upload {
-	return &Upload{ReadCloser: r.Body, control: http.NewResponseController(w), asks: r.Header.Get("Expect") != ""}
+	return &Upload{ReadCloser: r.Body, control: http.NewResponseController(w), expectsContinue: r.Header.Get("Expect") != ""}
 }
 
 // Err returns why the upload was interrupted, or nil.
@@ -46,14 +46,14 @@ func (b *Upload) Err() error { return b.err }
 // Reject calls answer to write the response before the body has ended. Clients that read while they send see the
 // response and stop. Other clients read no response before they have sent everything, so Reject reads a limited part of
 // the rest.
-func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, answer func()) {
+func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, writeResponse func()) {
 	_ = b.control.EnableFullDuplex()
-	unread := !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > maxDiscard) ||
-		b.rejected && b.came != r.ContentLength // LimitRest may have ended the body early
+	unread := !b.ended && (r.ContentLength < 0 || r.ContentLength-b.received > maxDiscard) ||
+		b.rejected && b.received != r.ContentLength // LimitRest may have ended the body early
 	if r.ProtoMajor == 1 && unread {
 		w.Header().Set("Connection", "close")
 	}
-	answer()
+	writeResponse()
 	_ = b.control.Flush()
 	b.discard()
 }
@@ -61,14 +61,14 @@ func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, answer func()) {
 // Read implements io.Reader.
 func (b *Upload) Read(p []byte) (int, error) {
 	// Ignore errors: a connection that does not support deadlines needs none.
-	if now := time.Now(); !b.rejected && now.Sub(b.moved) >= deadlineInterval {
-		b.moved = now
-		until := b.until(now)
+	if now := time.Now(); !b.rejected && now.Sub(b.deadlineSetAt) >= deadlineInterval {
+		b.deadlineSetAt = now
+		until := b.deadline(now)
 		_ = b.control.SetReadDeadline(until)
 		_ = b.control.SetWriteDeadline(until.Add(workTimeout))
 	}
 	n, err := b.ReadCloser.Read(p)
-	b.came += int64(n)
+	b.received += int64(n)
 	if err != nil && !b.ended {
 		b.ended = true
 		_ = b.control.SetWriteDeadline(time.Now().Add(workTimeout))
@@ -79,12 +79,12 @@ func (b *Upload) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // passes on the body's errors
 }
 
-// until returns the deadline for the next byte.
-func (b *Upload) until(now time.Time) time.Time {
-	if b.begun.IsZero() {
-		b.begun = now
+// deadline returns the deadline for the next byte.
+func (b *Upload) deadline(now time.Time) time.Time {
+	if b.startedAt.IsZero() {
+		b.startedAt = now
 	}
-	slowest := b.begun.Add(paceGrace + time.Duration(b.came/minPace)*time.Second)
+	slowest := b.startedAt.Add(throughputGrace + time.Duration(b.received/minThroughput)*time.Second)
 	if next := now.Add(stallTimeout); next.Before(slowest) {
 		return next
 	}
@@ -93,7 +93,7 @@ func (b *Upload) until(now time.Time) time.Time {
 
 // discard reads a limited part of the rest of a rejected upload, unless the client waits for 100 Continue.
 func (b *Upload) discard() {
-	if begun := !b.moved.IsZero(); !b.ended && (begun || !b.asks) {
+	if begun := !b.deadlineSetAt.IsZero(); !b.ended && (begun || !b.expectsContinue) {
 		b.LimitRest()
 		_, _ = io.Copy(io.Discard, b) // errors no longer matter
 	}
@@ -114,9 +114,9 @@ func (b *Upload) LimitRest() {
 // Download is a response writer that sends a file without a total time limit, if the client keeps accepting bytes.
 type Download struct {
 	http.ResponseWriter
-	control   *http.ResponseController
-	moved     time.Time // last update of the deadline
-	ExpiresAt time.Time // time after which no byte is sent; zero for no limit
+	control       *http.ResponseController
+	deadlineSetAt time.Time // last update of the deadline
+	ExpiresAt     time.Time // time after which no byte is sent; zero for no limit
 }
 
 // NewDownload returns a writer that sends a file as the response.
@@ -132,8 +132,8 @@ func (l *Download) Write(p []byte) (int, error) {
 	if l.hasExpired(now) {
 		return 0, errExpired // such as after the process was suspended
 	}
-	if now.Sub(l.moved) >= deadlineInterval {
-		l.moved = now
+	if now.Sub(l.deadlineSetAt) >= deadlineInterval {
+		l.deadlineSetAt = now
 		_ = l.control.SetWriteDeadline(l.deadline(now))
 	}
 	n, err := l.ResponseWriter.Write(p)

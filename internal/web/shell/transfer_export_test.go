@@ -156,7 +156,7 @@ func TestSlowUploads(t *testing.T) {
 			t.Errorf("the upload ended with %v", err)
 		}
 	})
-	if whole < paceGrace || whole > paceGrace+stallTimeout {
+	if whole < throughputGrace || whole > throughputGrace+stallTimeout {
 		t.Errorf("upload was read for %v", whole)
 	}
 	if rejected := drips(t, (*Upload).discard); rejected > discardTimeout+time.Second {

@@ -123,7 +123,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
 	}
-	call, err := p.Call(r, "brand_voices")
+	call, err := p.NewCall(r, "brand_voices")
 	if err != nil {
 		p.ShowError(w, r, err)
 		return

@@ -97,21 +97,21 @@ func (v materialView) Counts() []kindCount {
 func (v materialView) Full() bool { return len(v.Pieces) >= voice.MaxMaterials }
 
 const (
-	excerpt    = 200    // maximum number of characters of an excerpt in the list
-	short      = 40     // maximum number of characters of a link label
-	partLength = 15_000 // maximum number of characters of a part
-	offered    = 20     // number of posts to choose from
+	maxExcerpt      = 200    // maximum number of characters of an excerpt in the list
+	maxLabel        = 40     // maximum number of characters of a link label
+	partLength      = 15_000 // maximum number of characters of a part
+	maxOfferedPosts = 20     // number of posts to choose from
 )
 
 func pieceFor(call operation.Call, id int64, m voice.Material) piece {
 	return piece{
-		Material: m, Voice: id, Excerpt: cut(m.Content, excerpt), Short: cut(m.Content, short),
+		Material: m, Voice: id, Excerpt: truncate(m.Content, maxExcerpt), Short: truncate(m.Content, maxLabel),
 		Characters: utf8.RuneCountInString(m.Content), At: inZone(call, m.AddedAt),
 	}
 }
 
-// cut returns a text, shortened to at most limit characters.
-func cut(text string, limit int) string {
+// truncate returns a text, shortened to at most limit characters.
+func truncate(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
@@ -145,7 +145,7 @@ func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status 
 
 // ownPosts returns the team's newest posts with text.
 func (p *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
-	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(offered)})
+	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(maxOfferedPosts)})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type listView struct {
 }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
-	call, err := p.Call(r, "brand_voices")
+	call, err := p.NewCall(r, "brand_voices")
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -79,7 +79,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	}
 	v := view{BrandVoice: found, CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if v.CanWrite { // other roles may not see the material
-		call, err := p.Call(r, "brand_voices")
+		call, err := p.NewCall(r, "brand_voices")
 		if err == nil {
 			var material []voice.Material
 			material, err = p.voices.Materials(r.Context(), call, id)

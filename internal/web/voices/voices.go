@@ -26,7 +26,7 @@ var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
 			return l.T(name)
 		}
 		return tag
-	}, "share": func(of float64) template.HTML { return plot.Share{Of: of}.Draw() }}
+	}, "share": func(of float64) template.HTML { return plot.Share{Fraction: of}.Draw() }}
 })
 
 // Handlers serves the voice pages.
@@ -42,20 +42,24 @@ func New(f *shell.Shell, voices *voice.Service) *Handlers { return &Handlers{f, 
 // Routes returns the routes of the pages. Only people who may write can see the source material.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
-		{Pattern: "GET /voices", For: shell.Members, Do: p.list},
-		{Pattern: "GET /voices/new", For: shell.Writers, Do: p.newPage},
-		{Pattern: "POST /voices/new", For: shell.Writers, Do: p.create, RestoresForm: true},
-		{Pattern: "GET /voices/{id}", For: shell.Members, Do: p.page},
-		{Pattern: "GET /voices/{id}/edit", For: shell.Writers, Do: p.withVoice(p.editPage)},
-		{Pattern: "POST /voices/{id}/edit", For: shell.Writers, Do: p.withVoice(p.change), RestoresForm: true},
-		{Pattern: "POST /voices/{id}/default", For: shell.Writers, Do: p.withVoice(p.makeDefault)},
-		{Pattern: "GET /voices/{id}/delete", For: shell.Writers, Do: p.withVoice(p.deletePage)},
-		{Pattern: "POST /voices/{id}/delete", For: shell.Writers, Do: p.withVoice(p.delete)},
-		{Pattern: "GET /voices/{id}/material", For: shell.Writers, Do: p.withVoice(p.materialPage)},
-		{Pattern: "POST /voices/{id}/material", For: shell.Writers, Do: p.withVoice(p.addMaterial), RestoresForm: true},
-		{Pattern: "POST /voices/{id}/material/past-posts", For: shell.Writers, Do: p.withVoice(p.addPastPosts)},
-		{Pattern: "GET /voices/{id}/material/{material}", For: shell.Writers, Do: p.withVoice(p.withMaterial(p.onePage))},
-		{Pattern: "POST /voices/{id}/material/{material}/remove", For: shell.Writers, Do: p.withVoice(
+		{Pattern: "GET /voices", Audience: shell.Members, Handler: p.list},
+		{Pattern: "GET /voices/new", Audience: shell.Writers, Handler: p.newPage},
+		{Pattern: "POST /voices/new", Audience: shell.Writers, Handler: p.create, RestoresForm: true},
+		{Pattern: "GET /voices/{id}", Audience: shell.Members, Handler: p.page},
+		{Pattern: "GET /voices/{id}/edit", Audience: shell.Writers, Handler: p.withVoice(p.editPage)},
+		{Pattern: "POST /voices/{id}/edit", Audience: shell.Writers, Handler: p.withVoice(p.change),
+			RestoresForm: true},
+		{Pattern: "POST /voices/{id}/default", Audience: shell.Writers, Handler: p.withVoice(p.makeDefault)},
+		{Pattern: "GET /voices/{id}/delete", Audience: shell.Writers, Handler: p.withVoice(p.deletePage)},
+		{Pattern: "POST /voices/{id}/delete", Audience: shell.Writers, Handler: p.withVoice(p.delete)},
+		{Pattern: "GET /voices/{id}/material", Audience: shell.Writers, Handler: p.withVoice(p.materialPage)},
+		{Pattern: "POST /voices/{id}/material", Audience: shell.Writers, Handler: p.withVoice(p.addMaterial),
+			RestoresForm: true},
+		{Pattern: "POST /voices/{id}/material/past-posts", Audience: shell.Writers,
+			Handler: p.withVoice(p.addPastPosts)},
+		{Pattern: "GET /voices/{id}/material/{material}", Audience: shell.Writers,
+			Handler: p.withVoice(p.withMaterial(p.onePage))},
+		{Pattern: "POST /voices/{id}/material/{material}/remove", Audience: shell.Writers, Handler: p.withVoice(
 			p.withMaterial(p.removeMaterial))},
 	}
 }
@@ -77,7 +81,7 @@ func (p *Handlers) withVoice(do func(http.ResponseWriter, voiceRequest)) http.Ha
 			p.ShowError(w, r, err)
 			return
 		}
-		call, err := p.Call(r, "brand_voices")
+		call, err := p.NewCall(r, "brand_voices")
 		if err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -102,7 +106,7 @@ func (p *Handlers) withMaterial(do func(http.ResponseWriter, voiceRequest)) func
 // it shows err.
 func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-		return p.voices.Home(ctx, id, teams)
+		return p.voices.FindTeam(ctx, id, teams)
 	})
 }
 
@@ -110,4 +114,4 @@ func (p *Handlers) switchTeam(w http.ResponseWriter, r *http.Request, err error,
 func pathOf(id int64) string { return "/voices/" + strconv.FormatInt(id, 10) }
 
 // inZone converts a time to the person's time zone.
-func inZone(call operation.Call, at time.Time) time.Time { return at.In(call.OwnZone) }
+func inZone(call operation.Call, at time.Time) time.Time { return at.In(call.PersonZone) }

@@ -39,7 +39,7 @@ func work(ctx context.Context) error {
 	if err := s.Erasure.RequestDeletion(ctx, *person, *team, *name, true); err != nil && apierr.FromError(err).Code == apierr.Internal {
 		return err // otherwise the deletion was requested before
 	}
-	if err := s.Erasure.Work(ctx); err != nil {
+	if err := s.Erasure.DeletePendingTeams(ctx); err != nil {
 		return err
 	}
 	if err := s.Accounts.Renew(ctx); err != nil {

@@ -86,7 +86,7 @@ func (s *Service) reach(ctx context.Context, tx *db.Tx, at string) error {
 }
 
 // search starts a job in the call's transaction, like every operation with a paid job.
-func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Job], error) {
+func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Response[job.Job], error) {
 	var started job.Record
 	err := call.InTx(ctx, s.parts.DB, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -105,19 +105,21 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 		return s.parts.Queue.Wake(ctx, tx, queueName, wakes...)
 	})
 	if err != nil {
-		return operation.Answer[job.Job]{}, err
+		return operation.Response[job.Job]{}, err
 	}
 	answer, err := s.parts.Jobs.View(ctx, call.Reader(s.parts.DB), call, started, job.GetInput{})
 	answer.Location = job.Location(started.ID)
 	return answer, err
 }
 
-func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInput) (operation.Answer[Receipt], error) {
+func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInput) (operation.Response[Receipt],
+	error) {
 	return s.settleNow(ctx, call, in.Query)
 }
 
 // settleNow settles the reservation in the call's transaction.
-func (s *Service) settleNow(ctx context.Context, call operation.Call, query string) (operation.Answer[Receipt], error) {
+func (s *Service) settleNow(ctx context.Context, call operation.Call, query string) (operation.Response[Receipt],
+	error) {
 	scenario := ParseQuery(query)
 	err := call.InTx(ctx, s.parts.DB, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
 		if call.Reservation > 0 {
@@ -127,7 +129,7 @@ func (s *Service) settleNow(ctx context.Context, call operation.Call, query stri
 		}
 		return s.reach(ctx, tx, "stand_in.at_once")
 	})
-	return operation.Answer[Receipt]{
+	return operation.Response[Receipt]{
 		Data:    Receipt{query, scenario.Cost(), call.Moment(call.Now)},
 		Billing: &operation.Billing{Charged: scenario.Cost(), Refunded: scenario.Price - scenario.Cost()},
 	}, err
@@ -135,15 +137,15 @@ func (s *Service) settleNow(ctx context.Context, call operation.Call, query stri
 
 var errFaulty = errors.New("failure requested by the query")
 
-func (s *Service) faulty(ctx context.Context, call operation.Call, in Input) (operation.Answer[Receipt], error) {
+func (s *Service) faulty(ctx context.Context, call operation.Call, in Input) (operation.Response[Receipt], error) {
 	if s.isFirst(in.Query) {
 		switch in.scenario().End {
 		case Rejection:
-			return operation.Answer[Receipt]{}, apierr.New(apierr.ProviderUnavailable, "The provider is unavailable.")
+			return operation.Response[Receipt]{}, apierr.New(apierr.ProviderUnavailable, "The provider is unavailable.")
 		case Panic:
 			panic(errFaulty)
 		default:
-			return operation.Answer[Receipt]{}, errFaulty
+			return operation.Response[Receipt]{}, errFaulty
 		}
 	}
 	return s.settleNow(ctx, call, in.Query)
@@ -158,9 +160,9 @@ func (s *Service) isFirst(query string) bool {
 	return first
 }
 
-func (s *Service) note(ctx context.Context, call operation.Call, in Input) (operation.Answer[Receipt], error) {
+func (s *Service) note(ctx context.Context, call operation.Call, in Input) (operation.Response[Receipt], error) {
 	err := call.InTx(ctx, s.parts.DB, "stand_in.note", func(ctx context.Context, tx *db.Tx) error {
 		return s.reach(ctx, tx, "stand_in.note")
 	})
-	return operation.Answer[Receipt]{Data: Receipt{Query: in.Query, At: call.Moment(call.Now)}}, err
+	return operation.Response[Receipt]{Data: Receipt{Query: in.Query, At: call.Moment(call.Now)}}, err
 }

@@ -23,14 +23,14 @@ const (
 
 // Service implements the operations and runs their jobs.
 type Service struct {
-	parts     server.Parts
+	parts     server.ExtensionServices
 	suspended func() bool // whether jobs are suspended
 	mu        sync.Mutex
 	received  map[string]bool // queries of Faulty that this process has received
 }
 
 // New returns the operations of a server. While suspended returns true, no job finishes.
-func New(p server.Parts, suspended func() bool) *Service {
+func New(p server.ExtensionServices, suspended func() bool) *Service {
 	s := &Service{parts: p, suspended: suspended, received: map[string]bool{}}
 	p.Queue.Handle(queueName, s.Do)
 	return s
@@ -38,7 +38,7 @@ func New(p server.Parts, suspended func() bool) *Service {
 
 // Configure adds the operations to a server's configuration. It passes the service to ready when it exists.
 func Configure(cfg server.Config, suspended func() bool, ready func(*Service)) server.Config {
-	cfg.Extend = func(p server.Parts) []operation.Operation {
+	cfg.Extend = func(p server.ExtensionServices) []operation.Operation {
 		s := New(p, suspended)
 		ready(s)
 		return s.Operations()

@@ -21,12 +21,12 @@ const (
 
 // Finding is the result of one check.
 type Finding struct {
-	Network  string         `json:"network"`
-	Account  string         `json:"account"` // username; empty for the app itself
-	Subject  string         `json:"subject"`
-	Result   network.Result `json:"result"`
-	Detail   string         `json:"detail"` // single line of plain text; may quote the network
-	NextStep string         `json:"next_step"`
+	Network  string              `json:"network"`
+	Account  string              `json:"account"` // username; empty for the app itself
+	Subject  string              `json:"subject"`
+	Result   network.CheckResult `json:"result"`
+	Detail   string              `json:"detail"` // single line of plain text; may quote the network
+	NextStep string              `json:"next_step"`
 }
 
 // Accounts provides the connected accounts.
@@ -87,7 +87,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 func CountFailures(found []Finding) int {
 	n := 0
 	for _, f := range found {
-		if f.Result == network.Fails {
+		if f.Result == network.CheckFailed {
 			n++
 		}
 	}
@@ -110,7 +110,7 @@ func (s *Service) check(ctx context.Context, platform string) ([]Finding, error)
 	}
 	if len(grants) == 0 {
 		out = append(out, Finding{
-			Network: platform, Subject: "accounts", Result: network.Unclear, Detail: "No account is connected.",
+			Network: platform, Subject: "accounts", Result: network.CheckUnclear, Detail: "No account is connected.",
 			NextStep: "Connect an account, then run the check again: permissions belong to accounts.",
 		})
 	}
@@ -184,18 +184,18 @@ func newFindings(platform, account string, findings []network.Finding) []Finding
 // defaults are the network's options for posts that set none.
 func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Options) Finding {
 	out := Finding{
-		Network: platform, Subject: "last post", Result: network.Works,
+		Network: platform, Subject: "last post", Result: network.CheckPassed,
 		Detail: "Published at " + v.At.UTC().Format(time.RFC3339) + ".",
 	}
 	if !v.Accepted {
-		rejected := &network.Error{Class: network.Unapproved, Code: v.NetworkCode, Message: v.NetworkText}
+		rejected := &network.Error{Class: network.AppNotApproved, Code: v.NetworkCode, Message: v.NetworkText}
 		answer := network.CallFinding(platform, out.Subject, rejected)
-		out.Result, out.NextStep = network.Fails, answer.NextStep
+		out.Result, out.NextStep = network.CheckFailed, answer.NextStep
 		out.Detail = "Rejected at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(answer.Detail)
 		return out
 	}
 	if reason, code := withoutAudit(platform, v.Options, defaults); reason != "" {
-		out.Result, out.NextStep = network.Unclear, network.NextStep(platform, code)
+		out.Result, out.NextStep = network.CheckUnclear, network.NextStep(platform, code)
 		out.Detail += " " + reason
 	}
 	return out

@@ -34,8 +34,8 @@ func (c *checkableNetwork) Platform() string { return c.platform }
 func (c *checkableNetwork) CheckApp(context.Context) []network.Finding { return c.app }
 
 func (c *checkableNetwork) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
-	c.requests = append(c.requests, g.Access)
-	if g.Access == "hangs" {
+	c.requests = append(c.requests, g.AccessToken)
+	if g.AccessToken == "hangs" {
 		<-ctx.Done()
 		return []network.Finding{network.CallFinding(c.platform, "access token", ctx.Err())}
 	}
@@ -75,7 +75,7 @@ func (a *accounts) Grant(_ context.Context, id int64) (account.Grant, error) {
 }
 
 func (a *accounts) Refresh(_ context.Context, _ int64, stale account.Grant) (account.Grant, error) {
-	stale.Access = "fresh"
+	stale.AccessToken = "fresh"
 	return stale, a.renewed
 }
 
@@ -102,28 +102,30 @@ func service(a *accounts, v verdicts) *appcheck.Service {
 }
 
 func works(network.Grant) []network.Finding {
-	return []network.Finding{{Subject: "access token", Result: network.Works}}
+	return []network.Finding{{Subject: "access token", Result: network.CheckPassed}}
 }
 
 // Check returns the findings of the app, of the newest account of each kind, and of the last post.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	tiktok := &checkableNetwork{
-		platform: "tiktok", app: []network.Finding{{Subject: "client key and secret", Result: network.Works}},
+		platform: "tiktok", app: []network.Finding{{Subject: "client key and secret", Result: network.CheckPassed}},
 		onAccount: func(g network.Grant) []network.Finding {
 			return []network.Finding{{
-				Subject: "permission video.list", Result: network.Fails, Detail: "no\n" + g.Access, NextStep: "Connect",
+				Subject: "permission video.list", Result: network.CheckFailed, Detail: "no\n" + g.AccessToken,
+				NextStep: "Connect",
 			}}
 		},
 	}
-	bare := &checkableNetwork{platform: "x", app: []network.Finding{{Subject: "client ID and secret", Result: network.Works}}}
+	bare := &checkableNetwork{platform: "x", app: []network.Finding{{Subject: "client ID and secret",
+		Result: network.CheckPassed}}}
 	a := &accounts{
 		networks: map[string]network.Network{"tiktok": tiktok, "x": bare, "other": uncheckableNetwork{}},
 		order:    []string{"tiktok", "x", "other"}, ids: []int64{4, 3, 2},
 		grants: map[int64]account.Grant{
-			4: grant("tiktok", network.Grant{Username: "new\x1b", Access: "4"}),
-			3: grant("tiktok", network.Grant{Username: "old", Access: "3"}),
-			2: grant("tiktok", network.Grant{Username: "shop", Access: "2", Kind: "business"}),
+			4: grant("tiktok", network.Grant{Username: "new\x1b", AccessToken: "4"}),
+			3: grant("tiktok", network.Grant{Username: "old", AccessToken: "3"}),
+			2: grant("tiktok", network.Grant{Username: "shop", AccessToken: "2", Kind: "business"}),
 		},
 	}
 	found := must.Get(service(a, verdicts{
@@ -158,32 +160,32 @@ func TestCheck(t *testing.T) {
 func TestCheckRenewsToken(t *testing.T) {
 	t.Parallel()
 	old := func(g network.Grant) []network.Finding {
-		if g.Access != "fresh" {
-			return []network.Finding{{Subject: "access token", Result: network.Fails, Expired: true}}
+		if g.AccessToken != "fresh" {
+			return []network.Finding{{Subject: "access token", Result: network.CheckFailed, Expired: true}}
 		}
 		return works(g)
 	}
 	never := func(network.Grant) []network.Finding {
-		return []network.Finding{{Subject: "access token", Result: network.Fails, Expired: true}}
+		return []network.Finding{{Subject: "access token", Result: network.CheckFailed, Expired: true}}
 	}
-	dead := &network.Error{Class: network.AuthDead, Code: "190", Message: "revoked"}
+	dead := &network.Error{Class: network.ReconnectRequired, Code: "190", Message: "revoked"}
 	for name, c := range map[string]struct {
 		expires time.Time
 		answer  func(network.Grant) []network.Finding
 		renewed error
 		want    []string
-		result  network.Result
+		result  network.CheckResult
 	}{
-		"valid":              {time.Time{}, works, nil, []string{"given"}, network.Works},
-		"expired":            {now.Add(30 * time.Second), old, nil, []string{"fresh"}, network.Works},
-		"refused":            {now.Add(time.Hour), old, nil, []string{"given", "fresh"}, network.Works},
-		"rejected again":     {now.Add(time.Hour), never, nil, []string{"given", "fresh"}, network.Fails},
-		"cannot be renewed":  {now, old, dead, nil, network.Fails},
-		"network is offline": {now, old, errors.New("offline"), nil, network.Unclear},
+		"valid":              {time.Time{}, works, nil, []string{"given"}, network.CheckPassed},
+		"expired":            {now.Add(30 * time.Second), old, nil, []string{"fresh"}, network.CheckPassed},
+		"refused":            {now.Add(time.Hour), old, nil, []string{"given", "fresh"}, network.CheckPassed},
+		"rejected again":     {now.Add(time.Hour), never, nil, []string{"given", "fresh"}, network.CheckFailed},
+		"cannot be renewed":  {now, old, dead, nil, network.CheckFailed},
+		"network is offline": {now, old, errors.New("offline"), nil, network.CheckUnclear},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n, a := newSingleAccount(network.Grant{Access: "given", Expires: c.expires}, c.answer)
+			n, a := newSingleAccount(network.Grant{AccessToken: "given", Expires: c.expires}, c.answer)
 			a.renewed = c.renewed
 			found := must.Get(service(a, nil).Check(t.Context()))(t)
 			if diff := cmp.Diff(c.want, n.requests); diff != "" || len(found) != 1 || found[0].Result != c.result {
@@ -216,20 +218,23 @@ func TestLastPostWithoutAudit(t *testing.T) {
 	for name, c := range map[string]struct {
 		platform string
 		options  network.Options
-		result   network.Result
+		result   network.CheckResult
 		next     string
 		defaults network.Options
 	}{
-		"inbox":                {"tiktok", tikTok(network.TikTokOptions{Mode: network.TikTokInbox}), network.Unclear, "audit", none},
-		"the operator's inbox": {"tiktok", none, network.Unclear, "audit", none},
-		"SELF_ONLY":            {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}), network.Unclear, "audit", none},
-		"everybody":            {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE"}), network.Works, "", none},
-		"private":              {"youtube", youTube("private"), network.Unclear, "audit", youTube("public")},
-		"public":               {"youtube", none, network.Works, "", youTube("public")},
-		"private by default":   {"youtube", none, network.Unclear, "audit", youTube("private")},
-		"only a title":         {"youtube", youTube(""), network.Unclear, "audit", youTube("private")},
-		"public by choice":     {"youtube", youTube("public"), network.Works, "", youTube("private")},
-		"no audit":             {"x", none, network.Works, "", none},
+		"inbox": {"tiktok", tikTok(network.TikTokOptions{Mode: network.TikTokInbox}),
+			network.CheckUnclear, "audit", none},
+		"the operator's inbox": {"tiktok", none, network.CheckUnclear, "audit", none},
+		"SELF_ONLY": {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}),
+			network.CheckUnclear, "audit", none},
+		"everybody": {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE"}),
+			network.CheckPassed, "", none},
+		"private":            {"youtube", youTube("private"), network.CheckUnclear, "audit", youTube("public")},
+		"public":             {"youtube", none, network.CheckPassed, "", youTube("public")},
+		"private by default": {"youtube", none, network.CheckUnclear, "audit", youTube("private")},
+		"only a title":       {"youtube", youTube(""), network.CheckUnclear, "audit", youTube("private")},
+		"public by choice":   {"youtube", youTube("public"), network.CheckPassed, "", youTube("private")},
+		"no audit":           {"x", none, network.CheckPassed, "", none},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -251,10 +256,11 @@ func TestLastPostWithoutAudit(t *testing.T) {
 func TestCheckTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, a := newSingleAccount(network.Grant{Access: "hangs"}, nil)
+		_, a := newSingleAccount(network.Grant{AccessToken: "hangs"}, nil)
 		began := time.Now()
 		found := must.Get(service(a, nil).Check(t.Context()))(t)
-		if took := time.Since(began); took > 30*time.Second || len(found) != 1 || found[0].Result != network.Unclear ||
+		if took := time.Since(began); took > 30*time.Second || len(found) != 1 ||
+			found[0].Result != network.CheckUnclear ||
 			found[0].NextStep == "" {
 			t.Errorf("after %v: %+v", took, found)
 		}
@@ -264,8 +270,9 @@ func TestCheckTimeout(t *testing.T) {
 // The settings of an account are read at most once a minute. They are empty for a lost account.
 func TestCreatorInfo(t *testing.T) {
 	t.Parallel()
-	n, a := newSingleAccount(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
-		return []network.Finding{{Subject: network.CreatorInfo, Result: network.Works, Detail: "Audiences:\nSELF_ONLY",
+	n, a := newSingleAccount(network.Grant{AccessToken: "given"}, func(network.Grant) []network.Finding {
+		return []network.Finding{{Subject: network.CreatorInfo, Result: network.CheckPassed,
+			Detail:  "Audiences:\nSELF_ONLY",
 			Creator: &network.Creator{Audiences: []string{"SELF_ONLY"}, NoDuet: true}}}
 	})
 	lost := a.grants[1]
@@ -281,8 +288,9 @@ func TestCreatorInfo(t *testing.T) {
 	}
 	clock = clock.Add(2 * time.Minute)
 	_ = s.CreatorInfo(t.Context(), 1)
-	_, rejecting := newSingleAccount(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
-		return []network.Finding{{Subject: network.CreatorInfo, Result: network.Fails, Detail: "reached_active_user_cap: Too\nmany."}}
+	_, rejecting := newSingleAccount(network.Grant{AccessToken: "given"}, func(network.Grant) []network.Finding {
+		return []network.Finding{{Subject: network.CreatorInfo, Result: network.CheckFailed,
+			Detail: "reached_active_user_cap: Too\nmany."}}
 	})
 	rejected := (&appcheck.Service{Accounts: rejecting, Now: time.Now}).CreatorInfo(t.Context(), 1)
 	if rejected.Text != "reached_active_user_cap: Too many." || !rejected.Rejected || rejected.Forbids("SELF_ONLY") {

@@ -81,11 +81,11 @@ func (s *Service) readCreator(ctx context.Context, account int64) Creator {
 	for _, f := range s.checkAccount(ctx, checker, accountGrant{g, account}) {
 		switch {
 		case f.Subject != network.CreatorInfo:
-		case f.Result == network.Works && f.Creator != nil:
+		case f.Result == network.CheckPassed && f.Creator != nil:
 			return Creator{Creator: *f.Creator, Text: plaintext.Line(f.Detail)}
-		case f.Result == network.Fails:
+		case f.Result == network.CheckFailed:
 			return Creator{Text: plaintext.Line(f.Detail), Rejected: true}
-		case f.Result == network.Unclear:
+		case f.Result == network.CheckUnclear:
 			return Creator{Unread: true}
 		}
 	}

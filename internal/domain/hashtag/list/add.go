@@ -16,8 +16,8 @@ import (
 // create creates a team's list with the accepted hashtags.
 func (s *Service) create(
 	ctx context.Context, call operation.Call, in CreateInput,
-) (operation.Answer[HashtagListChange], error) {
-	var out operation.Answer[HashtagListChange]
+) (operation.Response[HashtagListChange], error) {
+	var out operation.Response[HashtagListChange]
 	l, err := in.newList(call.TeamID)
 	if err != nil {
 		return out, err
@@ -92,8 +92,8 @@ func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p pl
 // add adds hashtags to a list. It does not change hashtags that are already in the list, so the call is idempotent.
 func (s *Service) add(
 	ctx context.Context, call operation.Call, in AddInput,
-) (operation.Answer[HashtagListChange], error) {
-	var out operation.Answer[HashtagListChange]
+) (operation.Response[HashtagListChange], error) {
+	var out operation.Response[HashtagListChange]
 	subcategory, err := parseSubcategory(in.Subcategory)
 	if err != nil {
 		return out, err

@@ -40,10 +40,10 @@ func TestCopyHashtags(t *testing.T) {
 		theirs.Capabilities = access.RoleCapabilities(access.Editor)
 		_, err = w.CopyHashtags(ctx, theirs, into, into)
 		checkRejected(t, err, apierr.NotFound, "")
-		if home, err := w.Home(ctx, into, []int64{other.team, w.team}); err != nil || home != w.team {
+		if home, err := w.FindTeam(ctx, into, []int64{other.team, w.team}); err != nil || home != w.team {
 			t.Errorf("the list belongs to team %d (%v)", home, err)
 		}
-		_, err = w.Home(ctx, into, []int64{other.team})
+		_, err = w.FindTeam(ctx, into, []int64{other.team})
 		checkRejected(t, err, apierr.NotFound, "")
 	})
 }

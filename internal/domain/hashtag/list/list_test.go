@@ -186,7 +186,7 @@ func TestForeignListNotFound(t *testing.T) {
 			_, change := w.Change(t.Context(), w.team, w.actor(), id, Change{Name: &name})
 			for _, err := range []error{open, add, change, w.Remove(t.Context(), w.team, w.actor(), id, "theirs"),
 				w.Delete(t.Context(), w.team, w.actor(), id)} {
-				if diff := cmp.Diff(apierr.Missing(), apierr.FromError(err)); diff != "" {
+				if diff := cmp.Diff(apierr.ItemNotFound(), apierr.FromError(err)); diff != "" {
 					t.Errorf("%d: %s", id, diff)
 				}
 			}

@@ -42,7 +42,7 @@ func hashtagsOf(items []Item, most int) []string {
 // Search returns the team's lists and the ready-made lists whose name or hashtags contain a text. most limits the lists
 // of each kind.
 func (s *Service) Search(ctx context.Context, team int64, in ListInput, text string, most int) ([]HashtagListEntry, error) {
-	text = provider.Fold(strings.TrimPrefix(strings.TrimSpace(text), "#"))
+	text = provider.NormalizeText(strings.TrimPrefix(strings.TrimSpace(text), "#"))
 	var out []HashtagListEntry
 	if in.Scope != scopeSystem {
 		own, err := s.searchOwn(ctx, team, in.Platform, text, most)
@@ -60,7 +60,7 @@ func (s *Service) Search(ctx context.Context, team int64, in ListInput, text str
 		if in.Platform != "" && r.Platform != "" && r.Platform != in.Platform || found == most {
 			continue
 		}
-		if strings.Contains(provider.Fold(r.Name), text) || slices.ContainsFunc(r.items, has) {
+		if strings.Contains(provider.NormalizeText(r.Name), text) || slices.ContainsFunc(r.items, has) {
 			out, found = append(out, entry(r.List)), found+1
 		}
 	}
@@ -86,7 +86,7 @@ func (s *Service) searchOwn(ctx context.Context, team int64, platform, text stri
 	}
 	var out []HashtagListEntry
 	for _, l := range lists {
-		if len(out) < most && (strings.Contains(provider.Fold(l.Name), text) || slices.Contains(with, l.ID)) {
+		if len(out) < most && (strings.Contains(provider.NormalizeText(l.Name), text) || slices.Contains(with, l.ID)) {
 			out = append(out, entry(l))
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // lists returns a page of the team's lists followed by the ready-made lists, by descending ID.
 func (s *Service) lists(
 	ctx context.Context, call operation.Call, in ListInput,
-) (operation.Answer[HashtagLists], error) {
-	out := operation.Answer[HashtagLists]{App: appPage, Data: HashtagLists{HashtagLists: []HashtagListEntry{}}}
+) (operation.Response[HashtagLists], error) {
+	out := operation.Response[HashtagLists]{App: appPage, Data: HashtagLists{HashtagLists: []HashtagListEntry{}}}
 	before := int64(math.MaxInt64)
 	if in.Cursor != nil {
 		position, err := call.Position(*in.Cursor)
@@ -64,8 +64,8 @@ func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, befor
 }
 
 // get returns a list with its hashtags and their statistics.
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[HashtagList], error) {
-	var out operation.Answer[HashtagList]
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Response[HashtagList], error) {
+	var out operation.Response[HashtagList]
 	l, err := s.find(ctx, call.TeamID, in.ListID)
 	if err != nil {
 		return out, err

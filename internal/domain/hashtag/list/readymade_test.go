@@ -81,7 +81,7 @@ func TestInvalidReadyMade(t *testing.T) {
 // A note explains missing metrics of a ready-made list.
 func TestReadyMadeWithoutMetrics(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
-		open := func() operation.Answer[HashtagList] {
+		open := func() operation.Response[HashtagList] {
 			t.Helper()
 			got := must.Get(w.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1}))(t)
 			return got

@@ -29,7 +29,7 @@ func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, 
 	err := scan(q.QueryRow(ctx, `SELECT `+columns+` FROM hashtag_lists WHERE team_id = ? AND id = ?`+end, team, id).
 		Scan, &l)
 	if errors.Is(err, sql.ErrNoRows) {
-		return l, apierr.Missing()
+		return l, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return l, fmt.Errorf("reading a hashtag list: %w", err)
@@ -41,7 +41,7 @@ func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, 
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team, id int64) (List, error) {
 	if id < firstTeamListID {
 		if _, found := s.findReadyMade(id); !found {
-			return List{}, apierr.Missing()
+			return List{}, apierr.ItemNotFound()
 		}
 		return List{}, apierr.BadState("ready_made", "Ready-made lists cannot be changed. Create a list of your own.")
 	}
@@ -158,11 +158,11 @@ func (*Service) InAnyList(ctx context.Context, q db.Querier, platform, hashtag s
 	return n > 0, nil
 }
 
-// Home returns the team that owns a list, or not_found if none of the given teams does.
-func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
+// FindTeam returns the team that owns a list, or not_found if none of the given teams does.
+func (s *Service) FindTeam(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	return home, err
 }

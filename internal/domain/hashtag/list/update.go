@@ -67,7 +67,7 @@ func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id 
 			return fmt.Errorf("removing a hashtag from a list: %w", err)
 		}
 		if gone == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		l.Size -= gone
 		if err := l.saveSize(ctx, tx); err != nil {

@@ -58,8 +58,8 @@ const (
 
 // search starts a search, or returns the running search or the stored result of an earlier search. Its response
 // contains the complete result, while get_job returns the result in pages.
-func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Job], error) {
-	var out operation.Answer[job.Job]
+func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Response[job.Job], error) {
+	var out operation.Response[job.Job]
 	k, err := in.keyword()
 	if err != nil {
 		return out, err

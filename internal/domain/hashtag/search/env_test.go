@@ -138,7 +138,7 @@ func (w env) answerAny(_ context.Context, q provider.HashtagQuery) (provider.Has
 	case len(q.Hashtag) > 7 && q.Hashtag[:7] == "missing":
 		return provider.HashtagMetrics{}, provider.ErrNotFound
 	case len(q.Hashtag) > 5 && q.Hashtag[:5] == "error":
-		return provider.HashtagMetrics{}, &provider.Unavailable{After: time.Hour, Err: errors.New("provider down")}
+		return provider.HashtagMetrics{}, &provider.UnavailableError{After: time.Hour, Err: errors.New("provider down")}
 	}
 	return w.metrics(q.Hashtag, 120_000), nil
 }
@@ -160,11 +160,11 @@ func (w env) metrics(tag string, size int64, related ...string) provider.Hashtag
 }
 
 // request calls the operation as the pipeline does, with its price reserved.
-func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Job], int64, error) {
+func (w env) request(ctx context.Context, in Input) (operation.Response[job.Job], int64, error) {
 	if in.Platform == "" {
 		in.Platform = provider.Instagram
 	}
-	var out operation.Answer[job.Job]
+	var out operation.Response[job.Job]
 	var cost int64
 	call := operation.Call{Actor: w.actor, Operation: "search_hashtags", Now: w.clock.Now()}
 	claim := pipeline.Claim{APIKey: w.actor.KeyID, Key: fmt.Sprint(w.keys.Add(1)), Operation: call.Operation,

@@ -50,8 +50,8 @@ func (in Input) keyword() (keyword, error) {
 		return nil, errLink // a link to another network or to another page
 	}
 	var out keyword
-	for word := range strings.FieldsFuncSeq(provider.Fold(in.Query), func(r rune) bool {
-		return !provider.InHashtag(r)
+	for word := range strings.FieldsFuncSeq(provider.NormalizeText(in.Query), func(r rune) bool {
+		return !provider.IsHashtagRune(r)
 	}) {
 		if word = strings.TrimLeftFunc(word, unicode.IsMark); word != "" && !slices.Contains(out, word) {
 			out = append(out, word)

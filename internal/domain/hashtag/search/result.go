@@ -47,14 +47,14 @@ func appPath(job string) string { return "/hashtags/search?" + url.Values{"job":
 
 // ResultReader returns the reader of the results of search jobs, which are paged. charged returns the credits charged
 // for a reservation.
-func ResultReader(charged job.Charged) job.Result {
+func ResultReader(charged job.ChargedFunc) job.Result {
 	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, call, r, in)
 	}
 	return job.Result{Read: read, Data: []any{SearchResult{}}}
 }
 
-func readResult(ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record,
+func readResult(ctx context.Context, q db.Querier, charged job.ChargedFunc, call operation.Call, r job.Record,
 	in job.GetInput) (job.Output, error) {
 	made := job.Output{App: appPath(r.ID)}
 	if !r.IsFinished() {

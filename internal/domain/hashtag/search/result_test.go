@@ -176,7 +176,7 @@ func TestFurtherHashtags(t *testing.T) {
 				t.Errorf("%+v used quota reserved for others", q)
 			}
 			if full && q.Hashtag == "shells" {
-				return provider.HashtagMetrics{}, &provider.Unavailable{After: week,
+				return provider.HashtagMetrics{}, &provider.UnavailableError{After: week,
 					Err: errors.New("no quota is left")}
 			}
 			return w.metrics(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil

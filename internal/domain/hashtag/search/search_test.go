@@ -136,7 +136,7 @@ func TestPrices(t *testing.T) {
 						return provider.HashtagMetrics{}, provider.ErrNotFound
 					}
 					if strings.Contains(q.Hashtag, "error") {
-						return provider.HashtagMetrics{}, &provider.Unavailable{After: time.Hour,
+						return provider.HashtagMetrics{}, &provider.UnavailableError{After: time.Hour,
 							Err: errors.New("provider down")}
 					}
 					return w.answerAny(ctx, q)
@@ -204,7 +204,7 @@ func TestRetryAfterShortOutage(t *testing.T) {
 		w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			if q.Hashtag == "beach" && fails > 0 {
 				fails--
-				return provider.HashtagMetrics{}, &provider.Unavailable{After: 5 * time.Second,
+				return provider.HashtagMetrics{}, &provider.UnavailableError{After: 5 * time.Second,
 					Err: errors.New("too often")}
 			}
 			return w.answerAny(ctx, q)

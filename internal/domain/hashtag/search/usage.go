@@ -23,7 +23,7 @@ func ReadQuery(ctx context.Context, q db.Querier, team int64, job string) (Query
 	err := q.QueryRow(ctx, `SELECT s.words, s.platform FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id
 		WHERE j.id = ? AND j.team_id = ?`, job, team).Scan(&out.Words, &out.Platform)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the query of search %s: %w", job, err)

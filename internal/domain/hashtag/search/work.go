@@ -66,7 +66,7 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 func retryDelay(providerErrs map[string]error) (time.Duration, bool) {
 	longest, failed := time.Duration(0), false
 	for _, err := range providerErrs {
-		u, unavailable := errors.AsType[*provider.Unavailable](err)
+		u, unavailable := errors.AsType[*provider.UnavailableError](err)
 		if !unavailable || u.After > maxWait {
 			return 0, false
 		}

@@ -24,7 +24,7 @@ type lookup struct {
 func normalizeWords(words []string) []string {
 	var out []string
 	for _, word := range words {
-		word = strings.TrimLeft(provider.Fold(word), "#")
+		word = strings.TrimLeft(provider.NormalizeText(word), "#")
 		if isSearchable(word) && !slices.Contains(out, word) {
 			out = append(out, word)
 		}
@@ -34,7 +34,7 @@ func normalizeWords(words []string) []string {
 
 // isSearchable reports whether a hashtag can contain a normalized word.
 func isSearchable(word string) bool {
-	invalid := strings.ContainsFunc(word, func(r rune) bool { return !provider.InHashtag(r) })
+	invalid := strings.ContainsFunc(word, func(r rune) bool { return !provider.IsHashtagRune(r) })
 	return word != "" && !invalid && utf8.RuneCountInString(word) <= provider.MaxHashtag
 }
 

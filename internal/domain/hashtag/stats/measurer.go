@@ -292,7 +292,7 @@ func (b *Measurer) recoverPanic(ctx context.Context, c claim) {
 // handleFailure reschedules the hashtag after a provider error and, depending on the error, pauses its platform. It
 // returns errors that are not expected of a provider.
 func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error {
-	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
+	unavailable, isUnavailable := errors.AsType[*provider.UnavailableError](err)
 	switch {
 	case errors.Is(err, provider.ErrNotFound):
 		return b.reschedule(ctx, c, missingRetry, true)

@@ -132,7 +132,7 @@ func TestUnavailableSource(t *testing.T) {
 		b := w.background()
 		w.enqueue(provider.Instagram, "sea", "lake")
 		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) {
-			return provider.HashtagMetrics{}, &provider.Unavailable{After: 2 * time.Hour, Err: errBroken}
+			return provider.HashtagMetrics{}, &provider.UnavailableError{After: 2 * time.Hour, Err: errBroken}
 		}
 		w.check(b, "instagram/sea")
 		w.clock.Advance(2*time.Hour - tick)
@@ -140,7 +140,7 @@ func TestUnavailableSource(t *testing.T) {
 		w.clock.Advance(tick)
 		// The provider specified a delay, so the hashtag stays first.
 		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) {
-			return provider.HashtagMetrics{}, &provider.Unavailable{Err: errBroken}
+			return provider.HashtagMetrics{}, &provider.UnavailableError{Err: errBroken}
 		}
 		w.check(b, "instagram/sea")
 		w.clock.Advance(15 * time.Minute)

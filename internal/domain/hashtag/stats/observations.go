@@ -173,7 +173,7 @@ func (c *changes) diff(p storedPost, carries []string, under string) {
 	}
 	carries = union(carries, found) // a post may be listed under a hashtag that is not in its caption
 	for _, name := range carries {
-		switch l := (link{post: p.id, name: name, found: db.Flag(slices.Contains(found, name))}); {
+		switch l := (link{post: p.id, name: name, found: db.BoolToInt(slices.Contains(found, name))}); {
 		case !slices.Contains(p.hashtags, name):
 			c.push(&c.add, l)
 		case l.found == 1 && !slices.Contains(p.foundUnder, name):

@@ -85,7 +85,7 @@ func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag st
 	metrics, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag,
 		PostLimit:  b.opts.PostLimit,
 		Background: true, LowPriority: true})
-	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
+	unavailable, isUnavailable := errors.AsType[*provider.UnavailableError](err)
 	switch {
 	case ctx.Err() != nil || errors.Is(err, provider.ErrNotFound):
 		return nil

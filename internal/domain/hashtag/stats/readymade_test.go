@@ -64,7 +64,7 @@ func TestReadyMadeYieldsQuota(t *testing.T) {
 		b := w.withReadyMade("coffee", "tea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			if q.LowPriority {
-				return provider.HashtagMetrics{}, &provider.Unavailable{After: 3 * day, Err: errBroken}
+				return provider.HashtagMetrics{}, &provider.UnavailableError{After: 3 * day, Err: errBroken}
 			}
 			return w.metrics(q.Hashtag, 1), nil
 		}

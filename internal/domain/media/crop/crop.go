@@ -22,13 +22,13 @@ import (
 // MinSide is the minimum side of a cropped image, in pixels.
 const MinSide = 16
 
-// Shape is an aspect ratio. The zero Shape means any ratio.
-type Shape struct{ Width, Height int }
+// AspectRatio is an aspect ratio. The zero Shape means any ratio.
+type AspectRatio struct{ Width, Height int }
 
 // Edit is a change of an image.
 type Edit struct {
 	Part         image.Rectangle // in pixels of the image as displayed; empty for the whole image
-	Shape        Shape           // aspect ratio of the result, to which the part is cropped around its center
+	Shape        AspectRatio     // aspect ratio of the result, to which the part is cropped around its center
 	QuarterTurns int             // clockwise, after cropping
 }
 
@@ -39,11 +39,11 @@ func (e Edit) Within(size image.Point) image.Rectangle {
 		part = image.Rectangle{Max: size}
 	}
 	ratio := e.Shape
-	if ratio == (Shape{}) {
+	if ratio == (AspectRatio{}) {
 		return part
 	}
 	if e.QuarterTurns%2 != 0 {
-		ratio = Shape{ratio.Height, ratio.Width}
+		ratio = AspectRatio{ratio.Height, ratio.Width}
 	}
 	width, height := part.Dx(), part.Dy()
 	switch wide := height * ratio.Width / ratio.Height; {
@@ -73,7 +73,7 @@ var (
 	errSame = apierr.Invalid(apierr.MissingArgument, "part",
 		"This is the whole image. Choose an aspect ratio, a smaller crop area or a rotation.")
 	errBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Wait, then try again.").
-		With("reason", apierr.Busy).After(retryAfter)
+		With("reason", apierr.Busy).WithRetryAfter(retryAfter)
 	errTooLarge = apierr.BadState("too_large", "The image has too many pixels to be cropped here. Make it smaller and upload it again.")
 	errDamaged  = apierr.BadState("damaged", "The image is damaged, or its format cannot be cropped.")
 )
@@ -111,7 +111,7 @@ func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edi
 // editedName returns the name of the edited copy.
 func editedName(name string, e Edit) string {
 	switch {
-	case e.Shape != (Shape{}):
+	case e.Shape != (AspectRatio{}):
 		return fmt.Sprintf("%s %s", name, e.Shape)
 	case e.Part.Empty():
 		return name + " rotated"
@@ -120,7 +120,7 @@ func editedName(name string, e Edit) string {
 }
 
 // String returns the shape as part of a name, such as 4x5 or 1.91x1.
-func (s Shape) String() string {
+func (s AspectRatio) String() string {
 	if s.Height == 100 {
 		return fmt.Sprintf("%gx1", float64(s.Width)/float64(s.Height))
 	}

@@ -129,7 +129,7 @@ func (s *Service) proposal(ctx context.Context, linked linkedPost) (Proposal, er
 		WHERE p.id = ? AND p.approval <> 'not_needed' AND t.closed_at = 0`, linked.post).Scan(&team, &out.TeamName, &zone,
 		&generation, &out.Client, &decided, &scheduler)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading a proposal: %w", err)
@@ -178,14 +178,14 @@ func (s *Service) File(ctx context.Context, token string, id int64) (int64, netw
 		}
 	}
 	if err == nil {
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	}
 	return 0, network.Media{}, err
 }
 
-// Account returns the team of an account to which a post of a link is published. It returns not_found for other
+// AccountTeam returns the team of an account to which a post of a link is published. It returns not_found for other
 // accounts.
-func (s *Service) Account(ctx context.Context, token string, id int64) (int64, error) {
+func (s *Service) AccountTeam(ctx context.Context, token string, id int64) (int64, error) {
 	found, err := s.visibleProposals(ctx, token, id, `SELECT post_id FROM post_targets WHERE account_id = ? OR account_id = ?`)
 	for _, p := range found {
 		if slices.ContainsFunc(p.Targets, func(t post.Target) bool { return t.AccountID == id }) {
@@ -193,7 +193,7 @@ func (s *Service) Account(ctx context.Context, token string, id int64) (int64, e
 		}
 	}
 	if err == nil {
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	}
 	return 0, err
 }

@@ -186,7 +186,7 @@ func TestLinkShowsOneVersion(t *testing.T) {
 func (w *env) wasSent(t *testing.T, id string) bool {
 	t.Helper()
 	rounds := must.Get(w.Approvals.Rounds(t.Context(), w.Call.TeamID, id))(t)
-	return len(rounds) > 0 && rounds[0].Sent
+	return len(rounds) > 0 && rounds[0].HasLink
 }
 
 // A link still shows an unchanged post after a rejection and another request.

@@ -57,7 +57,7 @@ func (s *Service) CommentAs(ctx context.Context, call operation.Call, postID, te
 	r := newComment{team: call.TeamID, post: postID, person: call.PersonID, text: text}
 	switch {
 	case !call.InApp():
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	case call.Role == access.Client:
 		r.client = call.PersonName
 	default:
@@ -115,7 +115,7 @@ func checkCommentLimits(ctx context.Context, tx *db.Tx, r newComment) error {
 		return apierr.BadStatef("full", "A post may have at most %d comments.", commentsPerPost)
 	case linkComments >= commentsPerHour:
 		return apierr.New(apierr.RateLimited, "Too many comments were sent with this link. Try again later.").
-			With("scope", "approval_comments").After(time.Hour)
+			With("scope", "approval_comments").WithRetryAfter(time.Hour)
 	}
 	return nil
 }

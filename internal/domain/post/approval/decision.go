@@ -54,7 +54,7 @@ func (s *Service) Decide(ctx context.Context, token string, d Decision) error {
 // for API keys and for people who are not clients of the team.
 func (s *Service) DecideAs(ctx context.Context, call operation.Call, postID string, d Decision) error {
 	if !call.InApp() || call.Role != access.Client {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	d.Name, d.Post = call.PersonName, postID
 	d, err := d.sanitize()
@@ -81,7 +81,7 @@ func (s *Service) decide(ctx context.Context, actor auditlog.Actor, team int64, 
 		switch {
 		case p.Approval == post.NotNeeded:
 			return apierr.BadState(string(p.Approval), "The post is not waiting for approval.")
-		case p.Approval != post.Waiting && (!d.Approve || !Undoable(p)):
+		case p.Approval != post.Waiting && (!d.Approve || !CanApproveAfterRejection(p)):
 			return apierr.BadState(string(p.Approval), "The client has already decided on this version.")
 		case p.Round != d.Round:
 			return apierr.BadState("changed",
@@ -99,8 +99,8 @@ func (s *Service) decide(ctx context.Context, actor auditlog.Actor, team int64, 
 	})
 }
 
-// Undoable reports whether the client requested changes to a post and can still approve it instead.
-func Undoable(p post.Record) bool {
+// CanApproveAfterRejection reports whether the client requested changes to a post and can still approve it instead.
+func CanApproveAfterRejection(p post.Record) bool {
 	return p.Approval == post.Rejected && (p.Status == post.Draft || p.Status == post.Scheduled)
 }
 

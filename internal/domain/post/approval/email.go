@@ -36,8 +36,8 @@ const (
 	mailsToAddressDay  = 20  // per address, from all teams
 )
 
-// Mails reports whether links can be sent by email.
-func (s *Service) Mails() bool { return s.Send != nil }
+// CanSendEmail reports whether links can be sent by email.
+func (s *Service) CanSendEmail() bool { return s.Send != nil }
 
 // checkEmail trims an address in place and returns an error if no link can be sent to it.
 func (s *Service) checkEmail(email *string) error {
@@ -45,7 +45,7 @@ func (s *Service) checkEmail(email *string) error {
 	if *email == "" {
 		return nil
 	}
-	if !s.Mails() {
+	if !s.CanSendEmail() {
 		return apierr.BadState("no_mail", "This service has no mail server, so it cannot email a link.")
 	}
 	found, err := netmail.ParseAddress(*email)
@@ -77,7 +77,7 @@ func recordMail(ctx context.Context, tx *db.Tx, call operation.Call, r Request) 
 		toAddress >= mailsToAddressDay {
 		return apierr.New(apierr.RateLimited,
 			"Too many approval links were emailed within a day. Try again tomorrow, or send the link yourself.").
-			With("scope", "mail").After(day)
+			With("scope", "mail").WithRetryAfter(day)
 	}
 	_, err = tx.Exec(ctx, `UPDATE approval_requests SET mails = mails + 1, mailed_at = ? WHERE id = ?`,
 		db.Micros(tx.Now()), r.ID)
@@ -141,7 +141,7 @@ func (s *Service) writeEmail(ctx context.Context, team int64, r Request) (Email,
 	if err != nil {
 		return Email{}, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
-	name = plaintext.Unlink(name, maxNameInMail)
+	name = plaintext.BreakLinks(name, maxNameInMail)
 	l := cmp.Or(locale.ByTag(language), locale.English)
 	describe := func(who string) string {
 		if n := len(r.Posts); n > 1 {
@@ -151,7 +151,7 @@ func (s *Service) writeEmail(ctx context.Context, team int64, r Request) (Email,
 	}
 	sender := name
 	if r.By != "" {
-		sender = plaintext.Unlink(r.By, maxNameInMail) + " (" + name + ")"
+		sender = plaintext.BreakLinks(r.By, maxNameInMail) + " (" + name + ")"
 	}
 	return Email{
 		ID: fmt.Sprintf("approval-%s-%d", r.ID, db.Micros(r.MailedAt)), To: r.Email,

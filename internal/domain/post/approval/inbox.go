@@ -75,11 +75,11 @@ func (s *Service) RequestByID(ctx context.Context, team int64, id string) (Reque
 		return Request{}, fmt.Errorf("reading a request for approval: %w", err)
 	}
 	if len(found) == 0 {
-		return Request{}, apierr.Missing()
+		return Request{}, apierr.ItemNotFound()
 	}
 	err = s.addPosts(ctx, team, found)
 	if err == nil && len(found[0].Posts) == 0 {
-		err = apierr.Missing()
+		err = apierr.ItemNotFound()
 	}
 	return found[0], err
 }
@@ -133,12 +133,13 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 	}
 	type row struct {
 		RequestedPost
-		request    string
-		round, now int64
+		request             string
+		round, currentRound int64
 	}
 	found, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *row) error {
 		var at, links, generation int64
-		err := rows.Scan(&r.request, &r.ID, &r.Excerpt, &r.Status, &r.Approval, &at, &r.round, &r.now, &links, &generation,
+		err := rows.Scan(&r.request, &r.ID, &r.Excerpt, &r.Status, &r.Approval, &at, &r.round, &r.currentRound,
+			&links, &generation,
 			&r.ScheduleError, &r.NewerRequest)
 		r.At, r.Revoked = db.Time(at), links != generation
 		return err
@@ -154,8 +155,8 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 		return fmt.Errorf("reading the posts of requests for approval: %w", err)
 	}
 	for _, r := range found {
-		if r.round != r.now {
-			p := post.Record{ID: r.ID, TeamID: team, Round: r.now}
+		if r.round != r.currentRound {
+			p := post.Record{ID: r.ID, TeamID: team, Round: r.currentRound}
 			if r.Changed, err = s.changedSince(ctx, p, r.round); err != nil {
 				return err
 			}
@@ -226,7 +227,7 @@ func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Se
 	if err != nil {
 		return SentRequest{}, err
 	}
-	return SentRequest{ID: id, Link: s.Link(id), Mail: s.mail(ctx, team, id)}, nil
+	return SentRequest{ID: id, Link: s.Link(id), EmailErr: s.mail(ctx, team, id)}, nil
 }
 
 // resendPosts requests approval again for the posts of a request that the link no longer shows or that were rejected.

@@ -38,9 +38,9 @@ type NewRequest struct {
 
 // SentRequest is the result of sending a request.
 type SentRequest struct {
-	ID   string // ID of the request
-	Link string
-	Mail error // error from sending the email; nil if it was sent or not requested
+	ID       string // ID of the request
+	Link     string
+	EmailErr error // error from sending the email; nil if it was sent or not requested
 }
 
 // Request requests approval of one post and returns the link. See RequestPosts.
@@ -89,7 +89,7 @@ func (s *Service) RequestPosts(ctx context.Context, person int64, in NewRequest)
 	if err != nil {
 		return SentRequest{}, err
 	}
-	return SentRequest{ID: r.ID, Link: s.Link(r.ID), Mail: s.mail(ctx, call.TeamID, r.ID)}, nil
+	return SentRequest{ID: r.ID, Link: s.Link(r.ID), EmailErr: s.mail(ctx, call.TeamID, r.ID)}, nil
 }
 
 // Link returns the URL of a request's approval page.
@@ -129,7 +129,7 @@ func (s *Service) callAs(ctx context.Context, person int64, in NewRequest) (oper
 	for i, id := range in.Posts {
 		next, err := s.Posts.CallAs(ctx, person, id, needs)
 		if err == nil && i > 0 && next.TeamID != call.TeamID {
-			err = apierr.Missing()
+			err = apierr.ItemNotFound()
 		}
 		if err != nil {
 			return call, err
@@ -141,7 +141,8 @@ func (s *Service) callAs(ctx context.Context, person int64, in NewRequest) (oper
 
 func insertRequest(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
 	_, err := tx.Exec(ctx, `INSERT INTO approval_requests (id, team_id, person_id, schedules, email, message, client_name,
-		created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, call.TeamID, r.PersonID, db.Flag(r.Schedules), r.Email,
+		created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?,
+			?)`, r.ID, call.TeamID, r.PersonID, db.BoolToInt(r.Schedules), r.Email,
 		r.Message, r.Client, db.Micros(r.CreatedAt), db.Micros(r.ExpiresAt))
 	if err != nil {
 		return fmt.Errorf("storing a request for approval: %w", err)
@@ -204,7 +205,7 @@ func CheckRequest(p post.Record) error {
 	case p.IsTemplate: // The occurrences share the approval of the template.
 		return apierr.BadState("recurring_template",
 			"Approval must be requested before a series starts. End the series first.")
-	case p.Status != post.Draft && p.Status != post.Scheduled && (p.Approval != post.Waiting || !p.PassedUnapproved()):
+	case p.Status != post.Draft && p.Status != post.Scheduled && (p.Approval != post.Waiting || !p.MissedApproval()):
 		return apierr.BadState(string(p.Status), "The post has already been submitted.")
 	case p.Approval == post.Approved:
 		return apierr.BadState(string(p.Approval), "The client has already approved the post.")
@@ -236,7 +237,7 @@ func (s *Service) loadLink(ctx context.Context, l *link) error {
 	err := s.DB.QueryRow(ctx, `SELECT person_id, expires_at, revoked_at, message FROM approval_requests
 		WHERE id = ?`, l.request).Scan(&l.personID, &expires, &revoked, &l.message)
 	if errors.Is(err, sql.ErrNoRows) {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	if err != nil {
 		return fmt.Errorf("reading an approval link: %w", err)
@@ -251,7 +252,7 @@ func (s *Service) loadLink(ctx context.Context, l *link) error {
 		return fmt.Errorf("reading the posts of an approval link: %w", err)
 	}
 	if len(l.posts) == 0 {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	return nil
 }

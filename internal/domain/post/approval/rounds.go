@@ -18,7 +18,7 @@ type Round struct {
 	Client   string        // name of the deciding client, as entered; untrusted
 	Comment  string        // untrusted
 	Decided  time.Time
-	Sent     bool // whether the version has a working link; set only for the latest version
+	HasLink  bool // whether the version has a working link; set only for the latest version
 	Revoked  bool // whether the links were revoked; set only for the latest version
 
 	Schedules     bool   // whether the post is scheduled when it is approved
@@ -35,7 +35,7 @@ func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, e
 		var opened, decided, sent, scheduler int64
 		err := rows.Scan(&r.Number, &opened, &decision, &r.Client, &r.Comment, &decided, &sent, &scheduler, &r.ScheduleError)
 		r.Decision, r.OpenedAt, r.Decided = post.Approval(decision), db.Time(opened), db.Time(decided)
-		r.Sent, r.Revoked = sent == linkCreated, sent == linksRevoked
+		r.HasLink, r.Revoked = sent == linkCreated, sent == linksRevoked
 		r.Schedules = scheduler > 0
 		if decision == "" {
 			r.Decision = post.Waiting

@@ -43,7 +43,7 @@ func (l link) find(post string) (linkedPost, error) {
 	if i := slices.IndexFunc(l.posts, func(p linkedPost) bool { return p.post == post }); i >= 0 {
 		return l.posts[i], nil
 	}
-	return linkedPost{}, apierr.Missing()
+	return linkedPost{}, apierr.ItemNotFound()
 }
 
 // A token consists of a version byte, big-endian 64-bit numbers, an ID and a signature. Version 3 has no numbers and
@@ -91,20 +91,20 @@ func (s *Service) read(ctx context.Context, token string) (link, error) {
 // parse decodes and verifies a token. For a link with a request, it returns only the request ID.
 func (s *Service) parse(token string) (link, error) {
 	if len(token) > maxTokenLength {
-		return link{}, apierr.Missing()
+		return link{}, apierr.ItemNotFound()
 	}
 	raw, err := tokenEncoding.DecodeString(token)
 	if err != nil || len(raw) == 0 {
-		return link{}, apierr.Missing()
+		return link{}, apierr.ItemNotFound()
 	}
 	numbers, known := tokenNumbers[raw[0]]
 	head := 1 + numbers*tokenNumberSize
 	if !known || len(raw) <= head+sha256.Size {
-		return link{}, apierr.Missing()
+		return link{}, apierr.ItemNotFound()
 	}
 	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
 	if !s.links.Verify(body, sum) {
-		return link{}, apierr.Missing()
+		return link{}, apierr.ItemNotFound()
 	}
 	number := func(i int) int64 {
 		return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) //nolint:gosec // the signature proves that it is an int64

@@ -18,16 +18,16 @@ import (
 
 // Entry is a post in the calendar.
 type Entry struct {
-	At           time.Time // zero for a draft without a time
-	Day          string    // planned date of a draft without a time, as 2026-03-29; may be empty
-	PostID       string    // ID of the template for a future occurrence without a post
-	IsOccurrence bool      // whether this is a future occurrence of a series without a post
-	InSeries     bool
-	Status       post.Status
-	Client       post.Approval // state of the client's approval; empty for future occurrences and in Occurrences
-	Excerpt      string
-	Accounts     []post.PostEntryAccount
-	Changed      time.Time // when the post was last changed; zero for a future occurrence
+	At             time.Time // zero for a draft without a time
+	Day            string    // planned date of a draft without a time, as 2026-03-29; may be empty
+	PostID         string    // ID of the template for a future occurrence without a post
+	IsOccurrence   bool      // whether this is a future occurrence of a series without a post
+	InSeries       bool
+	Status         post.Status
+	ClientApproval post.Approval // state of the client's approval; empty for future occurrences and in Occurrences
+	Excerpt        string
+	Accounts       []post.PostEntryAccount
+	Changed        time.Time // when the post was last changed; zero for a future occurrence
 }
 
 // Span is a time range of the calendar, such as a day.
@@ -94,7 +94,8 @@ const entryColumns = `p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.appro
 
 func scanEntry(rows *sql.Rows, entry *Entry) error {
 	var at, series, changed int64
-	err := rows.Scan(&entry.PostID, &entry.Status, &entry.Excerpt, &at, &series, &entry.Client, &changed, &entry.Day)
+	err := rows.Scan(&entry.PostID, &entry.Status, &entry.Excerpt, &at, &series, &entry.ClientApproval, &changed,
+		&entry.Day)
 	entry.At, entry.InSeries, entry.Changed = db.Time(at), series != 0, db.Time(changed)
 	return err
 }

@@ -20,7 +20,7 @@ func Check(text, argument string) error {
 			MaxLength)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return apierr.Invalid(apierr.Malformed, argument, "The text contains invalid characters.")
-	case apikey.In(text):
+	case apikey.ContainsSecret(text):
 		return apierr.Invalid(apierr.SecretInArgument, argument,
 			"The text contains an API key or an upload secret and was not saved. Remove the secret, and replace "+
 				"it if others may have seen it.")

@@ -39,8 +39,8 @@ func (r Result) RetriesLeft(limit int) int {
 	return max(0, limit-r.RetriesUsed)
 }
 
-// CannotRetry returns the reason why the comment cannot be retried now, or "".
-func (r Result) CannotRetry(limit int, between time.Duration, now time.Time) string {
+// RetryBlockReason returns the reason why the comment cannot be retried now, or "".
+func (r Result) RetryBlockReason(limit int, between time.Duration, now time.Time) string {
 	switch {
 	case r.State == "unconfirmed":
 		return "unconfirmed"
@@ -54,8 +54,8 @@ func (r Result) CannotRetry(limit int, between time.Duration, now time.Time) str
 	return ""
 }
 
-// Retried returns the result at the start of a retry.
-func (r Result) Retried(now time.Time) Result {
+// WithRetry returns the result at the start of a retry.
+func (r Result) WithRetry(now time.Time) Result {
 	return Result{State: sending, RetriesUsed: r.RetriesUsed + 1, RetriedAt: now}
 }
 

@@ -11,19 +11,19 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// MayPublish is an SQL condition on posts. It selects posts whose team may publish: the team is not closed,
+// MayPublishSQL is an SQL condition on posts. It selects posts whose team may publish: the team is not closed,
 // publishing is not paused for the team or the service, and the database is not on hold. Other scheduled posts wait.
-const MayPublish = restoreguard.Free + ` AND ` + NotPaused
+const MayPublishSQL = restoreguard.NotHeld + ` AND ` + NotPausedSQL
 
-// NotPaused is MayPublish without the check that the database is not on hold.
-const NotPaused = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
+// NotPausedSQL is MayPublishSQL without the check that the database is not on hold.
+const NotPausedSQL = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
 	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service'
 	OR x.scope = 'team' AND x.target = posts.team_id))`
 
 // List returns the IDs of due posts, earliest first.
 func List(ctx context.Context, d *db.DB, limit int) ([]string, error) {
 	rows, err := d.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0
-		AND scheduled_at <= ? AND `+MayPublish+` ORDER BY scheduled_at LIMIT ?`, db.Micros(d.Now()), limit)
+		AND scheduled_at <= ? AND `+MayPublishSQL+` ORDER BY scheduled_at LIMIT ?`, db.Micros(d.Now()), limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing due posts: %w", err)
 	}
@@ -41,7 +41,7 @@ func List(ctx context.Context, d *db.DB, limit int) ([]string, error) {
 
 // Count is the number of due posts that have not been submitted.
 type Count struct {
-	Blocked bool // whether the posts may not be published now; see MayPublish
+	Blocked bool // whether the posts may not be published now; see MayPublishSQL
 	Posts   int64
 	Oldest  time.Time // scheduled time of the earliest of these posts
 }
@@ -53,7 +53,7 @@ func CountAll(ctx context.Context, d *db.DB) ([]Count, error) {
 		err := rows.Scan(&held, &c.Posts, &oldest)
 		c.Blocked, c.Oldest = held > 0, db.Time(oldest)
 		return err
-	}, `SELECT held, COUNT(*), MIN(scheduled_at) FROM (SELECT scheduled_at, CASE WHEN `+MayPublish+` THEN 0
+	}, `SELECT held, COUNT(*), MIN(scheduled_at) FROM (SELECT scheduled_at, CASE WHEN `+MayPublishSQL+` THEN 0
 		ELSE 1 END AS held FROM posts
 		WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ?) AS due GROUP BY held ORDER BY held`,
 		db.Micros(d.Now()))
@@ -63,23 +63,23 @@ func CountAll(ctx context.Context, d *db.DB) ([]Count, error) {
 	return out, nil
 }
 
-// Late counts posts that were due before a time and have not been submitted.
-type Late struct {
+// LateCount counts posts that were due before a time and have not been submitted.
+type LateCount struct {
 	Posts   int64     // posts of teams that may publish
 	Oldest  time.Time // scheduled time of the earliest of these posts; zero if there is none
-	Blocked int64     // posts that may not be published now; see MayPublish
+	Blocked int64     // posts that may not be published now; see MayPublishSQL
 }
 
 // maxLate is the maximum number of late posts that are counted.
 const maxLate = 1000
 
 // CountLate counts late posts across all teams, up to maxLate.
-func CountLate(ctx context.Context, d *db.DB, before time.Time) (Late, error) {
-	var out Late
+func CountLate(ctx context.Context, d *db.DB, before time.Time) (LateCount, error) {
+	var out LateCount
 	var oldest int64
 	err := d.QueryRow(ctx, `SELECT COUNT(*) FILTER (WHERE flows), COALESCE(MIN(scheduled_at) FILTER (WHERE flows),
 		0), COUNT(*) FILTER (WHERE NOT flows)
-		FROM (SELECT scheduled_at, `+MayPublish+` AS flows FROM posts WHERE status = 'scheduled'
+		FROM (SELECT scheduled_at, `+MayPublishSQL+` AS flows FROM posts WHERE status = 'scheduled'
 			AND is_template = 0 AND scheduled_at < ? ORDER BY scheduled_at LIMIT ?) late`,
 		db.Micros(before), maxLate).Scan(&out.Posts, &oldest, &out.Blocked)
 	if err != nil {

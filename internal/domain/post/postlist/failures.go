@@ -18,7 +18,7 @@ type Failure struct {
 	ErrorCode          string
 	Permalink          string // set if the network has the post but does not show it
 	Parts              int    // published parts of the thread
-	Copy               string // ID of the edited copy that has taken over the account; empty if there is none
+	EditedCopyID       string // ID of the edited copy that has taken over the account; empty if there is none
 }
 
 // ListFailures returns the accounts of a team's posts that failed or whose outcome is unknown, by post ID.
@@ -51,7 +51,7 @@ func ListFailures(ctx context.Context, d *db.DB, team int64, ids []string) (map[
 	}
 	copies, err := listCopies(ctx, d, team, ids)
 	for _, r := range found {
-		r.Copy = copies[accountOfPost{r.post, r.Account}]
+		r.EditedCopyID = copies[accountOfPost{r.post, r.Account}]
 		out[r.post] = append(out[r.post], r.Failure)
 	}
 	return out, err

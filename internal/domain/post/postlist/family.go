@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Relative is another post of a post's family: the original post or an edited copy.
-type Relative struct {
+// FamilyMember is another post of a post's family: the original post or an edited copy.
+type FamilyMember struct {
 	ID      string
 	Status  post.Status
 	Excerpt string
@@ -18,8 +18,8 @@ type Relative struct {
 }
 
 // Family returns the other posts of a post's family, oldest first.
-func Family(ctx context.Context, d *db.DB, p post.Record) ([]Relative, error) {
-	out, err := db.All(ctx, d, func(rows *sql.Rows, r *Relative) error {
+func Family(ctx context.Context, d *db.DB, p post.Record) ([]FamilyMember, error) {
+	out, err := db.All(ctx, d, func(rows *sql.Rows, r *FamilyMember) error {
 		err := rows.Scan(&r.ID, &r.Status, &r.Excerpt)
 		r.First = r.ID == p.FamilyID()
 		return err

@@ -45,5 +45,5 @@ func ListByID(ctx context.Context, d *db.DB, team int64, ids []string) ([]Entry,
 			page = append(page, e)
 		}
 	}
-	return page, addParts(ctx, d, team, page)
+	return page, addDetails(ctx, d, team, page)
 }

@@ -63,11 +63,11 @@ func List(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, li
 	if err != nil {
 		return nil, "", err
 	}
-	return page, next, addParts(ctx, d, team, page)
+	return page, next, addDetails(ctx, d, team, page)
 }
 
-// addParts sets the details and accounts of the posts of a page.
-func addParts(ctx context.Context, d *db.DB, team int64, page []Entry) error {
+// addDetails sets the details and accounts of the posts of a page.
+func addDetails(ctx context.Context, d *db.DB, team int64, page []Entry) error {
 	ids := make([]string, len(page))
 	for i, e := range page {
 		ids[i] = e.ID

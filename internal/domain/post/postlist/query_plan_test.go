@@ -30,7 +30,7 @@ func insertPosts(t *testing.T, w *posttest.Env) {
 			id := fmt.Sprintf("%08d-aaaa", i)
 			if _, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at,
 				slot_at, approval, archived_at, created_at, updated_at) VALUES (?, ?, ?, ?, 'text', 'text', ?, ?, ?, ?, 1, 1)`,
-				id, w.Call.TeamID, w.Person, status, slot, slot, approval, db.Flag(i%60 == 5)); err != nil {
+				id, w.Call.TeamID, w.Person, status, slot, slot, approval, db.BoolToInt(i%60 == 5)); err != nil {
 				return err
 			}
 			if _, err := tx.Exec(ctx, `INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, 0)`, id,

@@ -63,8 +63,8 @@ type Deliveries struct {
 // Submit implements post.Submitter.
 func (d *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Submission) error {
 	for _, t := range order.Targets {
-		r := post.Result{State: post.TargetFailed, ErrorCode: order.Rejected}
-		if order.Rejected == "" {
+		r := post.Result{State: post.TargetFailed, ErrorCode: order.RejectionCode}
+		if order.RejectionCode == "" {
 			r = post.Result{State: post.TargetPublished, PublishedAt: tx.Now()}
 			d.mu.Lock()
 			d.sent = append(d.sent, order.Post.Content(t, "en").Text)

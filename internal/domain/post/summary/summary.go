@@ -60,8 +60,8 @@ func Problems(blocking, other int) string {
 	return out
 }
 
-// Skipped lists the skipped accounts by reason.
-func Skipped(accounts map[string][]string, reasons []string) string {
+// SkippedAccounts lists the skipped accounts by reason.
+func SkippedAccounts(accounts map[string][]string, reasons []string) string {
 	if len(reasons) == 0 {
 		return ""
 	}

@@ -73,7 +73,8 @@ var pieces = []string{
 // limits are the limits of networks with threads, and small ones.
 var limits = []func(string) bool{
 	func(text string) bool { return x.Count(text) <= 60 },
-	network.Rules{Text: network.Text{Unit: network.Unit{Count: uniseg.GraphemeClusterCount}, Longest: 50, MaxBytes: 120}}.FitsLength,
+	network.Rules{Text: network.Text{Unit: network.Unit{Count: uniseg.GraphemeClusterCount}, MaxLength: 50,
+		MaxBytes: 120}}.FitsLength,
 	func(text string) bool { return utf8.RuneCountInString(text) <= 40 },
 }
 

@@ -33,7 +33,7 @@ func Check(ctx context.Context, q db.Querier, library Library, team int64, o net
 func check(ctx context.Context, q db.Querier, library Library, team int64, argument string, id int64) error {
 	found, err := library.ForPost(ctx, q, team, []int64{id})
 	if rejected, ok := errors.AsType[*apierr.Error](err); ok && rejected.Code == apierr.NotFound {
-		return apierr.Missing().With("argument", argument)
+		return apierr.ItemNotFound().With("argument", argument)
 	}
 	if err != nil {
 		return err

@@ -136,7 +136,7 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
-		want   error // nil for *provider.Unavailable
+		want   error // nil for *provider.UnavailableError
 		after  time.Duration
 	}{
 		"no such profile":  {respond(http.StatusNotFound, `{"error":"profile_not_found"}`), provider.ErrNotFound, 0},
@@ -188,10 +188,10 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// checkFailure checks an error. nil means *provider.Unavailable.
+// checkFailure checks an error. nil means *provider.UnavailableError.
 func checkFailure(t *testing.T, err, want error, after time.Duration) {
 	t.Helper()
-	u, unavailable := errors.AsType[*provider.Unavailable](err)
+	u, unavailable := errors.AsType[*provider.UnavailableError](err)
 	switch {
 	case want != nil && !errors.Is(err, want), want == nil && !unavailable:
 		t.Errorf("%v", err)
@@ -244,7 +244,7 @@ func TestFetch(t *testing.T) {
 		path string
 		most int64
 		got  string
-		want error // nil for *provider.Unavailable where got is not the file
+		want error // nil for *provider.UnavailableError where got is not the file
 	}{
 		{"/file", 10, "0123456789", nil}, {"/unsized", 10, "0123456789", nil}, {"/moved", 10, "0123456789", nil},
 		{"/file#part", 11, "0123456789", nil},
@@ -278,7 +278,7 @@ func TestFetchWriteError(t *testing.T) {
 	t.Parallel()
 	client, url := newTestClient(t, respond(http.StatusOK, "bytes"), nil)
 	err := client.Fetch(t.Context(), url+"/file", 10, full{})
-	if _, unavailable := errors.AsType[*provider.Unavailable](err); unavailable || !errors.Is(err, errFull) {
+	if _, unavailable := errors.AsType[*provider.UnavailableError](err); unavailable || !errors.Is(err, errFull) {
 		t.Errorf("a write error was attributed to the bridge: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func readError(response wire.Response, now time.Time) error {
 	return unavailable(response.Status, response.Header, now)
 }
 
-func unavailable(status int, header http.Header, now time.Time) *provider.Unavailable {
+func unavailable(status int, header http.Header, now time.Time) *provider.UnavailableError {
 	u := wire.Unavailable("the bridge returned HTTP %d", status)
 	u.After = wire.RetryAfter(header, now)
 	return u

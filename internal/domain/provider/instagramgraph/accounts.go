@@ -163,7 +163,7 @@ func (s *Source) tryAccounts(ctx context.Context, try func(one *account) error) 
 }
 
 // noAccount returns the error for a query for which no account is available.
-func (s *Source) noAccount(last error, hashtags bool) *provider.Unavailable {
+func (s *Source) noAccount(last error, hashtags bool) *provider.UnavailableError {
 	u := wire.Unavailable("all Instagram accounts are paused")
 	if last != nil {
 		u = wire.Unavailable("no Instagram account is available: %w", last)

@@ -44,7 +44,7 @@ func (f *apiError) publicError() error {
 	if f.kind == kindNotFound {
 		return provider.ErrNotFound
 	}
-	return &provider.Unavailable{After: f.after, Err: f}
+	return &provider.UnavailableError{After: f.after, Err: f}
 }
 
 // Codes and subcodes of the API's errors.

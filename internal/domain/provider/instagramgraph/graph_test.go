@@ -263,7 +263,7 @@ func hashtagQuery(hashtag string, limit int) provider.HashtagQuery {
 // checkUnavailable checks the delay of an error, and that the error contains no secrets.
 func checkUnavailable(t *testing.T, err error, after time.Duration) {
 	t.Helper()
-	u, ok := errors.AsType[*provider.Unavailable](err)
+	u, ok := errors.AsType[*provider.UnavailableError](err)
 	switch {
 	case !ok:
 		t.Errorf("%v", err)

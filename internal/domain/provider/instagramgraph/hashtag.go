@@ -20,10 +20,10 @@ const (
 )
 
 // Hashtag returns Instagram's top posts of a hashtag and its posts of the last day. The size is not available. Errors
-// are provider.ErrNotFound, provider.ErrNotOffered, *provider.Unavailable and errors of the store.
+// are provider.ErrNotFound, provider.ErrNotOffered, *provider.UnavailableError and errors of the store.
 //
 // An account can query a limited number of distinct hashtags per week, each of which takes one of its slots and can be
-// queried any number of times. If no account has a free slot, provider.Unavailable says when the next slot is freed.
+// queried any number of times. If no account has a free slot, provider.UnavailableError says when the next slot is freed.
 // For a background query, two thirds of an account's slots must be free.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	if q.Platform != provider.Instagram || !s.opts.Hashtags {
@@ -94,7 +94,7 @@ func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, tried
 	if q.Background {
 		why = "all accounts have used the background share of their weekly hashtag quota"
 	}
-	return nil, &provider.Unavailable{After: max(wait, time.Second), Err: errors.New(why)}
+	return nil, &provider.UnavailableError{After: max(wait, time.Second), Err: errors.New(why)}
 }
 
 // fetchHashtag queries a hashtag through an account that has a slot for it.

@@ -87,7 +87,7 @@ func TestHashtagErrors(t *testing.T) {
 	for _, body := range []string{`{"data":[{"id":"../me"}]}`, `{"data":[{}]}`, errorText(2, 0), `[]`} {
 		g.reject = func(string, *http.Request) (int, string) { return http.StatusOK, body }
 		_, err := s.Hashtag(t.Context(), hashtagQuery("broken", 1))
-		if _, ok := errors.AsType[*provider.Unavailable](err); !ok && !errors.Is(err, provider.ErrNotFound) {
+		if _, ok := errors.AsType[*provider.UnavailableError](err); !ok && !errors.Is(err, provider.ErrNotFound) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}

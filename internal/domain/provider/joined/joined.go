@@ -104,7 +104,7 @@ func (n NamedProvider) prefixAddresses(page provider.Page) provider.Page {
 	return page
 }
 
-var errUnknownSource = &provider.Unavailable{Err: errors.New("the provider of this item is no longer configured")}
+var errUnknownSource = &provider.UnavailableError{Err: errors.New("the provider of this item is no longer configured")}
 
 // splitName splits a stored URL or cursor into the provider's name and the rest. Earlier releases had only one provider
 // and stored no prefix. Without a prefix, it returns the name of the only provider with media, or "" if there are

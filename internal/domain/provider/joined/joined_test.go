@@ -56,7 +56,7 @@ func join(t *testing.T, all ...NamedProvider) *Source {
 
 func TestFallback(t *testing.T) {
 	t.Parallel()
-	broken := &provider.Unavailable{Err: errors.New("broken")}
+	broken := &provider.UnavailableError{Err: errors.New("broken")}
 	for _, c := range []struct {
 		first, second error
 		want          string
@@ -132,12 +132,12 @@ func TestUnprefixedAddresses(t *testing.T) {
 	}
 	s = join(t, NamedProvider{"one", one}, NamedProvider{"two", two})
 	for _, kept := range []string{"https://cdn.example/x", "gone:https://cdn.example/x", ""} {
-		if _, ok := errors.AsType[*provider.Unavailable](s.Fetch(t.Context(), kept, 9, &file)); !ok {
+		if _, ok := errors.AsType[*provider.UnavailableError](s.Fetch(t.Context(), kept, 9, &file)); !ok {
 			t.Errorf("%q was fetched", kept)
 		}
 	}
 	_, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: "gone:x"})
-	if _, ok := errors.AsType[*provider.Unavailable](err); !ok {
+	if _, ok := errors.AsType[*provider.UnavailableError](err); !ok {
 		t.Errorf("a page of a removed provider: %v", err)
 	}
 }

@@ -38,7 +38,7 @@ func (s *Source) accessToken(ctx context.Context, rejected string) (string, erro
 	defer s.mu.Unlock() // other goroutines wait for the same token
 	now := s.now()
 	if wait := s.pausedUntil.Sub(now); wait > 0 {
-		return "", &provider.Unavailable{After: wait, Err: errors.New("requests to TikTok are paused")}
+		return "", &provider.UnavailableError{After: wait, Err: errors.New("requests to TikTok are paused")}
 	}
 	if s.token.text != "" && s.token.text != rejected && now.Before(s.token.expiresAt) {
 		return s.token.text, nil
@@ -58,7 +58,7 @@ func (s *Source) accessToken(ctx context.Context, rejected string) (string, erro
 	if response.Status != http.StatusOK || !valid || !tokenForm.MatchString(body.Access) {
 		wait := max(wire.RetryAfter(response.Header, now), defaultPause)
 		s.pausedUntil = now.Add(wait)
-		return "", &provider.Unavailable{After: wait, Err: fmt.Errorf("TikTok issued no token: HTTP %d, %s",
+		return "", &provider.UnavailableError{After: wait, Err: fmt.Errorf("TikTok issued no token: HTTP %d, %s",
 			response.Status, safeCode(body.Error))}
 	}
 	life := time.Duration(min(max(body.Expires, 0), maxTokenLifetime.Seconds()) * float64(time.Second))
@@ -67,7 +67,7 @@ func (s *Source) accessToken(ctx context.Context, rejected string) (string, erro
 }
 
 // post sends a query for fields and decodes the data in the response. If the token is rejected, it tries once more with
-// a new token. Errors are provider.ErrNotFound, provider.ErrPrivate and *provider.Unavailable.
+// a new token. Errors are provider.ErrNotFound, provider.ErrPrivate and *provider.UnavailableError.
 func (s *Source) post(ctx context.Context, path, fields string, body, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {

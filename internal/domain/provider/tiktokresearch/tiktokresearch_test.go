@@ -141,7 +141,7 @@ func TestTokens(t *testing.T) {
 
 func checkUnavailable(t *testing.T, err error, after time.Duration) {
 	t.Helper()
-	u, ok := errors.AsType[*provider.Unavailable](err)
+	u, ok := errors.AsType[*provider.UnavailableError](err)
 	switch {
 	case !ok:
 		t.Errorf("%v", err)
@@ -159,7 +159,7 @@ func TestRejections(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		body   string
-		want   error // nil for *provider.Unavailable
+		want   error // nil for *provider.UnavailableError
 		after  time.Duration
 	}{
 		"not found": {http.StatusBadRequest, failure("invalid_params", "cannot find the user khaby.lame"),

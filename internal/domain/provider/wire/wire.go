@@ -48,7 +48,7 @@ func IsBaseURL(address string) bool {
 		u.RawQuery == "" && u.Fragment == ""
 }
 
-// Do sends a request. The caller must close the body of the response. The error is a *provider.Unavailable without the
+// Do sends a request. The caller must close the body of the response. The error is a *provider.UnavailableError without the
 // URL, because the URL names the profile and may contain a token.
 func Do(client *http.Client, request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", "pressroom")
@@ -69,7 +69,7 @@ type Response struct {
 	Body   []byte
 }
 
-// Send sends a request and reads a response of limited size. It returns a *provider.Unavailable on failure. During the
+// Send sends a request and reads a response of limited size. It returns a *provider.UnavailableError on failure. During the
 // request, it releases the slot of the context's provider.Limiter, and then acquires a slot again.
 func Send(client *http.Client, request *http.Request, maxBytes int64) (Response, error) {
 	provider.Release(request.Context())
@@ -99,9 +99,9 @@ func send(client *http.Client, request *http.Request, maxBytes int64) (Response,
 	return Response{Status: response.StatusCode, Header: response.Header, Body: body}, nil
 }
 
-// Unavailable returns a *provider.Unavailable with a formatted error.
-func Unavailable(format string, args ...any) *provider.Unavailable {
-	return &provider.Unavailable{Err: fmt.Errorf(format, args...)}
+// Unavailable returns a *provider.UnavailableError with a formatted error.
+func Unavailable(format string, args ...any) *provider.UnavailableError {
+	return &provider.UnavailableError{Err: fmt.Errorf(format, args...)}
 }
 
 // RetryAfter returns the delay in a Retry-After header, at most MaxRetryAfter. It returns 0 if there is no valid

@@ -157,7 +157,7 @@ func TestSend(t *testing.T) {
 	}
 	for path, most := range map[string]int64{"/answer": 8, "/cut": 9} {
 		_, err := ask(path, most)
-		if _, ok := errors.AsType[*provider.Unavailable](err); !ok || strings.Contains(err.Error(), "secret") ||
+		if _, ok := errors.AsType[*provider.UnavailableError](err); !ok || strings.Contains(err.Error(), "secret") ||
 			strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v", path, err)
 		}

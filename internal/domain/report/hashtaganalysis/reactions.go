@@ -73,8 +73,8 @@ func (s measuredPosts) engagement(a result.FindingAudience) result.FindingEngage
 // is known.
 func (s measuredPosts) formats() *result.FindingFormats {
 	all, top, recent := byFormat(s.all), byFormat(s.top), byFormat(s.recent)
-	out := result.FindingFormats{Posts: all.of}
-	for name, posts := range all.with {
+	out := result.FindingFormats{Posts: all.total}
+	for name, posts := range all.counts {
 		out.Formats = append(out.Formats, result.FindingFormat{Format: name, Posts: posts, TopShare: top.share(name),
 			RecentShare: recent.share(name)})
 	}
@@ -90,25 +90,25 @@ func (s measuredPosts) formats() *result.FindingFormats {
 
 // tally counts posts in total, and posts by the name of a format or hashtag.
 type tally struct {
-	of   int
-	with map[string]int
+	total  int
+	counts map[string]int
 }
 
 func byFormat(posts []provider.Post) tally {
 	known := []string{provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel}
-	out := tally{with: map[string]int{}}
+	out := tally{counts: map[string]int{}}
 	for _, p := range posts {
 		if slices.Contains(known, p.Format) {
-			out.of++
-			out.with[p.Format]++
+			out.total++
+			out.counts[p.Format]++
 		}
 	}
 	return out
 }
 
 func (t tally) share(name string) *float64 {
-	if t.of == 0 {
+	if t.total == 0 {
 		return nil
 	}
-	return new(result.Round4(float64(t.with[name]) / float64(t.of)))
+	return new(result.Round4(float64(t.counts[name]) / float64(t.total)))
 }

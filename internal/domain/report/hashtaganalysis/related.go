@@ -18,16 +18,16 @@ const (
 )
 
 func byTag(posts []provider.Post, tags map[string][]string) tally {
-	out := tally{of: len(posts), with: map[string]int{}}
+	out := tally{total: len(posts), counts: map[string]int{}}
 	for _, p := range posts {
 		for _, tag := range tags[p.ID] {
-			out.with[tag]++
+			out.counts[tag]++
 		}
 	}
 	return out
 }
 
-func (t tally) shareOf(name string) proportion { return proportion{t.with[name], t.of} }
+func (t tally) shareOf(name string) proportion { return proportion{t.counts[name], t.total} }
 
 // relatedHashtags returns the hashtags that occur together with the analyzed hashtag, own. It returns nil if there are
 // no posts.
@@ -35,19 +35,19 @@ func (s measuredPosts) relatedHashtags(
 	own string, tags map[string][]string, background Background,
 ) *result.FindingHashtags {
 	all, top, recent := byTag(s.all, tags), byTag(s.top, tags), byTag(s.recent, tags)
-	delete(all.with, own)
+	delete(all.counts, own)
 	supported := 0
-	for _, posts := range all.with {
+	for _, posts := range all.counts {
 		if posts >= minSupport {
 			supported++
 		}
 	}
-	elsewhere := tally{of: background.Posts, with: background.With}
+	elsewhere := tally{total: background.Posts, counts: background.With}
 	z := bonferroniZ(supported)
-	out := result.FindingHashtags{Posts: all.of, Different: len(all.with), Hashtags: []result.FindingHashtag{}}
-	for name, posts := range all.with {
+	out := result.FindingHashtags{Posts: all.total, Different: len(all.counts), Hashtags: []result.FindingHashtag{}}
+	for name, posts := range all.counts {
 		b := result.FindingHashtag{Hashtag: name, Posts: posts,
-			Share:   new(result.Round4(float64(posts) / float64(all.of))),
+			Share:   new(result.Round4(float64(posts) / float64(all.total))),
 			Related: new(bool)}
 		if posts >= minSupport {
 			b = addLift(b, all, elsewhere, z)
@@ -57,7 +57,7 @@ func (s measuredPosts) relatedHashtags(
 	}
 	slices.SortFunc(out.Hashtags, compareRelated)
 	out.Hashtags = out.Hashtags[:min(len(out.Hashtags), maxSection)]
-	if all.of == 0 {
+	if all.total == 0 {
 		return nil
 	}
 	return &out
@@ -65,11 +65,11 @@ func (s measuredPosts) relatedHashtags(
 
 // addLift sets the lift of a hashtag and whether it is significant, if there are enough posts.
 func addLift(b result.FindingHashtag, here, elsewhere tally, z float64) result.FindingHashtag {
-	if here.of < minCompared || elsewhere.of < minCompared {
+	if here.total < minCompared || elsewhere.total < minCompared {
 		return b
 	}
 	a, o := here.shareOf(b.Hashtag), elsewhere.shareOf(b.Hashtag)
-	o.with = min(max(0, o.with), o.of)
+	o.count = min(max(0, o.count), o.total)
 	lift := a.relativeRisk(o, normal95).Round()
 	b.Lift = &lift
 	b.Related = new(a.relativeRisk(o, z).Low > 1)
@@ -78,7 +78,7 @@ func addLift(b result.FindingHashtag, here, elsewhere tally, z float64) result.F
 
 // inTop returns the share of top posts with a hashtag relative to the share of recent posts, or nil if there are too few.
 func inTop(top, recent proportion) *result.FindingRatio {
-	if top.of < minCompared || recent.of < minCompared || top.with+recent.with < minSupport {
+	if top.total < minCompared || recent.total < minCompared || top.count+recent.count < minSupport {
 		return nil
 	}
 	ratio := top.relativeRisk(recent, normal95).Round()

@@ -57,8 +57,8 @@ type Link struct {
 	Mailed    bool      // whether the link was sent by email
 }
 
-// Shared identifies the report to which a link leads.
-type Shared struct {
+// Target identifies the report to which a link leads.
+type Target struct {
 	Link, Team     int64
 	TeamName, Zone string
 	Report, Kind   string
@@ -135,7 +135,7 @@ func lock(ctx context.Context, tx *db.Tx, team int64, report string) error {
 		return fmt.Errorf("locking report %s: %w", report, err)
 	}
 	if n == 0 {
-		return apierr.Missing()
+		return apierr.ItemNotFound()
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (s *Service) Revoke(ctx context.Context, call operation.Call, report string
 			return fmt.Errorf("revoking a link to report %s: %w", report, err)
 		}
 		if n == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.link_revoked", report,
 			map[string]any{"link": link})
@@ -199,7 +199,7 @@ func (s *Service) Replace(ctx context.Context, call operation.Call, report strin
 		err := tx.QueryRow(ctx, `DELETE FROM report_links WHERE id = ? AND report_id = ? AND team_id = ? AND expires_at > ?
 			AND recipient_id = 0 RETURNING expires_at, name`, link, report, call.TeamID, db.Micros(tx.Now())).Scan(&expires, &name)
 		if errors.Is(err, sql.ErrNoRows) {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		if err != nil {
 			return fmt.Errorf("replacing a link to report %s: %w", report, err)
@@ -224,10 +224,10 @@ func (s *Service) Replace(ctx context.Context, call operation.Call, report strin
 
 // Open returns the report of a token and records that its link was opened. It returns not_found for unknown, expired
 // and revoked tokens, for tokens of closed teams, and if the report has no metrics yet.
-func (s *Service) Open(ctx context.Context, token string) (Shared, error) {
-	var out Shared
+func (s *Service) Open(ctx context.Context, token string) (Target, error) {
+	var out Target
 	if len(token) != tokenSize {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	var expires, opened int64
 	err := s.db.QueryRow(ctx, `SELECT l.id, l.team_id, t.name, t.timezone, r.id, r.kind, l.expires_at, l.opened_at
@@ -236,7 +236,7 @@ func (s *Service) Open(ctx context.Context, token string) (Shared, error) {
 		hash(token), db.Micros(s.db.Now())).Scan(&out.Link, &out.Team, &out.TeamName, &out.Zone, &out.Report, &out.Kind,
 		&expires, &opened)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("opening a shared report: %w", err)

@@ -105,7 +105,7 @@ func (s *Service) Stop(ctx context.Context, call operation.Call, report string) 
 			return fmt.Errorf("ending the mails of report %s: %w", report, err)
 		}
 		if n == 0 {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.mail_stopped", report, nil)
 	})
@@ -118,7 +118,7 @@ func lock(ctx context.Context, tx *db.Tx, team int64, report string) (*time.Loca
 		return nil, fmt.Errorf("locking report %s: %w", report, err)
 	}
 	if n == 0 {
-		return nil, apierr.Missing()
+		return nil, apierr.ItemNotFound()
 	}
 	return readZone(ctx, tx, team)
 }
@@ -221,7 +221,7 @@ func (s *Service) Remove(ctx context.Context, call operation.Call, report string
 		err := tx.QueryRow(ctx, `SELECT unsubscribed_at, person_id FROM report_recipients WHERE id = ? AND report_id = ?
 			AND team_id = ?`, recipient, report, call.TeamID).Scan(&unsubscribed, &person)
 		if errors.Is(err, sql.ErrNoRows) {
-			return apierr.Missing()
+			return apierr.ItemNotFound()
 		}
 		if err != nil {
 			return fmt.Errorf("reading a recipient of report %s: %w", report, err)

@@ -62,7 +62,7 @@ func (s *Service) SendDue(ctx context.Context) error {
 }
 
 // dueQuery selects reports whose email is due, unless publishing is held after a restore.
-const dueQuery = `SELECT report_id FROM report_subscriptions WHERE next_at <= ? AND ` + restoreguard.Free +
+const dueQuery = `SELECT report_id FROM report_subscriptions WHERE next_at <= ? AND ` + restoreguard.NotHeld +
 	` ORDER BY next_at LIMIT ?`
 
 func (s *Service) beginPeriods(ctx context.Context) error {
@@ -112,20 +112,20 @@ func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 	return nil
 }
 
-// letter is an email to send.
-type letter struct {
+// queuedMail is an email to send.
+type queuedMail struct {
 	recipient, period int64
 	tries             int
 	team              int64
 	teamName          string
 	report            string
-	plan              string // weekly or monthly; empty if the emails were stopped
+	frequency         string // weekly or monthly; empty if the emails were stopped
 	to                string // empty if the recipient was removed or unsubscribed
 	language          string // of a member: BCP 47, or ""
 }
 
 // lang returns the language of an email: the member's language or English.
-func (l letter) lang() *locale.Language { return cmp.Or(locale.ByTag(l.language), locale.English) }
+func (l queuedMail) lang() *locale.Language { return cmp.Or(locale.ByTag(l.language), locale.English) }
 
 // sendNext sends or drops one due email and reports whether there was one.
 func (s *Service) sendNext(ctx context.Context) (bool, error) {
@@ -133,7 +133,7 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 	if err != nil || !found {
 		return false, err
 	}
-	if l.to == "" || l.plan == "" {
+	if l.to == "" || l.frequency == "" {
 		return true, s.finish(ctx, l, "waiting", "dropped", 0)
 	}
 	what, err := s.Summarize(ctx, l.lang(), l.team, l.report)
@@ -153,7 +153,7 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 
 // deliver passes an email to the mail server. If the process dies while sending, the email is not sent again, because
 // the server may have accepted it. An email that the server rejects is retried.
-func (s *Service) deliver(ctx context.Context, l letter, m Mail) error {
+func (s *Service) deliver(ctx context.Context, l queuedMail, m Mail) error {
 	ctx = context.WithoutCancel(ctx)
 	sendCtx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -170,8 +170,8 @@ func (s *Service) deliver(ctx context.Context, l letter, m Mail) error {
 }
 
 // next returns the email that has been due longest, and reports false if none is due.
-func (s *Service) next(ctx context.Context) (letter, bool, error) {
-	var l letter
+func (s *Service) next(ctx context.Context) (queuedMail, bool, error) {
+	var l queuedMail
 	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
 		COALESCE(s.period, ''), CASE WHEN t.closed_at > 0 OR r.unsubscribed_at > 0 THEN ''
 		WHEN r.person_id = 0 THEN r.email ELSE COALESCE(p.email, '') END,
@@ -180,8 +180,9 @@ func (s *Service) next(ctx context.Context) (letter, bool, error) {
 		LEFT JOIN report_subscriptions s ON s.report_id = r.report_id
 		LEFT JOIN memberships b ON b.team_id = r.team_id AND b.person_id = r.person_id
 		LEFT JOIN people p ON p.id = b.person_id AND p.held_at = 0
-		WHERE m.try_at > 0 AND m.try_at <= ? AND `+restoreguard.Free+` ORDER BY m.try_at, m.recipient_id LIMIT 1`,
-		db.Micros(s.DB.Now())).Scan(&l.recipient, &l.period, &l.tries, &l.team, &l.teamName, &l.report, &l.plan, &l.to,
+		WHERE m.try_at > 0 AND m.try_at <= ? AND `+restoreguard.NotHeld+` ORDER BY m.try_at, m.recipient_id LIMIT 1`,
+		db.Micros(s.DB.Now())).Scan(&l.recipient, &l.period, &l.tries, &l.team, &l.teamName, &l.report, &l.frequency,
+		&l.to,
 		&l.language)
 	if errors.Is(err, sql.ErrNoRows) {
 		return l, false, nil
@@ -193,7 +194,7 @@ func (s *Service) next(ctx context.Context) (letter, bool, error) {
 }
 
 // claim claims an email for this node and creates its link. It reports false if another node has claimed the email.
-func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
+func (s *Service) claim(ctx context.Context, l queuedMail) (string, bool, error) {
 	var link string
 	var claimed bool
 	err := s.DB.InTx(ctx, "report.claim_mail", func(ctx context.Context, tx *db.Tx) error {
@@ -206,7 +207,7 @@ func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
 		}
 		claimed = true
 		ttl := weeklyTTL
-		if l.plan == Monthly {
+		if l.frequency == Monthly {
 			ttl = monthlyTTL
 		}
 		link, err = s.Links.CreateFor(ctx, tx, l.team, l.report, l.recipient, tx.Now().Add(ttl))
@@ -219,7 +220,7 @@ func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
 }
 
 // finish changes the state of an email. If the new state is waiting, the next attempt is due after wait.
-func (s *Service) finish(ctx context.Context, l letter, from, to string, wait time.Duration) error {
+func (s *Service) finish(ctx context.Context, l queuedMail, from, to string, wait time.Duration) error {
 	return s.DB.InTx(ctx, "report.finish_mail", func(ctx context.Context, tx *db.Tx) error {
 		var try int64
 		if to == "waiting" {
@@ -249,7 +250,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 }
 
 // write returns the email with a summary of a report and a link to it.
-func (s *Service) write(l letter, summary Summary, link string) Mail {
+func (s *Service) write(l queuedMail, summary Summary, link string) Mail {
 	in, team := l.lang(), plaintext.Line(l.teamName)
 	view := content{
 		Summary: summary, Lang: in.Tag, Team: team, Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
@@ -260,7 +261,7 @@ func (s *Service) write(l letter, summary Summary, link string) Mail {
 		Every:    in.T("Anyone with this link can read the report. %s sends it every week.", team),
 		TextStop: in.T("To stop receiving these emails, open"),
 	}
-	if l.plan == Monthly {
+	if l.frequency == Monthly {
 		view.Every = in.T("Anyone with this link can read the report. %s sends it every month.", team)
 	}
 	return Mail{

@@ -33,7 +33,7 @@ func (s *Service) token(recipient int64) string {
 func (s *Service) parse(token string) (int64, error) {
 	raw, err := encoding.DecodeString(token)
 	if err != nil || len(raw) != idSize+sumSize || !s.signer.Verify(raw[:idSize], raw[idSize:]) {
-		return 0, apierr.Missing()
+		return 0, apierr.ItemNotFound()
 	}
 	return int64(binary.BigEndian.Uint64(raw[:idSize])), nil //nolint:gosec // the signature was verified
 }
@@ -56,7 +56,7 @@ func (s *Service) Subscriber(ctx context.Context, token string) (Subscriber, err
 		JOIN reports p ON p.id = r.report_id JOIN teams t ON t.id = r.team_id WHERE r.id = ?`, id).
 		Scan(&out.Team, &out.Kind, &out.Subject, &at)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, apierr.Missing()
+		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading a recipient: %w", err)

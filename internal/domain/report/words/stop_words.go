@@ -20,7 +20,7 @@ const minSureWords = 2
 // bit.
 type stopUse struct{ sure, ambiguous uint32 }
 
-// stopWords maps the words of stop.txt, normalized by provider.Fold, to their languages.
+// stopWords maps the words of stop.txt, normalized by provider.NormalizeText, to their languages.
 var stopWords = sync.OnceValue(func() map[string]stopUse {
 	table := map[string]stopUse{}
 	language := 0
@@ -31,13 +31,13 @@ var stopWords = sync.OnceValue(func() map[string]stopUse {
 		}
 		for _, word := range fields[1:] {
 			name, ambiguous := strings.CutPrefix(word, "~")
-			entry := table[provider.Fold(name)]
+			entry := table[provider.NormalizeText(name)]
 			if ambiguous {
 				entry.ambiguous |= 1 << language
 			} else {
 				entry.sure |= 1 << language
 			}
-			table[provider.Fold(name)] = entry
+			table[provider.NormalizeText(name)] = entry
 		}
 		language++
 	}

@@ -10,13 +10,13 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// stripLinks returns a caption without links, email addresses and mentions, normalized by provider.Fold. It replaces
+// stripLinks returns a caption without links, email addresses and mentions, normalized by provider.NormalizeText. It replaces
 // invalid UTF-8 with U+FFFD, which is not part of any word.
 func stripLinks(caption string) string {
 	if !utf8.ValidString(caption) {
 		caption = strings.ToValidUTF8(caption, "\ufffd")
 	}
-	text := provider.Fold(caption)
+	text := provider.NormalizeText(caption)
 	var kept strings.Builder
 	done := 0
 	for from := 0; ; {

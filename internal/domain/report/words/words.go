@@ -63,10 +63,10 @@ func splitHashtags(text string, between func(string)) []string {
 // and directly after another hashtag.
 func startsHashtag(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
-	return size == 0 || (!provider.InHashtag(last) || isSpacelessScript(last)) && last != '&' && last != '/'
+	return size == 0 || (!provider.IsHashtagRune(last) || isSpacelessScript(last)) && last != '&' && last != '/'
 }
 
-func isOutsideHashtag(r rune) bool { return !provider.InHashtag(r) }
+func isOutsideHashtag(r rune) bool { return !provider.IsHashtagRune(r) }
 
 // isSpacelessScript reports whether a character belongs to a script that is written without spaces, even before a
 // hashtag.

@@ -86,7 +86,7 @@ func TestStopWords(t *testing.T) {
 		seen := map[string]bool{}
 		for _, word := range fields[1:] {
 			word = strings.TrimPrefix(word, "~")
-			if seen[word] || word != provider.Fold(word) || strings.ContainsFunc(word, isOutsideHashtag) {
+			if seen[word] || word != provider.NormalizeText(word) || strings.ContainsFunc(word, isOutsideHashtag) {
 				t.Errorf("%s: %q is a duplicate or not a valid word", fields[0], word)
 			}
 			seen[word] = true

@@ -33,8 +33,8 @@ type Authenticator struct {
 
 // GuessLimiter limits the rate of repeated wrong credentials.
 type GuessLimiter interface {
-	// Wrong counts a wrong credential and returns how long the caller must wait, or 0.
-	Wrong(credential string) time.Duration
+	// RecordFailure counts a wrong credential and returns how long the caller must wait, or 0.
+	RecordFailure(credential string) time.Duration
 }
 
 // New returns an Authenticator.
@@ -84,11 +84,11 @@ func (a *Authenticator) authenticate(
 		a.uses.record(actor.KeyID, a.db.Now())
 		return actor, nil
 	}
-	if wait := a.guesses.Wrong(credential); credential != "" && wait > 0 {
+	if wait := a.guesses.RecordFailure(credential); credential != "" && wait > 0 {
 		return nil,
 			apierr.New(apierr.RateLimited,
 				"The same invalid key was sent many times. Fix the key, then wait.").With("scope",
-				"failed_authentication").After(wait)
+				"failed_authentication").WithRetryAfter(wait)
 	}
 	return nil, errUnauthorized
 }
@@ -233,7 +233,7 @@ func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedK
 	}
 	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerSuspended = r.accessOff > 0, !current.APIKeys,
 		r.closed > 0, r.suspended > 0
-	r.Gates.NotMember, r.Gates.NotOwner, r.Gates.NotRole = r.lost == LostMembership, r.lost == LostOwnership,
+	r.Gates.MembershipLost, r.Gates.OwnershipLost, r.Gates.RoleLost = r.lost == LostMembership, r.lost == LostOwnership,
 		r.lost == LostRole
 	r.Capabilities = slices.DeleteFunc(r.BaseCapabilities(), r.IsPaused)
 	return out, nil

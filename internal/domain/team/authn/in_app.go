@@ -26,7 +26,7 @@ func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.
 		Scan(&actor.TeamID, &actor.TeamName, &zone, &actor.Language, &actor.Plan, &until, &closed, &actor.PersonID,
 			&actor.PersonName, &personZone, &actor.Role)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, apierr.Missing()
+		return nil, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking up a member: %w", err)
@@ -34,8 +34,8 @@ func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.
 	if actor.Zone, err = time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("loading the time zone of team %d: %w", team, err)
 	}
-	if actor.OwnZone = actor.Zone; personZone != "" {
-		if actor.OwnZone, err = time.LoadLocation(personZone); err != nil {
+	if actor.PersonZone = actor.Zone; personZone != "" {
+		if actor.PersonZone, err = time.LoadLocation(personZone); err != nil {
 			return nil, fmt.Errorf("loading the time zone of person %d: %w", person, err)
 		}
 	}

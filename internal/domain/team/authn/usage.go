@@ -45,8 +45,8 @@ func (u *pendingUses) drain() map[int64]time.Time {
 // time.
 func (a *Authenticator) LastUse(key int64) time.Time { return a.uses.last(key) }
 
-// NoteUses stores the pending usage times of keys. If that fails, they are lost.
-func (a *Authenticator) NoteUses(ctx context.Context) error {
+// FlushUses stores the pending usage times of keys. If that fails, they are lost.
+func (a *Authenticator) FlushUses(ctx context.Context) error {
 	used := a.uses.drain()
 	if len(used) == 0 {
 		return nil
@@ -66,9 +66,9 @@ func (a *Authenticator) NoteUses(ctx context.Context) error {
 	return nil
 }
 
-// RunUses regularly stores usage times until ctx is canceled, and once more before it returns. It passes errors to
+// RunFlush regularly stores usage times until ctx is canceled, and once more before it returns. It passes errors to
 // report and drops times that could not be stored.
-func (a *Authenticator) RunUses(ctx context.Context, report func(error)) {
+func (a *Authenticator) RunFlush(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
 	for {
@@ -76,12 +76,12 @@ func (a *Authenticator) RunUses(ctx context.Context, report func(error)) {
 		case <-ctx.Done():
 			finalCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalFlushTimeout)
 			defer cancel()
-			if err := a.NoteUses(finalCtx); err != nil {
+			if err := a.FlushUses(finalCtx); err != nil {
 				report(err)
 			}
 			return
 		case <-tick.C:
-			if err := a.NoteUses(ctx); err != nil && ctx.Err() == nil {
+			if err := a.FlushUses(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}
 		}

@@ -54,5 +54,5 @@ const maxNameLength = 60
 
 // quoteName quotes a name that a person chose freely. It disables URLs in the name.
 func quoteName(l *locale.Language, name string) string {
-	return l.T("“%s”", plaintext.Unlink(name, maxNameLength))
+	return l.T("“%s”", plaintext.BreakLinks(name, maxNameLength))
 }

@@ -14,13 +14,13 @@ type Key struct {
 	Name, Team string
 }
 
-// Keys returns the newest API keys and assistants of all teams whose name or team name contains part, ignoring case. It
-// returns at most most of them.
-func Keys(ctx context.Context, d *db.DB, part string, most int) ([]Key, error) {
+// Keys returns the newest API keys and assistants of all teams whose name or team name contains part, ignoring case. At
+// most limit are returned.
+func Keys(ctx context.Context, d *db.DB, part string, limit int) ([]Key, error) {
 	out, err := db.All(ctx, d, func(rows *sql.Rows, k *Key) error { return rows.Scan(&k.ID, &k.Name, &k.Team) },
 		`SELECT k.id, k.name, t.name FROM api_keys k JOIN teams t ON t.id = k.team_id
 		WHERE k.revoked_at = 0 AND k.lost = '' AND (? = '' OR LOWER(k.name || ' ' || t.name) LIKE '%' || LOWER(?) || '%')
-		ORDER BY k.id DESC LIMIT ?`, part, part, most)
+		ORDER BY k.id DESC LIMIT ?`, part, part, limit)
 	if err != nil {
 		return nil, fmt.Errorf("searching API keys: %w", err)
 	}

@@ -49,21 +49,21 @@ func names(ctx context.Context, d *db.DB, table string, ids []int64) (Names, err
 	return out, nil
 }
 
-// Size is how large and how active a team is.
-type Size struct {
+// TeamStats is how large and how active a team is.
+type TeamStats struct {
 	Members, Accounts int64
 	Credits           int64     // available
 	LastActive        time.Time // of the last event in its audit log; zero if there is none
 }
 
-// Sizes returns the sizes of teams by ID.
-func Sizes(ctx context.Context, d *db.DB, ids []int64) (map[int64]Size, error) {
-	out := map[int64]Size{}
+// StatsByTeam returns the sizes of teams by ID.
+func StatsByTeam(ctx context.Context, d *db.DB, ids []int64) (map[int64]TeamStats, error) {
+	out := map[int64]TeamStats{}
 	if len(ids) == 0 {
 		return out, nil
 	}
 	type row struct {
-		Size
+		TeamStats
 
 		id int64
 	}
@@ -81,7 +81,7 @@ func Sizes(ctx context.Context, d *db.DB, ids []int64) (map[int64]Size, error) {
 		return nil, fmt.Errorf("reading the sizes of teams: %w", err)
 	}
 	for _, r := range found {
-		out[r.id] = r.Size
+		out[r.id] = r.TeamStats
 	}
 	return out, nil
 }

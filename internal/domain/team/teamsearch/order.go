@@ -58,15 +58,15 @@ func sortedPage[T any](ctx context.Context, d *db.DB, q Query, by string, from s
 	if q.Descending {
 		by += ` DESC`
 	}
-	found, err := db.AllSized(ctx, d, q.Most+1, from.scan, `SELECT `+from.columns+` FROM `+from.table+
+	found, err := db.AllSized(ctx, d, q.Limit+1, from.scan, `SELECT `+from.columns+` FROM `+from.table+
 		` WHERE id <= ? AND (`+from.condition+`)`+stateConditions[q.State]+` ORDER BY `+by+`, id LIMIT ? OFFSET ?`,
-		append(append([]any{last}, from.args...), q.Most+1, q.After)...)
+		append(append([]any{last}, from.args...), q.Limit+1, q.After)...)
 	if err != nil {
 		return Results[T]{}, fmt.Errorf("sorting %s: %w", from.table, err)
 	}
 	out := Results[T]{Items: found, Partial: more}
-	if len(found) > q.Most {
-		out.Items, out.Next = found[:q.Most], q.After+int64(q.Most)
+	if len(found) > q.Limit {
+		out.Items, out.Next = found[:q.Limit], q.After+int64(q.Limit)
 	}
 	return out, nil
 }

@@ -17,7 +17,7 @@ import (
 type Query struct {
 	Text       string
 	After      int64
-	Most       int // maximum number of results
+	Limit      int // maximum number of results
 	State      State
 	Order      Order
 	Descending bool
@@ -96,8 +96,8 @@ func (s Query) scanRange(ctx context.Context, q db.Querier, table string) (int64
 func mergeResults[T any](q Query, found, exact []T, id func(T) int64, last int64, more bool) Results[T] {
 	out := Results[T]{Items: found}
 	switch {
-	case len(found) > q.Most:
-		out.Items, out.Next = found[:q.Most], id(found[q.Most-1])
+	case len(found) > q.Limit:
+		out.Items, out.Next = found[:q.Limit], id(found[q.Limit-1])
 	case more:
 		out.Next = last
 	}
@@ -122,10 +122,10 @@ func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 	if err != nil {
 		return Results[team.Team]{}, fmt.Errorf("finding a team by ID: %w", err)
 	}
-	found, err := db.AllSized(ctx, d, q.Most+1, team.ScanTeam,
+	found, err := db.AllSized(ctx, d, q.Limit+1, team.ScanTeam,
 		`SELECT `+team.Columns+
 			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\'`+stateConditions[q.State]+
-			` ORDER BY id LIMIT ?`, q.After, last, q.pattern(), q.Most+1)
+			` ORDER BY id LIMIT ?`, q.After, last, q.pattern(), q.Limit+1)
 	if err != nil {
 		return Results[team.Team]{}, fmt.Errorf("finding teams: %w", err)
 	}
@@ -150,11 +150,11 @@ func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error
 	if err != nil {
 		return Results[team.Person]{}, fmt.Errorf("finding a person by ID or email address: %w", err)
 	}
-	found, err := db.AllSized(ctx, d, q.Most+1, team.ScanPerson,
+	found, err := db.AllSized(ctx, d, q.Limit+1, team.ScanPerson,
 		`SELECT `+team.PersonColumns+
 			` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\')`+
 			stateConditions[q.State]+` ORDER BY id LIMIT ?`,
-		q.After, last, q.pattern(), q.pattern(), q.Most+1)
+		q.After, last, q.pattern(), q.pattern(), q.Limit+1)
 	if err != nil {
 		return Results[team.Person]{}, fmt.Errorf("finding people: %w", err)
 	}

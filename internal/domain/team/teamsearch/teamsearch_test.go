@@ -28,7 +28,7 @@ func eachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
-		s := team.New(d, must.Get(ratelimit.NewGuesses())(t), plan.Default())
+		s := team.New(d, must.Get(ratelimit.NewGuessLimiter())(t), plan.Default())
 		owner := must.Get(s.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
 		harbour := must.Get(s.AddTeam(t.Context(),
 			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, owner.ID))(t)
@@ -71,7 +71,7 @@ func TestSearchLimit(t *testing.T) {
 			{fmt.Sprint(last.ID), []string{"Zebra & Sons", "–"}}, {fmt.Sprint(w.team.ID), []string{"Harbour", "–"}},
 		} {
 			var got []string
-			q := teamsearch.Query{Text: c.text, Most: 50}
+			q := teamsearch.Query{Text: c.text, Limit: 50}
 			for range 2 {
 				found := must.Get(teamsearch.Teams(t.Context(), w.db, q))(t)
 				got = append(got, onlyName(found.Items, func(t team.Team) string { return t.Name }))
@@ -87,7 +87,7 @@ func TestSearchLimit(t *testing.T) {
 		for text, want := range map[string]string{
 			"ada": "Ada", "Zoe@Example.com": "Zoë", fmt.Sprint(zoe.ID): "Zoë", "zoe": "–",
 		} {
-			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Text: text, Most: 50}))(t)
+			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Text: text, Limit: 50}))(t)
 			if got := onlyName(found.Items, func(p team.Person) string {
 				return p.Name
 			}); got != want || found.Next == 0 {
@@ -113,7 +113,7 @@ func TestSearchContinues(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		w.insertMany(t, 70)
 		seen := map[int64]bool{}
-		q := teamsearch.Query{Text: "crowd", Most: 30}
+		q := teamsearch.Query{Text: "crowd", Limit: 30}
 		for page := 1; ; page++ {
 			found := must.Get(teamsearch.Teams(t.Context(), w.db, q))(t)
 			for _, item := range found.Items {
@@ -169,7 +169,7 @@ func TestSearchOrder(t *testing.T) {
 		}))
 		teams := func(q teamsearch.Query) string {
 			var names []string
-			for q.Most = 2; ; {
+			for q.Limit = 2; ; {
 				found := must.Get(teamsearch.Teams(t.Context(), w.db, q))(t)
 				for _, one := range found.Items {
 					names = append(names, one.Name)
@@ -180,7 +180,8 @@ func TestSearchOrder(t *testing.T) {
 			}
 		}
 		people := func(by teamsearch.Order) string {
-			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Most: 1, Order: by, Descending: true}))(t)
+			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Limit: 1, Order: by,
+				Descending: true}))(t)
 			return found.Items[0].Name
 		}
 		for got, want := range map[string]string{

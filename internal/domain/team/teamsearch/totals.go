@@ -14,7 +14,7 @@ type Totals struct {
 	Due, Failed   int64 // posts in a period that are still scheduled, or that failed on an account
 }
 
-// CountAll returns the totals. It counts the posts from from until to.
+// CountAll returns the totals. It counts the posts in [from, to).
 func CountAll(ctx context.Context, d *db.DB, from, to time.Time) (Totals, error) {
 	var out Totals
 	err := d.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM teams WHERE deleted_at = 0),

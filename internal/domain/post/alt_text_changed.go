@@ -9,10 +9,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// MediaDescribed requests approval again for unsent posts that use a file whose alternative text changes. Clients
-// approve the alternative text too, because it is published with the post. MediaDescribed runs in the transaction that
+// RequestReapprovalForMedia requests approval again for unsent posts that use a file whose alternative text changes. Clients
+// approve the alternative text too, because it is published with the post. RequestReapprovalForMedia runs in the transaction that
 // changes the text.
-func MediaDescribed(ctx context.Context, tx *db.Tx, person, team, media int64) error {
+func RequestReapprovalForMedia(ctx context.Context, tx *db.Tx, person, team, media int64) error {
 	posts, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
 		p.TeamID = team
 		return rows.Scan(&p.ID, &p.Approval, &p.Round)

@@ -20,8 +20,8 @@ type AppVerdict struct {
 	Options     network.Options // options of the post; the team's for networks without options in the post
 }
 
-// appAnswer is a verdict with the post's delivery and account.
-type appAnswer struct {
+// deliveryVerdict is a verdict with the post's delivery and account.
+type deliveryVerdict struct {
 	AppVerdict
 
 	delivery string
@@ -29,9 +29,9 @@ type appAnswer struct {
 	platform string
 }
 
-// appAnswers returns the verdicts among the newest 500 attempts, oldest first. The platform may be empty for all.
-func (s *Service) appAnswers(ctx context.Context, platform string) ([]appAnswer, error) {
-	answers, err := db.All(ctx, s.db, func(rows *sql.Rows, v *appAnswer) error {
+// listVerdicts returns the verdicts among the newest 500 attempts, oldest first. The platform may be empty for all.
+func (s *Service) listVerdicts(ctx context.Context, platform string) ([]deliveryVerdict, error) {
+	answers, err := db.All(ctx, s.db, func(rows *sql.Rows, v *deliveryVerdict) error {
 		var at int64
 		var result, post, team string
 		err := rows.Scan(&v.delivery, &v.account, &v.platform, &at, &result, &v.NetworkCode, &v.NetworkText, &post, &team)
@@ -46,7 +46,7 @@ func (s *Service) appAnswers(ctx context.Context, platform string) ([]appAnswer,
 		ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id
 		JOIN social_accounts a ON a.id = d.account_id JOIN posts p ON p.id = d.post_id JOIN teams m ON m.id = d.team_id
 		WHERE t.result IN ('published', ?) AND (a.platform = ? OR ? = '') ORDER BY t.id`,
-		searchedAttempts, string(network.Unapproved), platform, platform)
+		searchedAttempts, string(network.AppNotApproved), platform, platform)
 	if err != nil {
 		return nil, fmt.Errorf("reading the verdicts on apps: %w", err)
 	}
@@ -76,7 +76,7 @@ func appOf(g network.Grant) string {
 
 // AppVerdicts returns the newest verdict of each network, by platform. It searches the newest 500 attempts.
 func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error) {
-	answers, err := s.appAnswers(ctx, "")
+	answers, err := s.listVerdicts(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ type AppRejection struct {
 
 // AppRejections returns the newest rejection of each app and code among the newest 500 attempts, newest first.
 func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
-	answers, err := s.appAnswers(ctx, "")
+	answers, err := s.listVerdicts(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
 
 // listRejections returns the newest rejection of each app and code among the answers. It reads no apps for networks
 // without a rejection.
-func listRejections(answers []appAnswer, readApp func(account int64) string) []AppRejection {
+func listRejections(answers []deliveryVerdict, readApp func(account int64) string) []AppRejection {
 	rejecting := map[string]bool{}
 	for _, v := range answers {
 		rejecting[v.platform] = rejecting[v.platform] || !v.Accepted
@@ -148,7 +148,7 @@ const warnAgainAfter = 24 * time.Hour
 
 // logUnapproved logs that a network rejected the operator's app, unless an earlier post had the same result.
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
-	answers, err := a.s.appAnswers(ctx, a.grant.Platform)
+	answers, err := a.s.listVerdicts(ctx, a.grant.Platform)
 	if err == nil && a.isKnownRejection(answers, e, a.s.appReader(ctx)) {
 		return
 	}
@@ -161,8 +161,9 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 // isKnownRejection reports whether the network rejected the app with the same code before the delivery's last attempt.
 // An earlier rejection counts only if the app has published nothing since, or if it happened within warnAgainAfter. The
 // apps are read only for accounts whose answers matter.
-func (a *attempt) isKnownRejection(answers []appAnswer, e *network.Error, readApp func(account int64) string) bool {
-	_, code, _ := describeAnswer(e)
+func (a *attempt) isKnownRejection(answers []deliveryVerdict, e *network.Error,
+	readApp func(account int64) string) bool {
+	_, code, _ := describeCallResult(e)
 	app := appOf(a.grant.Grant)
 	before, accepted := false, false // whether v is older than the attempt; whether the app has published a post since
 	for _, v := range slices.Backward(answers) {

@@ -83,60 +83,61 @@ func (s *Service) openBlob(ctx context.Context, key string) (blob.Reader, error)
 // PublicPath is the path below the public URL from which networks fetch media.
 const PublicPath = "/files/"
 
-// grant is the content of a signed link: an item, the limits to which it is resized, and the expiry.
-type grant struct {
-	item  int64
-	until time.Time
-	fit   network.FileLimits
+// linkClaims is the content of a signed link: an item, the limits to which it is resized, and the expiry.
+type linkClaims struct {
+	item      int64
+	expiresAt time.Time
+	limits    network.FileLimits
 }
 
 const (
-	tokenVersion = 1
-	tokenBody    = 1 + 8 + 8 + 8 + 4 + 1 // version, item, end in seconds, most bytes, longest side, types
-	tokenSum     = 16                    // bytes of HMAC-SHA-256
+	tokenVersion  = 1
+	tokenBodySize = 1 + 8 + 8 + 8 + 4 + 1 // version, item, end in seconds, most bytes, longest side, types
+	tokenSumSize  = 16                    // bytes of HMAC-SHA-256
 )
 
 var tokenEncoding = base64.RawURLEncoding.Strict()
 
 // signToken returns the token of a grant. The accepted types are encoded as one bit for each element of Types.
-func (s *Service) signToken(g grant) string {
+func (s *Service) signToken(g linkClaims) string {
 	body := []byte{tokenVersion}
-	body = binary.BigEndian.AppendUint64(body, uint64(g.item))         //nolint:gosec // IDs are positive
-	body = binary.BigEndian.AppendUint64(body, uint64(g.until.Unix())) //nolint:gosec // after 1970
-	body = binary.BigEndian.AppendUint64(body, uint64(g.fit.MaxBytes)) //nolint:gosec // never negative
-	body = binary.BigEndian.AppendUint32(body, uint32(g.fit.MaxSide))  //nolint:gosec // never negative
+	body = binary.BigEndian.AppendUint64(body, uint64(g.item))             //nolint:gosec // IDs are positive
+	body = binary.BigEndian.AppendUint64(body, uint64(g.expiresAt.Unix())) //nolint:gosec // after 1970
+	body = binary.BigEndian.AppendUint64(body, uint64(g.limits.MaxBytes))  //nolint:gosec // never negative
+	body = binary.BigEndian.AppendUint32(body, uint32(g.limits.MaxSide))   //nolint:gosec // never negative
 	var types byte
 	for n, mime := range Types {
-		if slices.Contains(g.fit.Types, mime) {
+		if slices.Contains(g.limits.Types, mime) {
 			types |= 1 << n
 		}
 	}
 	body = append(body, types)
-	return tokenEncoding.EncodeToString(append(body, s.links.Sign(body)[:tokenSum]...))
+	return tokenEncoding.EncodeToString(append(body, s.links.Sign(body)[:tokenSumSize]...))
 }
 
 // parseToken returns the grant of a token. It reports whether this service signed the token and the token has not
 // expired.
-func (s *Service) parseToken(token string) (grant, bool) {
+func (s *Service) parseToken(token string) (linkClaims, bool) {
 	raw, err := tokenEncoding.DecodeString(token)
-	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Verify(raw[:tokenBody],
-		raw[tokenBody:]) {
-		return grant{}, false
+	if err != nil || len(raw) != tokenBodySize+tokenSumSize || raw[0] != tokenVersion ||
+		!s.links.Verify(raw[:tokenBodySize],
+			raw[tokenBodySize:]) {
+		return linkClaims{}, false
 	}
-	g := grant{
-		item:  int64(binary.BigEndian.Uint64(raw[1:])),               //nolint:gosec // as it was written
-		until: time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0), //nolint:gosec // as it was written
-		fit: network.FileLimits{
+	g := linkClaims{
+		item:      int64(binary.BigEndian.Uint64(raw[1:])),               //nolint:gosec // as it was written
+		expiresAt: time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0), //nolint:gosec // as it was written
+		limits: network.FileLimits{
 			MaxBytes: int64(binary.BigEndian.Uint64(raw[17:])), //nolint:gosec // as it was written
 			MaxSide:  int(binary.BigEndian.Uint32(raw[25:])),
 		},
 	}
 	for n, mime := range Types {
 		if raw[29]&(1<<n) != 0 {
-			g.fit.Types = append(g.fit.Types, mime)
+			g.limits.Types = append(g.limits.Types, mime)
 		}
 	}
-	return g, s.db.Now().Before(g.until)
+	return g, s.db.Now().Before(g.expiresAt)
 }
 
 var errNoSuchLink = apierr.New(apierr.NotFound, "File not found, or its link has expired.")
@@ -149,7 +150,7 @@ func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
 	if !ok {
 		return File{}, errNoSuchLink
 	}
-	ends := time.Now().Add(g.until.Sub(s.db.Now()))
+	ends := time.Now().Add(g.expiresAt.Sub(s.db.Now()))
 	var i Item
 	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, g.item),
 		&i)
@@ -159,7 +160,7 @@ func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("finding the item of a link: %w", err)
 	}
-	opened, err := s.openFitted(ctx, i, g.fit)
+	opened, err := s.openFitted(ctx, i, g.limits)
 	if err != nil {
 		return File{}, fmt.Errorf("opening the item of a link: %w", err)
 	}

@@ -1,7 +1,7 @@
 package delivery
 
-// temporary are the error codes of failed accounts, and whether a retry can succeed without a change of the post.
-var temporary = map[string]bool{
+// retryableCodes are the error codes of failed accounts, and whether a retry can succeed without a change of the post.
+var retryableCodes = map[string]bool{
 	"rejected_content":        false,
 	"rejected_media":          false,
 	"duplicate_content":       false,
@@ -18,6 +18,6 @@ var temporary = map[string]bool{
 	"thread_interrupted":      true,
 }
 
-// IsTemporary reports whether a retry of an account that failed with the error code can succeed without a change of the
+// IsRetryableCode reports whether a retry of an account that failed with the error code can succeed without a change of the
 // post.
-func IsTemporary(code string) bool { return temporary[code] }
+func IsRetryableCode(code string) bool { return retryableCodes[code] }

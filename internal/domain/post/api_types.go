@@ -147,7 +147,7 @@ type PostProblem struct {
 }
 
 // apiPost converts a post to its API representation.
-func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quotes) Post {
+func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.UntrustedTexts) Post {
 	out := Post{
 		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: attachment.List(p.Media), Thread: p.apiThread(),
 		FirstComment: p.FirstComment,
@@ -162,8 +162,8 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 	if !p.Options.IsZero() {
 		out.Options = &p.Options
 	}
-	if !p.Review.Decided.IsZero() {
-		out.Review = &PostClientReview{call.Moment(p.Review.Decided),
+	if !p.Review.DecidedAt.IsZero() {
+		out.Review = &PostClientReview{call.Moment(p.Review.DecidedAt),
 			quotes.Add(p.Review.Comment, operation.Source{Kind: "client_comment", Platform: "pressroom"})}
 	}
 	if p.SeriesID != 0 {
@@ -198,14 +198,14 @@ func (t Target) mediaIDs() []int64 {
 }
 
 // Quote adds a network's message to the untrusted texts of a response and returns a reference to it.
-func Quote(quotes *operation.Quotes, platform, username, text string) *operation.Pointer {
+func Quote(quotes *operation.UntrustedTexts, platform, username, text string) *operation.Pointer {
 	return quotes.Add(text, operation.Source{Kind: "network_error", Platform: platform, Account: username})
 }
 
 // answer returns a response that contains a post.
-func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
-	var quotes operation.Quotes
-	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.apiPost(call, p, &quotes), Summary: p.summary(call)}
+func (s *Service) answer(call operation.Call, p Record) operation.Response[Post] {
+	var quotes operation.UntrustedTexts
+	out := operation.Response[Post]{App: "/posts/" + p.ID, Data: s.apiPost(call, p, &quotes), Summary: p.summary(call)}
 	out.Untrusted = quotes
 	out.Notes = p.inboxNotes()
 	if slices.ContainsFunc(p.allMedia(), attachment.IsDeleted) {

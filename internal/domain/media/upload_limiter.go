@@ -42,11 +42,12 @@ var (
 		"one of them has finished, then send this one.")
 	errDiskFull = apierr.New(apierr.Unavailable,
 		"The server's disk is almost full, so no files are accepted. Nothing was stored. Try again later; the "+
-			"operator must free disk space.").With("reason", apierr.DiskFull).After(diskRetryAfter)
+			"operator must free disk space.").With("reason", apierr.DiskFull).WithRetryAfter(diskRetryAfter)
 )
 
 func tooManyUploads(format string, args ...any) *apierr.Error {
-	return apierr.Newf(apierr.RateLimited, format, args...).With("scope", "uploads_under_way").After(uploadsRetryAfter)
+	return apierr.Newf(apierr.RateLimited, format, args...).With("scope",
+		"uploads_under_way").WithRetryAfter(uploadsRetryAfter)
 }
 
 // uploader identifies the sender of a file: an upload link or a person. It is empty for background work.
@@ -55,21 +56,21 @@ type uploader struct {
 	link   string
 }
 
-// intake counts the files and bytes that this node is receiving, and limits them per uploader and per team.
-type intake struct {
+// uploadLimiter counts the files and bytes that this node is receiving, and limits them per uploader and per team.
+type uploadLimiter struct {
 	mu      sync.Mutex
 	uploads map[uploader]int
 	files   map[int64]int   // of all uploaders, by team
 	bytes   map[int64]int64 // staged or reserved, by team
 }
 
-func newIntake() *intake {
-	return &intake{uploads: map[uploader]int{}, files: map[int64]int{}, bytes: map[int64]int64{}}
+func newUploadLimiter() *uploadLimiter {
+	return &uploadLimiter{uploads: map[uploader]int{}, files: map[int64]int{}, bytes: map[int64]int64{}}
 }
 
 // acquire registers an upload, or returns an error if the uploader or the team already has too many in progress. limit
 // is the maximum number of concurrent uploads for the team.
-func (in *intake) acquire(by uploader, team int64, limit int) error {
+func (in *uploadLimiter) acquire(by uploader, team int64, limit int) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch n := in.uploads[by]; {
@@ -87,7 +88,7 @@ func (in *intake) acquire(by uploader, team int64, limit int) error {
 
 // reserve reserves bytes for a team, or returns an error if there are too many. limit is the maximum number of reserved
 // bytes of the team.
-func (in *intake) reserve(team, bytes, limit int64) error {
+func (in *uploadLimiter) reserve(team, bytes, limit int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.bytes[team]+bytes > limit {
@@ -98,7 +99,7 @@ func (in *intake) reserve(team, bytes, limit int64) error {
 }
 
 // release undoes acquire and reserve. bytes is the total of the reserved bytes.
-func (in *intake) release(by uploader, team, bytes int64) {
+func (in *uploadLimiter) release(by uploader, team, bytes int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.uploads[by]--; in.uploads[by] == 0 {
@@ -199,10 +200,10 @@ func (s *Service) requireDisk(ctx context.Context, bytes int64) error {
 	return errDiskFull.Wrap(err)
 }
 
-// arrival is a file being received. Its bytes are staged as they are received. The file is rejected as soon as it
+// incomingFile is a file being received. Its bytes are staged as they are received. The file is rejected as soon as it
 // exceeds a limit of its sender, its team or the disk. Discard releases its reservations and may be called more than
 // once.
-type arrival struct {
+type incomingFile struct {
 	*blob.Staged
 	bound
 
@@ -220,7 +221,7 @@ type arrival struct {
 
 // begin starts to receive a file. size is the declared size, or -1 if unknown. If the file cannot be accepted, begin
 // returns an error before the first byte is read.
-func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b bound) (*arrival, error) {
+func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b bound) (*incomingFile, error) {
 	switch {
 	case size > s.Catalog.Limits.MaxVideoBytes:
 		return nil, errTooLarge
@@ -230,7 +231,7 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 	if err := s.requireDisk(ctx, max(0, size)); err != nil {
 		return nil, err
 	}
-	a := &arrival{bound: b, ctx: ctx, s: s, by: by, team: team, size: size}
+	a := &incomingFile{bound: b, ctx: ctx, s: s, by: by, team: team, size: size}
 	most := s.Catalog.Limits.OpenUploadLinks
 	if s.TeamUploads > 0 {
 		most = min(most, s.TeamUploads)
@@ -250,17 +251,17 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 }
 
 // Discard discards the staged bytes unless they were stored, and releases the reservations.
-func (a *arrival) Discard() {
+func (a *incomingFile) Discard() {
 	a.Staged.Discard()
 	a.release()
 }
 
-func (a *arrival) release() {
+func (a *incomingFile) release() {
 	a.ended.Do(func() { a.s.intake.release(a.by, a.team, a.reserved) })
 }
 
 // reserve raises the reservation to bytes in total.
-func (a *arrival) reserve(bytes int64) error {
+func (a *incomingFile) reserve(bytes int64) error {
 	if bytes <= a.reserved {
 		return nil
 	}
@@ -272,7 +273,7 @@ func (a *arrival) reserve(bytes int64) error {
 }
 
 // take counts n received bytes before they are staged, and returns an error if they exceed a limit.
-func (a *arrival) take(n int) error {
+func (a *incomingFile) take(n int) error {
 	a.received += int64(n)
 	if a.received > a.max {
 		return a.tooLarge
@@ -288,7 +289,7 @@ func (a *arrival) take(n int) error {
 }
 
 // Write stages the bytes of p.
-func (a *arrival) Write(p []byte) (int, error) {
+func (a *incomingFile) Write(p []byte) (int, error) {
 	if err := a.take(len(p)); err != nil {
 		return 0, err
 	}
@@ -300,8 +301,8 @@ func (a *arrival) Write(p []byte) (int, error) {
 }
 
 // ReadFrom stages all bytes of r.
-func (a *arrival) ReadFrom(r io.Reader) (int64, error) {
-	from := metered{r, a}
+func (a *incomingFile) ReadFrom(r io.Reader) (int64, error) {
+	from := countingReader{r, a}
 	n, err := a.Staged.ReadFrom(io.LimitReader(from, sniffBytes))
 	if err != nil || n < sniffBytes {
 		return n, err
@@ -313,13 +314,13 @@ func (a *arrival) ReadFrom(r io.Reader) (int64, error) {
 	return n + rest, err
 }
 
-// metered is a reader that counts the bytes of an arrival before they are staged.
-type metered struct {
+// countingReader is a reader that counts the bytes of an arrival before they are staged.
+type countingReader struct {
 	io.Reader
-	to *arrival
+	to *incomingFile
 }
 
-func (m metered) Read(p []byte) (int, error) {
+func (m countingReader) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	if rejected := m.to.take(n); rejected != nil {
 		return 0, rejected
@@ -329,7 +330,7 @@ func (m metered) Read(p []byte) (int, error) {
 
 // sniff returns an error if the first bytes are not those of an accepted type. If the file is an image, the size limit
 // for images applies from then on.
-func (a *arrival) sniff() error {
+func (a *incomingFile) sniff() error {
 	if a.known {
 		return nil
 	}
