@@ -135,8 +135,7 @@ func (b *bench) reportCall(g group, c comparison, ceiling *closedLoop) {
 	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50),
 		spread(c.floor.p99), spread(c.floor.cpu)
 	// The floor is compared with the constant response.
-	ofConstant := relative(name+"/floor_of_constant", higherIsBetter, median(c.floor.perSecond),
-		median(ceiling.perSecond),
+	ofConstant := relative(name+"/floor_of_constant", higherIsBetter, median(c.floor.perSecond), median(ceiling.perSecond),
 		c.call.ofConstant[g.database])
 	ofConstant.noise = spread(ceiling.perSecond)
 	b.report.add(throughput, p50, p99, cpu, ofConstant)

@@ -25,8 +25,7 @@ const (
 
 // longPage costs the node far more CPU time than the client, which runs on the same machine.
 var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) requestFunc {
-	return same(get(p,
-		"/api/v1/posts?limit=50"))
+	return same(get(p, "/api/v1/posts?limit=50"))
 }}
 
 // measureOverload sends a node more requests than it can serve, regardless of its responses, and measures the
@@ -61,8 +60,7 @@ func (b *bench) measureOverload(ctx context.Context, st *testEnv, s storage, pos
 		return err
 	}
 	accepted := relative(name+"/accepted_p99_ms", lowerIsBetter, median(crowd.p99), median(full.p99), acceptedTarget)
-	served := relative(name+"/accepted_a_second", higherIsBetter, median(crowd.perSecond), median(full.perSecond),
-		servedTarget)
+	served := relative(name+"/accepted_a_second", higherIsBetter, median(crowd.perSecond), median(full.perSecond), servedTarget)
 	accepted.noise, served.noise = spread(full.p99), spread(full.perSecond)
 	b.report.add(accepted, served, absolute(name+"/refused_share", median(crowd.rejected), 0),
 		absolute(name+"/refused_p99_ms", median(crowd.rejectedP99), 0), absolute(name+"/peak_mib", peak, peakTarget))

@@ -31,8 +31,7 @@ const (
 // relative returns a result compared with the floor's. target is a ratio, or 0 for none.
 func relative(name, better string, ours, floor, target float64) entry {
 	e := entry{Name: name, Better: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
-	e.Holds = target == 0 || better == higherIsBetter && e.Ratio >= target || better == lowerIsBetter &&
-		e.Ratio <= target
+	e.Holds = target == 0 || better == higherIsBetter && e.Ratio >= target || better == lowerIsBetter && e.Ratio <= target
 	return e
 }
 

@@ -93,8 +93,7 @@ func (l *Language) N(n any, one, many Key, args ...any) string {
 
 // H is T for a text with markup. Arguments are escaped unless they are HTML.
 func (l *Language) H(key Key, args ...any) template.HTML {
-	return template.HTML(l.T(key,
-		escapeArgs(args)...)) //nolint:gosec // keys are part of the program, and the arguments are escaped
+	return template.HTML(l.T(key, escapeArgs(args)...)) //nolint:gosec // keys are constants, and the arguments are escaped
 }
 
 // NH is N for a text with markup. Arguments are escaped unless they are HTML.

@@ -249,8 +249,7 @@ func blueskyRules() Rules {
 			// Newer lexicons allow 2,000,000 bytes. The network's own client uses these lower values.
 			MaxBytes: 976 * kilobyte, MaxSide: 2000,
 		},
-		Videos: Videos{Max: 1, Types: []string{mp4Type}, MaxBytes: 300 * megabyte,
-			MaxDuration: Duration(10 * time.Minute)},
+		Videos: Videos{Max: 1, Types: []string{mp4Type}, MaxBytes: 300 * megabyte, MaxDuration: Duration(10 * time.Minute)},
 	}
 }
 

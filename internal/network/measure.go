@@ -58,8 +58,7 @@ func (r Rules) Measure(c Content) []Measure {
 // FitsLength reports whether a text is short enough for a post without media.
 func (r Rules) FitsLength(text string) bool {
 	fits := func(have, limit int) bool { return limit == 0 || have <= limit }
-	return (r.Text.Unit.Count == nil || fits(r.Text.Unit.Count(text), r.Text.MaxLength)) && fits(len(text),
-		r.Text.MaxBytes)
+	return (r.Text.Unit.Count == nil || fits(r.Text.Unit.Count(text), r.Text.MaxLength)) && fits(len(text), r.Text.MaxBytes)
 }
 
 // maxLength returns the maximum length of the text, in units. A maximum of 0 means no limit.

@@ -80,14 +80,11 @@ func TestIsWithheld(t *testing.T) {
 		"without status":   {network.PermanentError(errors.New("x")), false, network.Rejected},
 		"rejected":         {&network.Error{Class: network.Rejected, Status: 400}, true, network.Rejected},
 		"app not approved": {&network.Error{Class: network.AppNotApproved, Status: 403}, true, network.AppNotApproved},
-		"forbidden": {&network.Error{Class: network.ReconnectRequired, Status: 403}, true,
-			network.AppNotApproved},
-		"revoked token": {&network.Error{Class: network.ReconnectRequired, Status: 401}, false,
-			network.ReconnectRequired},
-		"expired token": {&network.Error{Class: network.RefreshRequired, Status: 401}, false,
-			network.RefreshRequired},
-		"too often": {&network.Error{Class: network.RateLimited, Status: 429}, false, network.RateLimited},
-		"a failure": {&network.Error{Class: network.Transient, Status: 500}, false, network.Transient},
+		"forbidden":        {&network.Error{Class: network.ReconnectRequired, Status: 403}, true, network.AppNotApproved},
+		"revoked token":    {&network.Error{Class: network.ReconnectRequired, Status: 401}, false, network.ReconnectRequired},
+		"expired token":    {&network.Error{Class: network.RefreshRequired, Status: 401}, false, network.RefreshRequired},
+		"too often":        {&network.Error{Class: network.RateLimited, Status: 429}, false, network.RateLimited},
+		"a failure":        {&network.Error{Class: network.Transient, Status: 500}, false, network.Transient},
 	} {
 		listing := network.DowngradeForbidden(c.err)
 		netErr, _ := errors.AsType[*network.Error](listing)

@@ -20,8 +20,24 @@ func (Options) Descriptions() map[string]string {
 	}
 }
 
-// OptionField returns the API's name of a network's option, such as options.x.poll.
-func OptionField(platform, option string) string { return "options." + platform + "." + option }
+// Codes of the problems with a post's options.
+const (
+	CodeOptionMissing     = "option_missing"
+	CodeOptionUnsupported = "option_not_supported"
+)
+
+// OptionProblem returns a problem with a network's option, such as "poll" of "x".
+func OptionProblem(platform, option, code string, isBlocking bool, message string) Problem {
+	return Problem{Code: code, Blocking: isBlocking, Field: "options." + platform + "." + option, Message: message}
+}
+
+// Chosen returns a post's choices for a network, or the zero value if it has none.
+func Chosen[T any](choices *T) T {
+	if choices == nil {
+		return *new(T)
+	}
+	return *choices
+}
 
 // IsZero reports whether nothing was chosen.
 func (o Options) IsZero() bool { return o == Options{} }

@@ -23,94 +23,82 @@ func (o Options) Equal(other Options) bool {
 // withoutDefaults returns the options without values that change nothing. It does not change the options of TikTok and
 // YouTube, because they replace configured defaults.
 func (o Options) withoutDefaults() Options {
-	o.Bluesky = o.Bluesky.withoutDefaults()
-	o.Facebook = o.Facebook.withoutDefaults()
-	o.Instagram = o.Instagram.withoutDefaults()
-	o.Threads = o.Threads.withoutDefaults()
-	o.LinkedIn = o.LinkedIn.withoutDefaults()
+	o.Bluesky = normalize(o.Bluesky, BlueskyOptions.withoutDefaults)
+	o.Facebook = normalize(o.Facebook, FacebookOptions.withoutDefaults)
+	o.Instagram = normalize(o.Instagram, InstagramOptions.withoutDefaults)
+	o.Threads = normalize(o.Threads, ThreadsOptions.withoutDefaults)
+	o.LinkedIn = normalize(o.LinkedIn, LinkedInOptions.withoutDefaults)
 	if o.Pinterest != nil {
 		o.Pinterest = nonZero(*o.Pinterest)
 	}
-	if o.X != nil && o.X.IsZero() {
-		o.X = nil
+	if o.X != nil {
+		o.X = nonZero(*o.X)
 	}
 	return o
 }
 
-func (o *BlueskyOptions) withoutDefaults() *BlueskyOptions {
-	if o == nil {
-		return nil
+func (o BlueskyOptions) withoutDefaults() BlueskyOptions {
+	o.Labels, o.Languages, o.ReplySettings = sorted(o.Labels), slices.Clone(o.Languages), sorted(o.ReplySettings)
+	if slices.Equal(o.ReplySettings, []string{blueskyEverybody}) {
+		o.ReplySettings = nil
 	}
-	c := *o
-	c.Labels, c.Languages, c.ReplySettings = sorted(c.Labels), slices.Clone(c.Languages), sorted(c.ReplySettings)
-	if slices.Equal(c.ReplySettings, []string{blueskyEverybody}) {
-		c.ReplySettings = nil
+	if len(o.Languages) == 0 {
+		o.Languages = nil
 	}
-	if len(c.Languages) == 0 {
-		c.Languages = nil
-	}
-	return nonZero(c)
+	return o
 }
 
-func (o *FacebookOptions) withoutDefaults() *FacebookOptions {
-	if o == nil {
-		return nil
+func (o FacebookOptions) withoutDefaults() FacebookOptions {
+	if o.Format == defaultFormat {
+		o.Format = ""
 	}
-	c := *o
-	if c.Format == defaultFormat {
-		c.Format = ""
-	}
-	return nonZero(c)
+	return o
 }
 
-func (o *InstagramOptions) withoutDefaults() *InstagramOptions {
-	if o == nil {
-		return nil
+func (o InstagramOptions) withoutDefaults() InstagramOptions {
+	if o.Format == defaultFormat {
+		o.Format = ""
 	}
-	c := *o
-	if c.Format == defaultFormat {
-		c.Format = ""
+	if o.ShareToFeed != nil && *o.ShareToFeed {
+		o.ShareToFeed = nil
 	}
-	if c.ShareToFeed != nil && *c.ShareToFeed {
-		c.ShareToFeed = nil
+	if len(o.Collaborators) == 0 {
+		o.Collaborators = nil
 	}
-	if len(c.Collaborators) == 0 {
-		c.Collaborators = nil
+	if len(o.UserTags) == 0 {
+		o.UserTags = nil
 	}
-	if len(c.UserTags) == 0 {
-		c.UserTags = nil
-	}
-	return nonZero(c)
+	return o
 }
 
-func (o *LinkedInOptions) withoutDefaults() *LinkedInOptions {
-	if o == nil {
-		return nil
+func (o LinkedInOptions) withoutDefaults() LinkedInOptions {
+	if o.Visibility == linkedInPublic {
+		o.Visibility = ""
 	}
-	c := *o
-	if c.Visibility == linkedInPublic {
-		c.Visibility = ""
-	}
-	if c.Poll != nil && c.Poll.Duration == linkedInWeek {
-		poll := *c.Poll
+	if o.Poll != nil && o.Poll.Duration == linkedInWeek {
+		poll := *o.Poll
 		poll.Duration = ""
-		c.Poll = &poll
+		o.Poll = &poll
 	}
-	if len(c.Mentions) == 0 {
-		c.Mentions = nil
+	if len(o.Mentions) == 0 {
+		o.Mentions = nil
 	}
-	return nonZero(c)
+	return o
 }
 
-func (o *ThreadsOptions) withoutDefaults() *ThreadsOptions {
-	if o == nil {
+func (o ThreadsOptions) withoutDefaults() ThreadsOptions {
+	if o.ReplyControl == threadsEveryone {
+		o.ReplyControl = ""
+	}
+	return o
+}
+
+// normalize returns options without their defaults, or nil if nothing else was chosen.
+func normalize[T any](options *T, withoutDefaults func(T) T) *T {
+	if options == nil {
 		return nil
 	}
-	c := *o
-	if c.ReplyControl == threadsEveryone {
-		c.ReplyControl = ""
-	}
-	return nonZero(c)
+	return nonZero(withoutDefaults(*options))
 }
 
 // nonZero returns a pointer to options, or nil if nothing was chosen.

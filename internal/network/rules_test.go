@@ -185,8 +185,7 @@ func TestCheckMessages(t *testing.T) {
 func TestDefaultRules(t *testing.T) {
 	for _, platform := range platforms {
 		rules, ok := DefaultRules(platform)
-		if !ok || rules.Title == "" || rules.Text.MaxLength == 0 || rules.Text.Unit.Name == "" ||
-			rules.Videos.Max == 0 {
+		if !ok || rules.Title == "" || rules.Text.MaxLength == 0 || rules.Text.Unit.Name == "" || rules.Videos.Max == 0 {
 			t.Errorf("%s: %+v", platform, rules)
 		}
 		if (rules.Text.Unit.Count == nil) != (platform == "x") {

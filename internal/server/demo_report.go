@@ -59,8 +59,7 @@ func (q *Quickstart) addSampleReports(ctx context.Context, team int64) error {
 		var sizes []report.FollowerSample
 		for week := demoMeasurements; week > 0; week-- {
 			at := q.db.Now().AddDate(0, 0, -7*week)
-			sizes = append(sizes, report.FollowerSample{At: at, Followers: sandbox.FollowersAt(d.Platform, d.Subject,
-				at)})
+			sizes = append(sizes, report.FollowerSample{At: at, Followers: sandbox.FollowersAt(d.Platform, d.Subject, at)})
 		}
 		if err := q.Reports.AddMeasurements(ctx, team, d.CreateInput, sizes); err != nil {
 			return fmt.Errorf("adding measurements to a demo report: %w", err)

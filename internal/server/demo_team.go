@@ -202,8 +202,7 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 		if err != nil {
 			return err
 		}
-		if err := q.Notifications.Delete(ctx, teamID, notification.KeyChanged, strconv.FormatInt(key.ID,
-			10)); err != nil {
+		if err := q.Notifications.Delete(ctx, teamID, notification.KeyChanged, strconv.FormatInt(key.ID, 10)); err != nil {
 			return err
 		}
 		q.Greeting.Keys[string(level)] = value

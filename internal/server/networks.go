@@ -253,8 +253,7 @@ func (s *Server) guardedClient() (*http.Client, error) {
 	if s.blueskyClient, err = newBlueskyClient(s.cfg.BlueskyServers); err != nil {
 		return nil, err
 	}
-	transport := &guardedTransport{next: s.blueskyClient.Transport(), log: s.cfg.Log,
-		throttle: newThrottle(blockedInterval)}
+	transport := &guardedTransport{next: s.blueskyClient.Transport(), log: s.cfg.Log, throttle: newThrottle(blockedInterval)}
 	return &http.Client{Transport: transport}, nil
 }
 

@@ -144,8 +144,7 @@ func (a *App) Routes() []shell.Route { return append(a.sessionlessRoutes(), a.pa
 func (a *App) sessionlessRoutes() []shell.Route {
 	return append(consent.New(a.Shell, a.OAuth).SessionlessRoutes(),
 		shell.Route{Pattern: "GET /assets/{name}", Audience: shell.Anyone, Handler: a.Asset, SkipsSlot: true},
-		shell.Route{Pattern: "GET /files/{token}/{name}", Audience: shell.Anyone, Handler: a.publicFile,
-			SkipsSlot: true},
+		shell.Route{Pattern: "GET /files/{token}/{name}", Audience: shell.Anyone, Handler: a.publicFile, SkipsSlot: true},
 		shell.Route{Pattern: "/uploads/{link}", Audience: shell.Anyone, Handler: a.receive, SkipsSlot: true},
 	)
 }
@@ -188,8 +187,7 @@ func (a *App) ownRoutes() []shell.Route {
 		{Pattern: "GET /docs/app", Audience: shell.Anyone, Handler: a.help, AllowsOneFactor: true},
 		{Pattern: "GET /help", Audience: shell.Anyone, Handler: redirectTo("/docs/app"), AllowsOneFactor: true},
 		{Pattern: "GET /sign-up", Audience: shell.Anyone, Handler: redirectTo("/sign-in"), AllowsOneFactor: true},
-		{Pattern: "GET /forgot-password", Audience: shell.Anyone, Handler: redirectTo("/sign-in"),
-			AllowsOneFactor: true},
+		{Pattern: "GET /forgot-password", Audience: shell.Anyone, Handler: redirectTo("/sign-in"), AllowsOneFactor: true},
 		{Pattern: "GET /compose", Audience: shell.Anyone, Handler: redirectTo("/posts/new")},
 		{Pattern: "GET /recover", Audience: shell.Anyone, Handler: redirectTo("/sign-in"), AllowsOneFactor: true},
 		{Pattern: "POST /checklist/dismiss", Audience: shell.Managers, Handler: a.dismissChecklist},
@@ -209,11 +207,9 @@ func (a *App) ownRoutes() []shell.Route {
 		{Pattern: "GET /approval/{token}/accounts/{id}", Audience: shell.Anyone, Handler: a.approvalAccount,
 			AllowsOneFactor: true},
 		// Urgent, because approvalFile limits the downloads per link.
-		{Pattern: "GET /approval/{token}/images/{id}", Audience: shell.Anyone, Handler: a.approvalImage,
-			SkipsSlot:       true,
+		{Pattern: "GET /approval/{token}/images/{id}", Audience: shell.Anyone, Handler: a.approvalImage, SkipsSlot: true,
 			AllowsOneFactor: true},
-		{Pattern: "GET /approval/{token}/videos/{id}", Audience: shell.Anyone, Handler: a.approvalVideo,
-			SkipsSlot:       true,
+		{Pattern: "GET /approval/{token}/videos/{id}", Audience: shell.Anyone, Handler: a.approvalVideo, SkipsSlot: true,
 			AllowsOneFactor: true},
 		{Pattern: "POST /media/{id}/description", Audience: shell.Anyone, Handler: a.describe},
 		{Pattern: "GET /media/{id}/file", Audience: shell.People, Handler: a.mediaFile(false), SkipsSlot: true},

@@ -69,6 +69,8 @@ async function addMedia(page) {
   await page.goto('/posts/new');
   await page.locator('.offers > summary').click();
   await page.getByRole('link', { name: 'Restore' }).first().click();
+  await files(page, 'part-1', 2);
+  await files(page, 'part-2', 3);
   assert.deepEqual(await namesOf(page, 'part-1'), ['blue', 'red']);
   assert.equal((await namesOf(page, 'part-2')).length, 3);
   assert.equal(await page.locator('.thread-part').first().getByLabel('Alt text').first().inputValue(), 'A blue square');
@@ -109,6 +111,31 @@ async function split(page) {
   await look(page, 'compose-split-parts');
 }
 
+// typeMeanwhile types while the server splits the text or removes a part. The answer does not overwrite what was typed.
+async function typeMeanwhile(page) {
+  const last = page.locator('.thread-part').last().locator('textarea[name^=part-]');
+  const answer = async (button, message) => {
+    const typed = `Typed before "${message}"`;
+    await page.route(/\/posts\/new|\/posts$/, async (route) => {
+      if (!/(^|&)do=(split|part%3Aremove)/.test(route.request().postData() ?? '')) return route.fallback();
+      const response = await route.fetch();
+      await last.fill(typed);
+      return route.fulfill({ response });
+    });
+    await button.click();
+    await page.getByText(message, { exact: true }).waitFor();
+    await page.unroute(/\/posts\/new|\/posts$/);
+    assert.equal(await last.inputValue(), typed);
+  };
+  const parts = await page.locator('.thread-part').count();
+  await answer(page.getByRole('button', { name: 'Remove part 2' }), 'The text has changed. Remove the part again.');
+  await page.locator('#caption').fill('One sentence that is repeated until it is too long. '.repeat(12));
+  const button = page.getByRole('button', { name: 'Split into a thread' });
+  await button.waitFor();
+  await answer(button, 'The text has changed. Split it again.');
+  assert.equal(await page.locator('.thread-part').count(), parts);
+}
+
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/posts/new');
@@ -147,4 +174,5 @@ run(async (browser) => {
 
   await addMedia(page);
   await split(page);
+  await typeMeanwhile(page);
 });

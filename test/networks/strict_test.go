@@ -246,8 +246,7 @@ func (w *env) readFigures(platform, person, reason string) {
 	}
 	if reason != "" {
 		rejected, _ := errors.AsType[*network.Error](err)
-		lacksScope := rejected != nil && rejected.Class == network.AppNotApproved && strings.Contains(reason,
-			rejected.Code)
+		lacksScope := rejected != nil && rejected.Class == network.AppNotApproved && strings.Contains(reason, rejected.Code)
 		if err != nil && !lacksScope || len(found.Posts) > 0 || found.Followers == nil && platform != "linkedin" {
 			w.t.Errorf("metrics of %s: %d posts, %v, although %s", platform, len(found.Posts), err, reason)
 		}

@@ -142,8 +142,7 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 func newExtensions(op *operation.Operation) extensions {
 	out := extensions{Tool: op.Tool, Capability: op.Needs, Samples: samples()[op.Tool]}
 	if op.ConditionalCapability != nil {
-		out.Additional = &additional{Capability: op.ConditionalCapability.Capability,
-			When: op.ConditionalCapability.When}
+		out.Additional = &additional{Capability: op.ConditionalCapability.Capability, When: op.ConditionalCapability.When}
 	}
 	if p := op.Price; p != nil {
 		out.Price = &price{Min: &p.Min, Max: &p.Max}

@@ -216,8 +216,7 @@ func notAllowed(s *jsonschema.Schema, at subject) error {
 	for i, v := range s.Enum {
 		values[i] = fmt.Sprint(v)
 	}
-	return apierr.Invalid(apierr.NotAllowedValue, at.name, at.ruleSubject()+" must be one of: "+strings.Join(values,
-		", ")+".")
+	return apierr.Invalid(apierr.NotAllowedValue, at.name, at.ruleSubject()+" must be one of: "+strings.Join(values, ", ")+".")
 }
 
 // notText returns the error for a value that is not a string.

@@ -131,8 +131,7 @@ type Repeat struct {
 }
 
 // Recreate returns a Repeat that creates a new result from the stored data of the first one.
-func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Response[Out],
-	error)) *Repeat {
+func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Response[Out], error)) *Repeat {
 	return &Repeat{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 		in, err := decode[In](args)
 		if err != nil {

@@ -28,8 +28,7 @@ type handleNetwork struct{ network.Network }
 func (handleNetwork) Platform() string { return "bluesky" }
 
 func (handleNetwork) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
-	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier,
-		AccessToken:  "access",
+	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, AccessToken: "access",
 		RefreshToken: "refresh"}, nil
 }
 

@@ -32,8 +32,7 @@ type expiringNetwork struct {
 func (m *expiringNetwork) Platform() string { return "threads" }
 
 func (m *expiringNetwork) grant() network.Grant {
-	return network.Grant{Account: "1", Username: "harbour", AccessToken: "access", RefreshToken: m.token,
-		Holder:  m.holder,
+	return network.Grant{Account: "1", Username: "harbour", AccessToken: "access", RefreshToken: m.token, Holder: m.holder,
 		Expires: m.clock.Now().Add(m.lifetime)}
 }
 

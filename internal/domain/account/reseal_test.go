@@ -200,8 +200,7 @@ func TestRenewDuringReseal(t *testing.T) {
 		}
 		const renewedOnce = 3 // A new account has version 2.
 		for _, id := range ids {
-			if g, err := newer.Grant(t.Context(), id); err != nil || g.Version != renewedOnce ||
-				n.used[g.RefreshToken] {
+			if g, err := newer.Grant(t.Context(), id); err != nil || g.Version != renewedOnce || n.used[g.RefreshToken] {
 				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.RefreshToken], err)
 			}
 		}

@@ -120,8 +120,7 @@ func (s *Service) runCollection(ctx context.Context, t collectionRun) error {
 		return s.handleFailure(ctx, t, g, collected, err)
 	}
 	picture := s.fetchPicture(ctx, t, collected)
-	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *collectionRun) (time.Time,
-		error) {
+	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *collectionRun) (time.Time, error) {
 		if err := t.storePicture(ctx, tx, picture); err != nil {
 			return time.Time{}, err
 		}

@@ -32,8 +32,7 @@ type adjustment struct {
 // Grant gives a team from 1 to 10¹² credits. If it is repeated with the same reference, it changes nothing and returns
 // the first booking. It returns an error if the reference was used for a different booking.
 func (s *Service) Grant(ctx context.Context, team, credits int64, reference, note string) (AdjustmentResult, error) {
-	return s.record(ctx, adjustment{team, credits, KindGrant, grantMovement(credits), "credits.granted", reference,
-		note})
+	return s.record(ctx, adjustment{team, credits, KindGrant, grantMovement(credits), "credits.granted", reference, note})
 }
 
 // Withdraw takes available credits from a team. Repeats work as in Grant. Reserved credits cannot be withdrawn.

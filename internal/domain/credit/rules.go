@@ -81,8 +81,7 @@ func (b adjustment) checkAccounts(a balances) error {
 		return operatorErrorf("team %s has %d credits available; %d cannot be withdrawn", fmt.Sprint(b.team),
 			a.available, b.credits)
 	case b.kind == KindGrant && b.credits > maxGranted+a.granted:
-		return operatorErrorf("team %s has already been granted %d credits; the limit is %d in total",
-			fmt.Sprint(b.team),
+		return operatorErrorf("team %s has already been granted %d credits; the limit is %d in total", fmt.Sprint(b.team),
 			-a.granted, int64(maxGranted))
 	}
 	return nil

@@ -161,8 +161,7 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 // isKnownRejection reports whether the network rejected the app with the same code before the delivery's last attempt.
 // An earlier rejection counts only if the app has published nothing since, or if it happened within warnAgainAfter. The
 // apps are read only for accounts whose answers matter.
-func (a *attempt) isKnownRejection(answers []deliveryVerdict, e *network.Error,
-	readApp func(account int64) string) bool {
+func (a *attempt) isKnownRejection(answers []deliveryVerdict, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeCallResult(e)
 	app := appOf(a.grant.Grant)
 	before, accepted := false, false // whether v is older than the attempt; whether the app has published a post since

@@ -39,8 +39,7 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 	case network.OutcomeUnknown:
 		return nil // The phase is committing, so the next step looks up the post.
 	case network.Duplicate:
-		if history, _, historyErr := commitHistory(ctx, a.s.db, a.d, attempt); historyErr != nil ||
-			!history.First.IsZero() {
+		if history, _, historyErr := commitHistory(ctx, a.s.db, a.d, attempt); historyErr != nil || !history.First.IsZero() {
 			return historyErr // An earlier commit may have published the duplicate.
 		}
 	case network.Processing:

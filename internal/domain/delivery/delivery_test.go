@@ -76,16 +76,13 @@ func TestOutcomes(t *testing.T) {
 		{name: "server not allowed at first",
 			net: scriptedNetwork{commits: repeatStep(2, step{class: network.HostBlocked})}, want: publishedOutcome, commits: 3,
 			posts: 1},
-		{name: "rate limited", net: scriptedNetwork{commits: []step{{class: network.RateLimited,
-			after: 20 * time.Second}}},
+		{name: "rate limited", net: scriptedNetwork{commits: []step{{class: network.RateLimited, after: 20 * time.Second}}},
 			want: publishedOutcome, commits: 2, posts: 1, atLeast: 20 * time.Second},
 		{name: "rate limited for hours", net: scriptedNetwork{commits: []step{{class: network.RateLimited,
 			after: 3 * time.Hour}}}, want: failedOutcome("rate_limited"), commits: 1},
-		{name: "rate limited on every attempt", net: scriptedNetwork{commits: repeatStep(99,
-			step{class: network.RateLimited})},
+		{name: "rate limited on every attempt", net: scriptedNetwork{commits: repeatStep(99, step{class: network.RateLimited})},
 			want: failedOutcome("rate_limited"), commits: maxTries},
-		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.QuotaExceeded,
-			after: 12 * time.Hour}}},
+		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.QuotaExceeded, after: 12 * time.Hour}}},
 			want: failedOutcome("quota_used_up"), commits: 1},
 		{name: "token expired", net: scriptedNetwork{commits: []step{refresh}}, want: publishedOutcome, commits: 2,
 			posts: 1},
@@ -97,8 +94,7 @@ func TestOutcomes(t *testing.T) {
 			want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
 		{name: "token expired, refresh rejected", net: scriptedNetwork{commits: []step{refresh},
 			refreshes: []step{{class: network.ReconnectRequired}}}, want: failedOutcome("account_needs_reauth"),
-			commits:  1,
-			inactive: true},
+			commits: 1, inactive: true},
 		{name: "token expired, refresh fails once", net: scriptedNetwork{commits: []step{refresh, refresh},
 			refreshes: []step{transient}}, want: publishedOutcome, commits: 3, posts: 1},
 		{name: "no answer, published", net: scriptedNetwork{commits: []step{lostButSent}, truthful: true},
@@ -346,8 +342,7 @@ func TestNeverPublishTwice(t *testing.T) {
 		n := &scriptedNetwork{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {
 			if rapid.Bool().Draw(t, "uncertain") {
-				class := rapid.SampledFrom([]network.ErrorClass{network.OutcomeUnknown, network.Processing}).Draw(t,
-					"class")
+				class := rapid.SampledFrom([]network.ErrorClass{network.OutcomeUnknown, network.Processing}).Draw(t, "class")
 				n.commits = append(n.commits, step{class: class, effect: rapid.Bool().Draw(t, "effect")})
 				continue
 			}

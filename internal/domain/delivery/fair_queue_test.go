@@ -99,8 +99,7 @@ func TestFairQueueModel(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				q := queuedDelivery{fmt.Sprint(len(added)), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t,
-					"platform"),
+				q := queuedDelivery{fmt.Sprint(len(added)), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "platform"),
 					rapid.Int64Range(1, 3).Draw(t, "team")}
 				added[q.id] = true
 				p.add(q)

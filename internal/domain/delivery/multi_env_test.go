@@ -53,8 +53,7 @@ func (n *memoryNetwork) maxCopies() int {
 
 func (n *memoryNetwork) Platform() string { return n.platform }
 func (n *memoryNetwork) Rules() network.Rules {
-	return network.Rules{Title: n.platform,
-		Thread: true}
+	return network.Rules{Title: n.platform, Thread: true}
 }
 func (n *memoryNetwork) Check(network.Content) []network.Problem { return nil }
 func (n *memoryNetwork) Plan(i network.Submission) (network.Draft, error) {

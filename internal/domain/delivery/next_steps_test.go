@@ -22,8 +22,7 @@ func TestNextSteps(t *testing.T) {
 		"published":                {within: time.Minute},
 		"failed":                   {net: scriptedNetwork{commits: []step{{class: network.Rejected}}}, within: time.Minute},
 		"rate limited": {net: scriptedNetwork{commits: repeatStep(3, step{class: network.RateLimited,
-			after: 20 * time.Second})},
-			within: time.Second, step: StepRetry, future: true},
+			after: 20 * time.Second})}, within: time.Second, step: StepRetry, future: true},
 		"preparing": {net: scriptedNetwork{prepares: repeatStep(9, step{wait: 10 * time.Second})}, within: time.Second,
 			step: StepPrepare, future: true},
 		"processing": {net: scriptedNetwork{commits: []step{startsProcessing},
@@ -31,8 +30,7 @@ func TestNextSteps(t *testing.T) {
 		"unconfirmed": {net: scriptedNetwork{commits: []step{lostButSent}}, within: 2 * time.Minute,
 			step: StepLookUp, future: true},
 		"unconfirmed, lookups ended": {net: scriptedNetwork{commits: []step{lostButSent}}, within: 48 * time.Hour},
-		"token revoked": {net: scriptedNetwork{commits: []step{{class: network.ReconnectRequired}}},
-			within: time.Minute},
+		"token revoked":              {net: scriptedNetwork{commits: []step{{class: network.ReconnectRequired}}}, within: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,8 +41,7 @@ func (a *attempt) plan(ctx context.Context) error {
 		return err
 	}
 	intent := network.Submission{Seed: fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID), FirstSubmittedAt: a.d.FirstAt,
-		At:      a.d.CreatedAt,
-		Content: p.PartContent(t, language, a.d.Part)}
+		At: a.d.CreatedAt, Content: p.PartContent(t, language, a.d.Part)}
 	if a.d.Part != 0 {
 		reply, known := t.ReplyOf(a.d.Part)
 		if !known {

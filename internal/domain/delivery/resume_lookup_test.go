@@ -67,8 +67,7 @@ type hidingNetwork struct{ *truncatedLister }
 func (hidingNetwork) Resolve(context.Context, network.Grant, network.Draft, network.CommitHistory) (
 	network.Verdict, network.Receipt, error,
 ) {
-	return network.Absent, network.Receipt{}, &network.Error{Class: network.AppNotApproved,
-		Hidden: network.Receipt{ID: "1"}}
+	return network.Absent, network.Receipt{}, &network.Error{Class: network.AppNotApproved, Hidden: network.Receipt{ID: "1"}}
 }
 
 // A post that the network has but does not show is not sent again after a hold.

@@ -85,8 +85,7 @@ func TestAppsReadForWarning(t *testing.T) {
 	clock := testkit.NewClock(noon)
 	s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scriptedNetwork{})
 	answer := func(account int64, accepted bool, code string) deliveryVerdict {
-		return deliveryVerdict{AppVerdict: AppVerdict{At: noon, Accepted: accepted, NetworkCode: code},
-			account: account}
+		return deliveryVerdict{AppVerdict: AppVerdict{At: noon, Accepted: accepted, NetworkCode: code}, account: account}
 	}
 	own := answer(6, false, "Scripted")
 	own.delivery = "own"
@@ -108,16 +107,14 @@ func TestAppsReadForWarning(t *testing.T) {
 func TestAppsReadForRejections(t *testing.T) {
 	t.Parallel()
 	answer := func(platform string, account int64, accepted bool) deliveryVerdict {
-		return deliveryVerdict{AppVerdict: AppVerdict{At: noon, Accepted: accepted}, account: account,
-			platform: platform}
+		return deliveryVerdict{AppVerdict: AppVerdict{At: noon, Accepted: accepted}, account: account, platform: platform}
 	}
 	var read []int64
 	found := listRejections([]deliveryVerdict{answer("x", 1, true), answer("tiktok", 2, false), answer("x", 3, true),
-		answer("tiktok", 4, true)},
-		func(account int64) string {
-			read = append(read, account)
-			return ""
-		})
+		answer("tiktok", 4, true)}, func(account int64) string {
+		read = append(read, account)
+		return ""
+	})
 	if len(found) != 1 || found[0].Platform != "tiktok" || !found[0].Published || !slices.Equal(read, []int64{4, 2}) {
 		t.Errorf("rejections %+v, accounts read: %v", found, read)
 	}

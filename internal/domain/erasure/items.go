@@ -57,13 +57,11 @@ func (s *Service) DeleteKey(ctx context.Context, person, team, key int64) error 
 // DeleteAssistant deletes an ended connection, on behalf of the team's owner. Its entries in the audit log keep the
 // connection's ID.
 func (s *Service) DeleteAssistant(ctx context.Context, person, team, connection int64) error {
-	return s.deleteKey(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`,
-		errAssistantActive)
+	return s.deleteKey(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errAssistantActive)
 }
 
 // deleteKey deletes a key or connection. It returns errActive if the SQL condition hasEnded is false for it.
-func (s *Service) deleteKey(ctx context.Context, person, team, key int64, kind, hasEnded string,
-	errActive error) error {
+func (s *Service) deleteKey(ctx context.Context, person, team, key int64, kind, hasEnded string, errActive error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var ended int64
 		err := tx.QueryRow(ctx,

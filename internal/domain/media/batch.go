@@ -94,8 +94,7 @@ func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFi
 		secret_hash, state, by_page, arrived_at, media_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state),
 		db.BoolToInt(f.byPage),
-		f.arrivedAt,
-		f.media, f.reason)
+		f.arrivedAt, f.media, f.reason)
 	if err != nil {
 		return fmt.Errorf("opening an upload link: %w", err)
 	}

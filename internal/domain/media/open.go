@@ -119,9 +119,8 @@ func (s *Service) signToken(g linkClaims) string {
 // expired.
 func (s *Service) parseToken(token string) (linkClaims, bool) {
 	raw, err := tokenEncoding.DecodeString(token)
-	if err != nil || len(raw) != tokenBodySize+tokenSumSize || raw[0] != tokenVersion ||
-		!s.links.Verify(raw[:tokenBodySize],
-			raw[tokenBodySize:]) {
+	if err != nil || len(raw) != tokenBodySize+tokenSumSize || raw[0] != tokenVersion || !s.links.Verify(raw[:tokenBodySize],
+		raw[tokenBodySize:]) {
 		return linkClaims{}, false
 	}
 	g := linkClaims{

@@ -73,8 +73,7 @@ func (s *Service) downloadOperation() operation.Operation {
 	return operation.Define(operation.Spec{
 		Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads",
 		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-		ConditionalCapability: operation.NewConditionalCapability(access.Write, "save_to_library is true",
-			requiresWrite),
+		ConditionalCapability: operation.NewConditionalCapability(access.Write, "save_to_library is true", requiresWrite),
 		Price: operation.PriceRange(s.Catalog.Prices.ProfileMediaDownload, s.Catalog.Prices.ProfileMediaDownload,
 			s.price),
 		Summary: "Download media of a public profile",

@@ -25,8 +25,7 @@ type scanner interface{ Scan(...any) error }
 func scanItem(row scanner, i *Item) error {
 	var duration, created, deleted, clean int64
 	var detail []byte
-	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.OriginalSHA256, &clean, &i.Blob,
-		&i.Thumbnail,
+	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.OriginalSHA256, &clean, &i.Blob, &i.Thumbnail,
 		&i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
 		&i.Size, &i.StoredSize, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
 	if err != nil {

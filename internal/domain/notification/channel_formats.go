@@ -39,8 +39,7 @@ type channelMessage struct {
 }
 
 // encode returns the URL, the header and the body of the request that sends the message to a service.
-func (m channelMessage) encode(service ChannelService, address channelAddress) (string, map[string]string, []byte,
-	error) {
+func (m channelMessage) encode(service ChannelService, address channelAddress) (string, map[string]string, []byte, error) {
 	header := map[string]string{"Content-Type": "application/json", "User-Agent": "pressroom"}
 	target := address.URL
 	var body any

@@ -316,8 +316,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 }
 
 // recordChangeKeepingApproval stores and records a change that does not require the client's approval again.
-func recordChangeKeepingApproval(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
-	fields []string) error {
+func recordChangeKeepingApproval(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, fields []string) error {
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
@@ -327,8 +326,7 @@ func recordChangeKeepingApproval(ctx context.Context, tx *db.Tx, call operation.
 
 // setTime sets a post's time or planned day and reports whether this changed the post. It ignores templates and rejects
 // new times in the past.
-func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, desired Record) (bool,
-	error) {
+func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, desired Record) (bool, error) {
 	at := desired.ScheduledAt
 	switch {
 	case p.IsTemplate || at.Equal(p.ScheduledAt) && p.PlannedDay == desired.PlannedDay:

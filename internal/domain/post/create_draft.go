@@ -110,8 +110,8 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 // sameContent reports whether a post has the wanted content. It ignores the time unless the post is a draft.
 func (p Record) sameContent(desired Record) bool {
 	sameTime := p.ScheduledAt.Equal(desired.ScheduledAt) && p.PlannedDay == desired.PlannedDay
-	if p.Caption != desired.Caption || p.FirstComment != desired.FirstComment ||
-		!p.Options.Equal(desired.Options) || p.Status == Draft && !sameTime ||
+	if p.Caption != desired.Caption || p.FirstComment != desired.FirstComment || !p.Options.Equal(desired.Options) ||
+		p.Status == Draft && !sameTime ||
 		!attachment.Same(p.Media, desired.Media) || !thread.Same(p.Thread, desired.Thread) || len(p.Targets) != len(desired.Targets) {
 		return false
 	}

@@ -76,26 +76,22 @@ func (s *Service) findTargets(
 			continue
 		}
 		if a, ok := found[id]; ok {
-			out = append(out, Target{AccountID: id, Platform: a.Platform, NetworkAccountID: a.NetworkID,
-				Username: a.Username,
-				Active:   a.Active(), State: TargetPending})
+			out = append(out, Target{AccountID: id, Platform: a.Platform, NetworkAccountID: a.NetworkID, Username: a.Username,
+				Active: a.Active(), State: TargetPending})
 			continue
 		}
 		i := slices.IndexFunc(previous, hasID)
 		if i < 0 {
 			return nil, apierr.ItemNotFound().With("argument", "account_ids")
 		}
-		out = append(out, Target{AccountID: id, Platform: previous[i].Platform,
-			NetworkAccountID: previous[i].NetworkAccountID,
-			Username:         previous[i].Username, State: TargetPending})
+		out = append(out, Target{AccountID: id, Platform: previous[i].Platform, NetworkAccountID: previous[i].NetworkAccountID,
+			Username: previous[i].Username, State: TargetPending})
 	}
 	return out, nil
 }
 
 // update implements update_post. It replaces the fields that are set.
-func (s *Service) update(
-	ctx context.Context, call operation.Call, in UpdateInput,
-) (operation.Response[PostChange], error) {
+func (s *Service) update(ctx context.Context, call operation.Call, in UpdateInput) (operation.Response[PostChange], error) {
 	var at time.Time
 	if in.ScheduledAt.Value != nil {
 		var err error

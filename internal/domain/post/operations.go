@@ -188,10 +188,9 @@ func (s *Service) draftOperations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write,
 			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
-			ConditionalCapability: operation.NewConditionalCapability(access.Publish, "the post is scheduled",
-				s.isScheduled),
-			OnRepeat: operation.WithNotes(s.replayChangeNotes),
-			Summary:  "Change a draft or a scheduled post",
+			ConditionalCapability: operation.NewConditionalCapability(access.Publish, "the post is scheduled", s.isScheduled),
+			OnRepeat:              operation.WithNotes(s.replayChangeNotes),
+			Summary:               "Change a draft or a scheduled post",
 			Description: "Changes the fields that are given; a list replaces the whole list. scheduled_at null " +
 				"clears " +
 				"the time of a draft. Changing an approved post sends it back for approval, which notes say. Returns " +

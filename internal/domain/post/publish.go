@@ -34,8 +34,7 @@ type PublicationRetry struct {
 }
 
 // schedule schedules a draft.
-func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Response[Post],
-	error) {
+func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Response[Post], error) {
 	at, err := posttime.Parse(call, in.ScheduledAt)
 	if err != nil {
 		return operation.Response[Post]{}, err
@@ -220,8 +219,7 @@ func (s *Service) retry(
 			return err
 		}
 		view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
-		out = operation.Response[PublicationRetry]{Data: PublicationRetry{view.Data, skipped},
-			Untrusted: view.Untrusted,
+		out = operation.Response[PublicationRetry]{Data: PublicationRetry{view.Data, skipped}, Untrusted: view.Untrusted,
 			App: "/posts/" +
 				p.ID, Location: job.Location(j.ID), Summary: summarizeRetry(len(retryable), skipped, view.Data)}
 		return err

@@ -214,8 +214,7 @@ func storeSeries(ctx context.Context, tx *db.Tx, series *Series, team int64) err
 	if series.ID == 0 {
 		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at)
 			VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-			team, series.TemplateID, series.Rule, series.Timezone, series.startsAt,
-			db.Micros(tx.Now())).Scan(&series.ID)
+			team, series.TemplateID, series.Rule, series.Timezone, series.startsAt, db.Micros(tx.Now())).Scan(&series.ID)
 	} else {
 		_, err = tx.Exec(ctx, `UPDATE post_series SET rule = ?, paused_at = 0, last_at = ?, wake_at = ? WHERE id = ?`,
 			series.Rule, db.Micros(series.lastAt), db.Micros(series.wakeAt), series.ID)

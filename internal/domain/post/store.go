@@ -107,9 +107,9 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
 		var state, connection, warnings, parts, firstComment string
 		var media, published, retried int64
-		err := rows.Scan(&t.AccountID, &t.Platform, &t.NetworkAccountID, &t.Username, &connection, &state, &t.Caption,
-			&media, &published,
-			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed, &retried, &parts, &firstComment)
+		err := rows.Scan(&t.AccountID, &t.Platform, &t.NetworkAccountID, &t.Username, &connection, &state, &t.Caption, &media,
+			&published, &t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed,
+			&retried, &parts, &firstComment)
 		if err != nil {
 			return err
 		}

@@ -41,9 +41,8 @@ func (s *Service) validate(ctx context.Context, call operation.Call,
 	}
 	validation := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.needsApproval(),
 		PostsLeftThisMonth: left}
-	return operation.Response[Validation]{App: "/posts/" + p.ID, Data: validation,
-		Summary: p.summarizeValidation(validation,
-			in.AccountID)}, nil
+	return operation.Response[Validation]{App: "/posts/" + p.ID, Data: validation, Summary: p.summarizeValidation(validation,
+		in.AccountID)}, nil
 }
 
 // problems returns the problems of a post, blocking or not, for all its accounts, or for one account if only is set.

@@ -45,8 +45,7 @@ func ParseHashtagFor(platform, text string) (string, error) {
 		text = strings.TrimFunc(name, isInvisible)
 	}
 	tag := strings.TrimLeftFunc(NormalizeText(joiners.Replace(text)), func(r rune) bool {
-		return r == '#' ||
-			isInvisible(r)
+		return r == '#' || isInvisible(r)
 	})
 	if err := checkTag(tag); err != nil {
 		return "", err

@@ -83,7 +83,7 @@ var (
 
 // UnavailableError is returned if a provider temporarily cannot be used: it is unreachable or rate limited, or its response
 // is invalid.
-type UnavailableError struct { //nolint:errname // it reads provider.UnavailableError
+type UnavailableError struct {
 	After time.Duration // requested delay before a retry; 0 if unknown
 	Err   error         // for the log
 }

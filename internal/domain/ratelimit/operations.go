@@ -69,8 +69,7 @@ func (c *FreeCalls) Operations(t plan.Catalog) []operation.Operation {
 	}
 }
 
-func (c *FreeCalls) limits(ctx context.Context, t plan.Catalog, call operation.Call) (operation.Response[PlanLimits],
-	error) {
+func (c *FreeCalls) limits(ctx context.Context, t plan.Catalog, call operation.Call) (operation.Response[PlanLimits], error) {
 	plan, ok := t.Plan(call.Plan)
 	if !ok {
 		return operation.Response[PlanLimits]{}, fmt.Errorf("team %d is on the unknown plan %q", call.TeamID, call.Plan)

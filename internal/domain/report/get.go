@@ -86,8 +86,7 @@ func (a account) toAccount(quotes *operation.UntrustedTexts, r record) *ReportAc
 }
 
 // get returns a report with the requested sections.
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Response[ReportSummary],
-	error) {
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Response[ReportSummary], error) {
 	out := operation.Response[ReportSummary]{App: "/reports/" + in.ID}
 	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
 	if err != nil {

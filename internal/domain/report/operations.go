@@ -58,11 +58,10 @@ func (s *Service) purchases() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			ConditionalCapability: operation.NewConditionalCapability(access.Write, "a report is created",
-				requiresWrite),
-			Price:    operation.PriceRange(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
-			BeforeTx: operation.NewBeforeTx(s.checkSource),
-			Summary:  "Create a report",
+			ConditionalCapability: operation.NewConditionalCapability(access.Write, "a report is created", requiresWrite),
+			Price:                 operation.PriceRange(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
+			BeforeTx:              operation.NewBeforeTx(s.checkSource),
+			Summary:               "Create a report",
 			Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics " +
 				"that no report in list_reports has. An existing report, or one being created, is returned without " +
 				"charge. A failed report is refunded. The finished job names the report.",

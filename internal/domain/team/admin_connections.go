@@ -12,10 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// EffectiveCapabilities returns the current capabilities of a connection: the granted capabilities that the person's role includes.
-func (k ListedKey) EffectiveCapabilities() []access.Capability {
-	return access.Within(k.Granted, k.Role)
-}
+// Effective returns the current capabilities of a connection: those granted that the person's role includes.
+func (k ListedKey) Effective() []access.Capability { return access.Within(k.Granted, k.Role) }
 
 // ListConnections lists at most limit connections of a team, newest first. If person is not 0, it lists only that
 // person's connections. If before is not 0, it lists only connections with lower IDs.

@@ -44,7 +44,7 @@ func (s *Service) awaitConfirmation(ctx context.Context, tx *db.Tx, o *Offer, pe
 		map[string]any{"role": o.Role})
 }
 
-// PendingMember lists the people who wait for confirmation in a team. The person who has waited longest is first.
+// PendingMembers lists the people who wait for confirmation in a team. The person who has waited longest is first.
 func (s *Service) PendingMembers(ctx context.Context, team int64) ([]PendingMember, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *PendingMember) error {
 		var since, created int64

@@ -116,7 +116,7 @@ func TestConnectionActions(t *testing.T) {
 		}
 		list, err := w.ListConnections(ctx, w.team.ID, s.editor, 0, 10)
 		if err != nil || len(list) != 1 || list[0].ID != editors || list[0].DailyCredits != 5 ||
-			list[0].Host != "claude.example" || len(list[0].EffectiveCapabilities()) != 2 {
+			list[0].Host != "claude.example" || len(list[0].Effective()) != 2 {
 			t.Fatalf("%+v (%v)", list, err)
 		}
 		all, err := w.ListConnections(ctx, w.team.ID, 0, 0, 10)

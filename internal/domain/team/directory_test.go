@@ -106,8 +106,7 @@ func TestTakeoverReoffersMemberships(t *testing.T) {
 		other, olga := w.addSecondTeam(t)
 		_, token, err := w.Invite(ctx, olga, other.ID, "vic@example.com", access.Admin)
 		must.NoError(t, err)
-		vic := must.Get(signIns.Join(ctx, token, team.NewMember{Name: "Vic Tim", Password: goodPassword,
-			From: "mallory"}))(t)
+		vic := must.Get(signIns.Join(ctx, token, team.NewMember{Name: "Vic Tim", Password: goodPassword, From: "mallory"}))(t)
 		must.NoError(t, w.SetMember(ctx, w.team.ID, vic.ID, access.Viewer))
 		p, err := w.FromDirectory(ctx, identity("vic", "vic@example.com"), "")
 		if err != nil || p.ID != vic.ID {

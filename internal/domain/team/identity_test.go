@@ -184,8 +184,7 @@ func TestRemoveApp(t *testing.T) {
 			[]byte("sealed"))
 		w.exec(t, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, []byte("hash"), ada)
 		if err := w.RemoveApp(t.Context(), ada, team.EnsureFactorRemains); !apierr.Is(err, apierr.ValidationFailed) ||
-			w.count(t,
-				"totp_secrets") != 1 {
+			w.count(t, "totp_secrets") != 1 {
 			t.Errorf("RemoveApp with KeepFactor: %v", err)
 		}
 		must.NoError(t, w.RemoveApp(t.Context(), ada, nil))

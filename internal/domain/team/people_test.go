@@ -33,8 +33,7 @@ func TestPasswordRules(t *testing.T) {
 		for _, password := range []string{
 			"k7 dozen owls", "пароль из слов", strings.Repeat("nine plain words and a few more, ", 7)[:200],
 		} {
-			p, err := signIns.ChangePassword(t.Context(), team.PasswordChange{Person: bea.ID, Old: former,
-				New: password})
+			p, err := signIns.ChangePassword(t.Context(), team.PasswordChange{Person: bea.ID, Old: former, New: password})
 			if err != nil {
 				t.Errorf("%q: %v", password, err)
 			}

@@ -25,11 +25,9 @@ var (
 	// many clients guess passwords, and only in an unknown browser.
 	unknownBrowserPolicy = throttle.Policy{FreeAttempts: 10, InitialDelay: time.Minute, MaxDelay: time.Hour}
 	// clientPolicy applies to one client across all accounts. It is high enough for an office behind one address.
-	clientPolicy = throttle.Policy{FreeAttempts: 30, InitialDelay: time.Minute, MaxDelay: time.Hour,
-		Leak: 6 * time.Minute}
+	clientPolicy = throttle.Policy{FreeAttempts: 30, InitialDelay: time.Minute, MaxDelay: time.Hour, Leak: 6 * time.Minute}
 	// sitePolicy applies to one IPv6 /48 across all accounts. It is ten times as high as clientPolicy.
-	sitePolicy = throttle.Policy{FreeAttempts: 300, InitialDelay: time.Minute, MaxDelay: time.Hour,
-		Leak: 36 * time.Second}
+	sitePolicy = throttle.Policy{FreeAttempts: 300, InitialDelay: time.Minute, MaxDelay: time.Hour, Leak: 36 * time.Second}
 	// invitationPolicy applies to failed attempts with one invitation.
 	invitationPolicy = throttle.Policy{FreeAttempts: 10, InitialDelay: 10 * time.Second, MaxDelay: 10 * time.Minute}
 )
@@ -124,8 +122,7 @@ func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAc
 			throttle.Limit{Counter: s.sites, Key: throttle.NewKey("site %s", site), Rejection: tooManyPasswords})
 	}
 	tries = append(tries,
-		throttle.Limit{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email),
-			Rejection: tooManyPasswordsForEmail})
+		throttle.Limit{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Rejection: tooManyPasswordsForEmail})
 	tokens, err := knownbrowser.Tokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
@@ -136,10 +133,7 @@ func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAc
 			Rejection: tooManyPasswords}
 		tries, caller = []throttle.Limit{own}, passwords.PersonCaller(account.ID)
 	}
-	err = throttle.Attempt(ctx, tries, func() error {
-		return s.comparePassword(ctx, caller, account, a.Password,
-			wrongErr)
-	})
+	err = throttle.Attempt(ctx, tries, func() error { return s.comparePassword(ctx, caller, account, a.Password, wrongErr) })
 	if token != "" && errors.Is(err, wrongErr) {
 		s.clients.Charge(client) // Count the failure without rejecting the attempt.
 	}

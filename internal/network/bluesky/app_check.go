@@ -25,8 +25,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		token: g.AccessToken, out: &about,
 	})
 	if err == nil && about.Active != nil && !*about.Active {
-		err = &network.Error{Class: network.ReconnectRequired, Code: "AccountInactive",
-			Message: "The account is not active."}
+		err = &network.Error{Class: network.ReconnectRequired, Code: "AccountInactive", Message: "The account is not active."}
 	}
 	found := []network.Finding{network.CallFinding(platform, "session", err)}
 	if err != nil || !n.usesVideoService(g) {

@@ -57,8 +57,7 @@ func TestPlanIsDeterministic(t *testing.T) {
 			Text: rapid.String().Draw(t, "text"), Languages: rapid.SliceOf(rapid.String()).Draw(t, "languages"),
 			Media: rapid.SliceOf(rapid.Make[network.Media]()).Draw(t, "media"),
 		}
-		first := must.Get(newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: at, At: at,
-			Content: c}))(t)
+		first := must.Get(newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: at, At: at, Content: c}))(t)
 		at = at.In(time.FixedZone("another", 3600))
 		second, err := newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: at, At: at, Content: c})
 		if err != nil || string(first) != string(second) {
@@ -82,8 +81,7 @@ func TestPlannedRecord(t *testing.T) {
 	languages := []string{"no language", "pt-BR", "pt-BR", "zh-Hant-TW", "de-1996", "fr"}
 	at := time.Date(2026, 3, 29, 10, 15, 0, 123_456_789, time.FixedZone("CEST", 7200))
 	content := network.Content{Text: "a\xffb <&>", Languages: languages}
-	d := must.Get(newNetwork().Plan(network.Submission{Seed: "seed", FirstSubmittedAt: at, At: at,
-		Content: content}))(t)
+	d := must.Get(newNetwork().Plan(network.Submission{Seed: "seed", FirstSubmittedAt: at, At: at, Content: content}))(t)
 	var got struct{ Record map[string]any }
 	must.NoError(t, json.Unmarshal(d, &got))
 	want := map[string]any{

@@ -14,11 +14,6 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-const (
-	codeOptionMissing     = "option_missing"
-	codeOptionUnsupported = "option_not_supported"
-)
-
 // Values of reply_settings.
 const (
 	everybody = "everybody"
@@ -26,53 +21,45 @@ const (
 )
 
 // options returns a post's options for Bluesky, or the zero value if there are none.
-func options(o network.Options) network.BlueskyOptions {
-	if o.Bluesky == nil {
-		return network.BlueskyOptions{}
-	}
-	return *o.Bluesky
-}
+func options(o network.Options) network.BlueskyOptions { return network.Chosen(o.Bluesky) }
 
 // checkOptions returns problems with a post's options.
 func checkOptions(c network.Content) []network.Problem {
 	var found []network.Problem
 	add := func(field, code string, isBlocking bool, message string) {
-		found = append(found, network.Problem{
-			Code: code, Blocking: isBlocking,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, code, isBlocking, message))
 	}
 	o := options(c.Options)
 	if _, ok := parseQuote(o.QuoteURL); o.QuoteURL != "" && !ok {
-		add("quote_url", codeOptionUnsupported, true,
+		add("quote_url", network.CodeOptionUnsupported, true,
 			"The quoted post (options.bluesky.quote_url) needs an address such as "+
 				"https://bsky.app/profile/NAME/post/ID.")
 	}
 	if o.LinkCard != nil {
 		switch link := cardURL(*o.LinkCard, c.Text); {
 		case len(c.Media) > 0 || o.QuoteURL != "":
-			add("link_card", codeOptionUnsupported, false,
+			add("link_card", network.CodeOptionUnsupported, false,
 				"Bluesky shows either a link card (options.bluesky.link_card) or media and quotes. The "+
 					"card is left out.")
 		case link == "":
-			add("link_card", codeOptionMissing, true,
+			add("link_card", network.CodeOptionMissing, true,
 				"The link card (options.bluesky.link_card) needs a URL. Add it, or a link to the text.")
 		case !isWebURL(link):
-			add("link_card.url", codeOptionUnsupported, true,
+			add("link_card.url", network.CodeOptionUnsupported, true,
 				"The URL of the link card (options.bluesky.link_card.url) must begin with https:// or "+
 					"http://.")
 		}
 	}
 	for _, tag := range o.Languages {
 		if !languageTag.MatchString(tag) {
-			add("languages", codeOptionUnsupported, true,
+			add("languages", network.CodeOptionUnsupported, true,
 				"A language (options.bluesky.languages) is not a BCP 47 tag such as en or pt-BR.")
 			break
 		}
 	}
 	if alone := slices.Contains(o.ReplySettings, everybody) || slices.Contains(o.ReplySettings, nobody); alone &&
 		len(o.ReplySettings) > 1 {
-		add("reply_settings", codeOptionUnsupported, true,
+		add("reply_settings", network.CodeOptionUnsupported, true,
 			"The reply settings everybody and nobody (options.bluesky.reply_settings) cannot be "+
 				"combined with others.")
 	}
@@ -274,8 +261,7 @@ func (n *Network) checkQuotable(ctx context.Context, g network.Grant, quoted pos
 	var rules struct {
 		Embedding []typedObject `json:"embeddingRules"`
 	}
-	if json.Unmarshal(stored.Value, &rules) == nil && slices.Contains(rules.Embedding,
-		typedObject{postGate + "#disableRule"}) {
+	if json.Unmarshal(stored.Value, &rules) == nil && slices.Contains(rules.Embedding, typedObject{postGate + "#disableRule"}) {
 		return quoteError(codeQuotesDisabled, "The author of the quoted post does not allow quotes of it.", nil)
 	}
 	return nil

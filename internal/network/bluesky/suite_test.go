@@ -152,8 +152,7 @@ func prepare(t *testing.T, g network.Grant, seed, text string) network.Draft {
 
 func plan(t *testing.T, seed string, c network.Content) network.Draft {
 	t.Helper()
-	d := must.Get(newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: planTime, At: planTime,
-		Content: c}))(t)
+	d := must.Get(newNetwork().Plan(network.Submission{Seed: seed, FirstSubmittedAt: planTime, At: planTime, Content: c}))(t)
 	return d
 }
 

@@ -111,8 +111,7 @@ func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
 	}
 	err := n.call(ctx, call{
 		purpose: network.PurposeRead, verb: http.MethodGet, method: "app.bsky.video.getJobStatus",
-		server: n.opts.VideoURL,
-		params: url.Values{"jobId": {id}}, out: &answer,
+		server: n.opts.VideoURL, params: url.Values{"jobId": {id}}, out: &answer,
 	})
 	return answer.Status, n.serviceError(err)
 }

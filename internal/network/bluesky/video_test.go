@@ -203,15 +203,12 @@ func TestVideoJobs(t *testing.T) {
 			"uploadVideo":  {{Status: 409, Body: `{"jobId":"j1","state":"JOB_STATE_COMPLETED","error":"already_exists"}`}},
 			"getJobStatus": {{Body: processed}},
 		}, "", "", 1},
-		"processed before": {map[string][]networktest.StubResponse{"uploadVideo": {{Status: 409, Body: known}}},
-			"", "", 1},
+		"processed before":     {map[string][]networktest.StubResponse{"uploadVideo": {{Status: 409, Body: known}}}, "", "", 1},
 		"known once processed": {status(`{"jobStatus":` + known + `}`), "", "", 1},
 		"no blob yet": {status(`{"jobStatus":{"jobId":"j1","state":"JOB_STATE_ENCODING","blob":null}}`,
 			processed), "", "", 1},
-		"response as in the lexicon": {map[string][]networktest.StubResponse{"uploadVideo": {{Body: processed}}}, "",
-			"", 1},
-		"no job": {map[string][]networktest.StubResponse{"uploadVideo": {{Body: `{}`}}},
-			network.Transient, "", 1},
+		"response as in the lexicon": {map[string][]networktest.StubResponse{"uploadVideo": {{Body: processed}}}, "", "", 1},
+		"no job":                     {map[string][]networktest.StubResponse{"uploadVideo": {{Body: `{}`}}}, network.Transient, "", 1},
 		"daily limit, by code": {map[string][]networktest.StubResponse{
 			"uploadVideo": {{Status: 400, Body: `{"error":"DailyLimitExceeded"}`}},
 		}, network.QuotaExceeded, "DailyLimitExceeded", 1},
@@ -242,8 +239,7 @@ func TestVideoJobs(t *testing.T) {
 		"dead session": {map[string][]networktest.StubResponse{
 			"getServiceAuth": {{Status: 400, Body: `{"error":"ExpiredToken"}`}},
 		}, network.RefreshRequired, "ExpiredToken", 0},
-		"no token": {map[string][]networktest.StubResponse{"getServiceAuth": {{Body: `{}`}}},
-			network.Transient, "", 0},
+		"no token": {map[string][]networktest.StubResponse{"getServiceAuth": {{Body: `{}`}}}, network.Transient, "", 0},
 		"service unavailable": {map[string][]networktest.StubResponse{"getUploadLimits": {{Status: 503}}},
 			network.Transient, "", 0},
 		"no bytes left": {map[string][]networktest.StubResponse{

@@ -13,8 +13,7 @@ func TestAppCheck(t *testing.T) {
 	f := networktest.New(t, adapter.WithApp("-unreviewed"), 0)
 	found := f.CheckedApp()
 	networktest.WantFinding(t, found, network.CheckPassed, "client ID and secret")
-	networktest.WantFinding(t, found, network.CheckUnclear, "App Review: Not approved: pages_show_list",
-		"Complete App Review")
+	networktest.WantFinding(t, found, network.CheckUnclear, "App Review: Not approved: pages_show_list", "Complete App Review")
 
 	g := f.Candidates("", networktest.Account+"&declined=read_insights")[0].Grant
 	found = f.CheckedAccount(g)

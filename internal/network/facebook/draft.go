@@ -40,8 +40,7 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	o := i.Content.Options
 	p := draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		Format: postOptions(o).Format, Place: postOptions(o).Place, Title: strings.ToValidUTF8(postOptions(o).Title,
-			"\uFFFD"),
+		Format: postOptions(o).Format, Place: postOptions(o).Place, Title: strings.ToValidUTF8(postOptions(o).Title, "\uFFFD"),
 	}
 	if p.isStory() {
 		p.Text, p.Reel = "", p.isVideo()

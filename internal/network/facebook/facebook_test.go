@@ -76,8 +76,7 @@ var adapter = networktest.Case{
 		Posts: []networktest.Content{
 			{Name: "text", Format: network.FormatText, AbsentAfter: time.Minute},
 			{Name: "https://a.test/page", Text: "see https://a.test/page", Format: network.FormatLink, Variant: true},
-			{Name: "an image", Media: image, Format: network.FormatImage, AbsentAfter: time.Minute,
-				UploadStart: "/photos"},
+			{Name: "an image", Media: image, Format: network.FormatImage, AbsentAfter: time.Minute, UploadStart: "/photos"},
 			{
 				Name: "images", Media: images, Format: network.FormatCarousel, AbsentAfter: time.Minute,
 				UploadStart: "/photos",
@@ -100,13 +99,11 @@ var adapter = networktest.Case{
 			}), Format: network.FormatReel, Variant: true, ListedElsewhere: true},
 			{
 				Name: "a story", Media: image, Options: story, NoText: true, Uncollected: true,
-				AbsentAfter: time.Minute,
-				UploadStart: "/photos",
+				AbsentAfter: time.Minute, UploadStart: "/photos",
 			},
 			{
 				Name: "a video story", Media: reel, Options: story, NoText: true, Uncollected: true,
-				AbsentAfter: time.Minute,
-				UploadStart: "/video-upload/",
+				AbsentAfter: time.Minute, UploadStart: "/video-upload/",
 			},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true,
@@ -168,10 +165,9 @@ var adapter = networktest.Case{
 		Errors: map[string]networktest.Failure{
 			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"no session": networktest.Fails(400, graph(`"code":102`), network.ReconnectRequired),
-			"permission": networktest.Fails(403, graph(`"code":200`), network.ReconnectRequired),
-			"failed inside": networktest.Fails(500, graph(`"code":10`), network.ReconnectRequired,
-				network.OutcomeUnknown),
+			"no session":      networktest.Fails(400, graph(`"code":102`), network.ReconnectRequired),
+			"permission":      networktest.Fails(403, graph(`"code":200`), network.ReconnectRequired),
+			"failed inside":   networktest.Fails(500, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown),
 			"rejected inside": networktest.Fails(500, graph(`"code":100`), network.Rejected, network.OutcomeUnknown),
 			"app blocked": networktest.Fails(400, graph(`"code":200,"message":"API access deactivated."`),
 				network.AppNotApproved, network.AppNotApproved, network.AppNotApproved),
@@ -189,15 +185,13 @@ var adapter = networktest.Case{
 				network.Rejected, network.OutcomeUnknown),
 			"content too": networktest.Fails(400, graph(`"code":1404102`), network.Rejected, network.Rejected,
 				network.OutcomeUnknown),
-			"link": networktest.Fails(400, graph(`"code":1609005`), network.Rejected, network.Rejected,
-				network.OutcomeUnknown),
+			"link": networktest.Fails(400, graph(`"code":1609005`), network.Rejected, network.Rejected, network.OutcomeUnknown),
 			"link too": networktest.Fails(400, graph(`"code":100,"error_subcode":1609008`), network.Rejected,
 				network.Rejected, network.OutcomeUnknown),
 			"photo": networktest.Fails(400, graph(`"code":100,"error_subcode":1366046`), network.RejectedMedia,
 				network.RejectedMedia, network.OutcomeUnknown),
 			"login approvals": networktest.Fails(400, graph(`"code":490`), network.ReconnectRequired),
-			"security check": networktest.Fails(400, graph(`"code":100,"error_subcode":1404006`),
-				network.ReconnectRequired,
+			"security check": networktest.Fails(400, graph(`"code":100,"error_subcode":1404006`), network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired),
 			"rate limit of days": networktest.Fails(400, graph(`"code":1404112`), network.RateLimited),
 			"video": networktest.Fails(400, graph(`"code":100,"error_subcode":1349125`), network.RejectedMedia,
@@ -289,8 +283,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 	}
 	list := func(posts ...string) string { return `{"data":[` + strings.Join(posts, ",") + `]}` }
 	const photo, share = `{"type":"photo"}`, `{"type":"share"}`
-	look := func(draft, answer string, verdict network.Verdict, class network.ErrorClass,
-		id string) networktest.ResolveCase {
+	look := func(draft, answer string, verdict network.Verdict, class network.ErrorClass, id string) networktest.ResolveCase {
 		l := networktest.ResolveCase{
 			Draft: draft, Later: time.Hour, Answer: networktest.Listing("", answer, ""), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
@@ -323,10 +316,9 @@ func resolveCases() map[string]networktest.ResolveCase {
 			network.OutcomeUnknown, ""),
 		"post: two, one before": look(readyText,
 			list(post("10_1", "x", "08:59:59", ""), post("10_2", "x", "09:00:01", "")), network.Published, "", "10_2"),
-		"post: throttled": look(readyText, `{"error":{"code":4}}`, network.Unknown, network.RateLimited, ""),
-		"post: invalid token": look(readyText, `{"error":{"code":190}}`, network.Unknown, network.ReconnectRequired,
-			""),
-		"post: invalid JSON": look(readyText, `[`, network.Unknown, network.Transient, ""),
+		"post: throttled":     look(readyText, `{"error":{"code":4}}`, network.Unknown, network.RateLimited, ""),
+		"post: invalid token": look(readyText, `{"error":{"code":190}}`, network.Unknown, network.ReconnectRequired, ""),
+		"post: invalid JSON":  look(readyText, `[`, network.Unknown, network.Transient, ""),
 		"video: published": look(readyVideo,
 			`{"published":true,"permalink_url":"/page/videos/1/","status":{"video_status":"ready"}}`, network.Published, "", "15001"),
 		"video: published by phase": look(readyVideo,
@@ -378,8 +370,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"video: an unknown state": look(readyVideo, `{"status":{"video_status":"resting"}}`, network.Unknown, network.Transient, ""),
 		"video: no state":         look(readyVideo, `{}`, network.Unknown, network.Transient, ""),
 		"video: gone":             look(readyVideo, `{"error":{"code":100,"error_subcode":33}}`, network.Unknown, network.Transient, ""),
-		"video: invalid token": look(readyVideo, `{"error":{"code":190}}`, network.Unknown,
-			network.ReconnectRequired, ""),
+		"video: invalid token":    look(readyVideo, `{"error":{"code":190}}`, network.Unknown, network.ReconnectRequired, ""),
 	}
 }
 

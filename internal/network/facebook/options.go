@@ -6,15 +6,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-const codeOptionUnsupported = "option_not_supported"
-
 // postOptions returns a post's options for Facebook, or the zero value if there are none.
-func postOptions(o network.Options) network.FacebookOptions {
-	if o.Facebook == nil {
-		return network.FacebookOptions{}
-	}
-	return *o.Facebook
-}
+func postOptions(o network.Options) network.FacebookOptions { return network.Chosen(o.Facebook) }
 
 // checkOptions returns problems with the options that Facebook does not support for this post.
 func checkOptions(c network.Content) []network.Problem {
@@ -23,10 +16,7 @@ func checkOptions(c network.Content) []network.Problem {
 	reel := isReel(c.Media) && !story
 	var found []network.Problem
 	add := func(field string, isBlocking bool, message string) {
-		found = append(found, network.Problem{
-			Code: codeOptionUnsupported, Blocking: isBlocking,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
 	}
 	if o.Format == network.FormatReel && !reel {
 		add("format", true,

@@ -109,8 +109,7 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 func (n *Network) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
 	rejection, ok := errors.AsType[*network.Error](err)
 	if !ok || rejection.Status == 0 ||
-		!slices.Contains([]network.ErrorClass{network.Rejected, network.RejectedMedia, network.Duplicate},
-			rejection.Class) {
+		!slices.Contains([]network.ErrorClass{network.Rejected, network.RejectedMedia, network.Duplicate}, rejection.Class) {
 		return err
 	}
 	now, err := n.state(ctx, g, p.Video)

@@ -20,8 +20,7 @@ func TestParameters(t *testing.T) {
 	g := f.Grant()
 	text := "text https://example.org/?a=b https://example.com"
 	f.Publish(g, f.MustPrepare(g, text))
-	want := map[string][]string{"access_token": {g.AccessToken}, "message": {text},
-		"link": {"https://example.org/?a=b"}}
+	want := map[string][]string{"access_token": {g.AccessToken}, "message": {text}, "link": {"https://example.org/?a=b"}}
 	sent := f.Transport.Requests("/feed")[0].Params()
 	sent.Del("appsecret_proof")
 	if diff := cmp.Diff(want, map[string][]string(sent)); diff != "" {

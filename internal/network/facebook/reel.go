@@ -80,10 +80,8 @@ func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, fil
 	}
 	err := n.graph.Do(ctx, graph.Call{
 		Purpose: network.PurposeTransfer, Method: http.MethodPost, Server: n.opts.UploadHost, Path: path,
-		Token: g.AccessToken,
-		Query: query, Header: http.Header{
-			"Authorization": {"OAuth " + g.AccessToken}, "Offset": {"0"}, "File_size": {strconv.FormatInt(file.Size,
-				10)},
+		Token: g.AccessToken, Query: query, Header: http.Header{
+			"Authorization": {"OAuth " + g.AccessToken}, "Offset": {"0"}, "File_size": {strconv.FormatInt(file.Size, 10)},
 		},
 		Body: &network.Body{Reader: file, Type: "application/octet-stream", Size: file.Size}, Out: &response,
 	})

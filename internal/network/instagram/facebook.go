@@ -78,8 +78,7 @@ func (n *Network) extendToken(ctx context.Context, person network.Grant, token s
 func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
 	g.AccessToken = p.Access
-	g.Extra = map[string]string{pageID: p.ID, userToken: person.AccessToken,
-		graph.IssuedAt: person.Extra[graph.IssuedAt]}
+	g.Extra = map[string]string{pageID: p.ID, userToken: person.AccessToken, graph.IssuedAt: person.Extra[graph.IssuedAt]}
 	return g
 }
 

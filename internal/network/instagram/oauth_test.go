@@ -110,8 +110,7 @@ func TestUnknownHolder(t *testing.T) {
 		"/refresh_access_token": {`{"access_token":"t","expires_in":5184000}`}, "/v25.0/me": {`{}`},
 	})
 	g := network.Grant{Kind: "instagram", Server: opts.GraphHost, AccessToken: "old"}
-	if fresh, err := instagram.New(opts).Refresh(t.Context(), g); err != nil || fresh.AccessToken != "t" ||
-		fresh.Holder != "" {
+	if fresh, err := instagram.New(opts).Refresh(t.Context(), g); err != nil || fresh.AccessToken != "t" || fresh.Holder != "" {
 		t.Errorf("%+v, %v", fresh, err)
 	}
 }
@@ -166,10 +165,9 @@ func TestTokenFormats(t *testing.T) {
 				"permissions":"instagram_business_basic,instagram_business_content_publish"}]}`, "",
 		},
 		"no permissions": {`{"access_token":"short"}`, ""},
-		"not allowed": {`{"access_token":"short","permissions":"instagram_business_basic"}`,
-			network.ReconnectRequired},
-		"no token": {`{"data":[{}]}`, network.Transient},
-		"nonsense": {`{"data":"x"}`, network.Transient},
+		"not allowed":    {`{"access_token":"short","permissions":"instagram_business_basic"}`, network.ReconnectRequired},
+		"no token":       {`{"data":[{}]}`, network.Transient},
+		"nonsense":       {`{"data":"x"}`, network.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,18 +11,11 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-const codeOptionUnsupported = "option_not_supported"
-
 // ownOptions returns only the options for Instagram.
 func ownOptions(o network.Options) network.Options { return network.Options{Instagram: o.Instagram} }
 
 // postOptions returns a post's options for Instagram, or the zero value if there are none.
-func postOptions(o network.Options) network.InstagramOptions {
-	if o.Instagram == nil {
-		return network.InstagramOptions{}
-	}
-	return *o.Instagram
-}
+func postOptions(o network.Options) network.InstagramOptions { return network.Chosen(o.Instagram) }
 
 func isVideo(m network.Media) bool { return m.Kind == network.Video }
 
@@ -36,10 +29,7 @@ func checkOptions(c network.Content) []network.Problem {
 	o, reel := postOptions(c.Options), isReel(c.Options, c.Media)
 	var found []network.Problem
 	add := func(field string, isBlocking bool, message string) {
-		found = append(found, network.Problem{
-			Code: codeOptionUnsupported, Blocking: isBlocking,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
 	}
 	if o.Format == network.FormatReel && !reel {
 		add("format", true,
@@ -68,10 +58,7 @@ func checkOptions(c network.Content) []network.Problem {
 func checkPeople(c network.Content, o network.InstagramOptions) []network.Problem {
 	var found []network.Problem
 	add := func(field, message string) {
-		found = append(found, network.Problem{
-			Code:  codeOptionUnsupported,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, false, message))
 	}
 	if c.Options.IsStory(platform) && len(o.Collaborators) > 0 {
 		add("collaborators",

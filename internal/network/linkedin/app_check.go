@@ -54,8 +54,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	const subject = "access token"
 	about, err := n.inspect(ctx, n.app(g.Extra[usedApp]), g.AccessToken)
 	if err == nil && !about.Active {
-		err = &network.Error{Class: network.ReconnectRequired, Status: http.StatusOK, Code: network.Clip(about.Status,
-			maxName)}
+		err = &network.Error{Class: network.ReconnectRequired, Status: http.StatusOK, Code: network.Clip(about.Status, maxName)}
 	}
 	if err != nil {
 		return []network.Finding{network.CallFinding(platform, subject, err)}

@@ -23,8 +23,7 @@ func TestAppCheckOfProducts(t *testing.T) {
 				}
 				networktest.WantFinding(t, found, network.CheckPassed, "API version 2026")
 				if candidate.Grant.Kind == "member" {
-					networktest.WantFinding(t, found, network.CheckUnclear, "list of a member's posts",
-						"r_member_social")
+					networktest.WantFinding(t, found, network.CheckUnclear, "list of a member's posts", "r_member_social")
 				}
 			}
 		})

@@ -34,14 +34,14 @@ func (c *optionCheck) checkArticle() {
 	}
 	switch source := articleSource(*article, c.content.Text); {
 	case len(c.content.Media) > 0:
-		c.add("article", codeOptionUnsupported, false,
+		c.add("article", network.CodeOptionUnsupported, false,
 			"LinkedIn shows either a link card (options.linkedin.article) or media. The card is left out.")
 	case source == "":
-		c.add("article.source", codeOptionMissing, true,
+		c.add("article.source", network.CodeOptionMissing, true,
 			"The link card on LinkedIn (options.linkedin.article.source) needs a URL. Add it, or a "+
 				"link to the text.")
 	case network.WebURL(source) == "":
-		c.add("article.source", codeOptionUnsupported, true,
+		c.add("article.source", network.CodeOptionUnsupported, true,
 			"The URL of the link card on LinkedIn (options.linkedin.article.source) must begin with "+
 				"https:// or http://.")
 	}

@@ -117,8 +117,7 @@ func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"picture"`
 	}
-	call := network.Call{Name: "userinfo", Method: http.MethodGet, URL: g.Server + "/v2/userinfo",
-		Bearer: g.AccessToken}
+	call := network.Call{Name: "userinfo", Method: http.MethodGet, URL: g.Server + "/v2/userinfo", Bearer: g.AccessToken}
 	if _, err := n.do(ctx, g, call, &me); err != nil {
 		return "", false
 	}

@@ -32,8 +32,7 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	}
 	return drafts.Plan(draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		Planned:      i.FirstSubmittedAt.UTC(),
-		draftOptions: newDraftOptions(i.Content),
+		Planned: i.FirstSubmittedAt.UTC(), draftOptions: newDraftOptions(i.Content),
 	})
 }
 

@@ -119,8 +119,7 @@ func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 	header := http.Header{}
 	header.Set("LinkedIn-Version", n.opts.Version)
 	header.Set("X-Restli-Protocol-Version", restli)
-	return network.Call{Name: name, Method: method, URL: g.Server + "/rest/" + path, Header: header,
-		Bearer: g.AccessToken}
+	return network.Call{Name: name, Method: method, URL: g.Server + "/rest/" + path, Header: header, Bearer: g.AccessToken}
 }
 
 // newFinder returns a call to a finder (Rest.li's method for searches).

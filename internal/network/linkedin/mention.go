@@ -76,12 +76,12 @@ func (c *optionCheck) checkMentions() {
 		missing = missing || !slices.ContainsFunc(found, func(s span) bool { return s.mention == m })
 	}
 	if invalid {
-		c.add("mentions", codeOptionUnsupported, true,
+		c.add("mentions", network.CodeOptionUnsupported, true,
 			"A mention on LinkedIn (options.linkedin.mentions) needs a URN such as "+
 				"urn:li:organization:2414183 or urn:li:person:a1b2.")
 	}
 	if missing {
-		c.add("mentions", codeOptionUnsupported, false,
+		c.add("mentions", network.CodeOptionUnsupported, false,
 			"The text lacks a name of the mentions on LinkedIn (options.linkedin.mentions). "+
 				"Write it after @, exactly as in the mention.")
 	}

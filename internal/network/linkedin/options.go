@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	codeOptionMissing     = "option_missing"
-	codeOptionUnsupported = "option_not_supported"
-
 	visibilityPublic      = "PUBLIC"
 	visibilityConnections = "CONNECTIONS"
 
@@ -26,12 +23,7 @@ const (
 var pollDurations = []string{"", "ONE_DAY", "THREE_DAYS", defaultPoll, "FOURTEEN_DAYS"}
 
 // options returns a post's options for LinkedIn, or the zero value if there are none.
-func options(o network.Options) network.LinkedInOptions {
-	if o.LinkedIn == nil {
-		return network.LinkedInOptions{}
-	}
-	return *o.LinkedIn
-}
+func options(o network.Options) network.LinkedInOptions { return network.Chosen(o.LinkedIn) }
 
 // optionCheck collects the problems with a post's options.
 type optionCheck struct {
@@ -41,9 +33,7 @@ type optionCheck struct {
 }
 
 func (c *optionCheck) add(field, code string, isBlocking bool, message string) {
-	c.found = append(c.found, network.Problem{
-		Code: code, Blocking: isBlocking, Field: network.OptionField(platform, field), Message: message,
-	})
+	c.found = append(c.found, network.OptionProblem(platform, field, code, isBlocking, message))
 }
 
 // checkOptions returns problems with a post's options. A post has either media, a poll or an article.
@@ -63,11 +53,11 @@ func checkOptions(content network.Content) []network.Problem {
 func (c *optionCheck) checkVisibility() {
 	visibility := c.options.Visibility
 	if !slices.Contains([]string{"", visibilityPublic, visibilityConnections}, visibility) {
-		c.add("visibility", codeOptionUnsupported, true,
+		c.add("visibility", network.CodeOptionUnsupported, true,
 			"The visibility on LinkedIn (options.linkedin.visibility) must be PUBLIC or CONNECTIONS.")
 	}
 	if visibility == visibilityConnections && strings.HasPrefix(c.content.Account, "urn:li:organization:") {
-		c.add("visibility", codeOptionUnsupported, true,
+		c.add("visibility", network.CodeOptionUnsupported, true,
 			"Only members of LinkedIn have connections. Choose the visibility PUBLIC "+
 				"(options.linkedin.visibility), or remove the company.")
 	}
@@ -79,31 +69,31 @@ func (c *optionCheck) checkPoll() {
 		return
 	}
 	if len(c.content.Media) > 0 || c.options.Article != nil {
-		c.add("poll", codeOptionUnsupported, true,
+		c.add("poll", network.CodeOptionUnsupported, true,
 			"LinkedIn does not allow media or an article together with a poll (options.linkedin.poll). "+
 				"Remove one of them.")
 	}
 	if length := utf8.RuneCountInString(strings.TrimSpace(poll.Question)); length < 1 {
-		c.add("poll.question", codeOptionMissing, true,
+		c.add("poll.question", network.CodeOptionMissing, true,
 			"A poll on LinkedIn needs a question (options.linkedin.poll.question).")
 	} else if length > maxQuestion {
-		c.add("poll.question", codeOptionUnsupported, true,
+		c.add("poll.question", network.CodeOptionUnsupported, true,
 			"The question of a poll on LinkedIn (options.linkedin.poll.question) can have at most 140 "+
 				"characters.")
 	}
 	if len(poll.Options) < minPollChoices || len(poll.Options) > maxPollChoices {
-		c.add("poll.options", codeOptionMissing, true,
+		c.add("poll.options", network.CodeOptionMissing, true,
 			"A poll on LinkedIn needs two to four choices (options.linkedin.poll.options).")
 	}
 	if slices.ContainsFunc(poll.Options, func(choice string) bool {
 		length := utf8.RuneCountInString(strings.TrimSpace(choice))
 		return length < 1 || length > maxPollChoice
 	}) {
-		c.add("poll.options", codeOptionUnsupported, true,
+		c.add("poll.options", network.CodeOptionUnsupported, true,
 			"Each choice of a poll on LinkedIn (options.linkedin.poll.options) needs 1 to 30 characters.")
 	}
 	if !slices.Contains(pollDurations, poll.Duration) {
-		c.add("poll.duration", codeOptionUnsupported, true,
+		c.add("poll.duration", network.CodeOptionUnsupported, true,
 			"A poll on LinkedIn (options.linkedin.poll.duration) lasts ONE_DAY, THREE_DAYS, SEVEN_DAYS or "+
 				"FOURTEEN_DAYS.")
 	}

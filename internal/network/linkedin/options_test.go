@@ -107,8 +107,7 @@ func TestArticle(t *testing.T) {
 	g := f.Grant()
 	n := linkedin.New(linkedin.Options{
 		App: network.App{HTTP: &http.Client{Transport: f.Transport}, Now: f.Clock.Now}, AuthorizeHost: g.Server,
-		APIHost: g.Server,
-		ReadPage: func(_ context.Context, address string) (network.Page, error) {
+		APIHost: g.Server, ReadPage: func(_ context.Context, address string) (network.Page, error) {
 			if strings.HasSuffix(address, "/none") {
 				return network.Page{}, errors.New("not found")
 			}

@@ -119,8 +119,7 @@ func (n *Network) uploadImage(ctx context.Context, g network.Grant, file network
 	if !isURN(ticket.Value.Image, network.Image) {
 		return "", network.InvalidResponse(errors.New("initializing an image upload: the response has no URN"))
 	}
-	_, err := n.put(ctx, g, ticket.Value.URL, g.AccessToken, network.Body{Reader: file, Type: file.Type,
-		Size: file.Size})
+	_, err := n.put(ctx, g, ticket.Value.URL, g.AccessToken, network.Body{Reader: file, Type: file.Type, Size: file.Size})
 	return ticket.Value.Image, err
 }
 

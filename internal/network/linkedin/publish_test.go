@@ -57,8 +57,7 @@ func TestUploadsEncrypted(t *testing.T) {
 	t.Cleanup(front.Close)
 	l := networktest.NewLibrary(t)
 	n := linkedin.New(linkedin.Options{App: network.App{HTTP: front.Client()}})
-	d, err := n.Plan(network.Submission{Seed: "s", Content: network.Content{Media: []network.Media{l.Image("png", 9,
-		9)}}})
+	d, err := n.Plan(network.Submission{Seed: "s", Content: network.Content{Media: []network.Media{l.Image("png", 9, 9)}}})
 	must.NoError(t, err)
 	_, _, err = n.Prepare(t.Context(), network.Grant{Server: front.URL, AccessToken: "token"}, d, l)
 	networktest.WantClass(t, err, network.Transient, "")

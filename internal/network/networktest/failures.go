@@ -145,8 +145,7 @@ func RefreshCall(kind string, secrets ...string) Call {
 
 // ExchangeCall returns a Call that exchanges an authorization code.
 func ExchangeCall(kind string) Call {
-	return Call{"exchange", network.PurposeAuthorize, []string{authCode, appSecret}, func(ctx context.Context,
-		s *Stub) error {
+	return Call{"exchange", network.PurposeAuthorize, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
 		authorizer := s.Network.(network.Authorizer) //nolint:forcetypeassert // only an Authorizer has such a call
 		_, err := authorizer.Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect}, authCode)
 		return err

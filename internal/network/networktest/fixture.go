@@ -176,8 +176,7 @@ func (f *Fixture) plan(seed string, to *network.Reply, text string, media ...net
 	f.t.Helper()
 	now := f.Clock.Now()
 	content := network.Content{Text: text, Media: media, Options: f.kind.Options}
-	d, err := f.Network().Plan(network.Submission{Seed: seed, FirstSubmittedAt: now, At: now, Content: content,
-		Reply: to})
+	d, err := f.Network().Plan(network.Submission{Seed: seed, FirstSubmittedAt: now, At: now, Content: content, Reply: to})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -123,8 +123,7 @@ func refresh(t *testing.T, c Case, kind string) {
 	}
 	fresh := f.Renew(g)
 	want := g
-	want.AccessToken, want.RefreshToken, want.Expires, want.RefreshExpires, want.Extra = fresh.AccessToken,
-		fresh.RefreshToken,
+	want.AccessToken, want.RefreshToken, want.Expires, want.RefreshExpires, want.Extra = fresh.AccessToken, fresh.RefreshToken,
 		f.Clock.Now().Add(c.Life), fresh.RefreshExpires, fresh.Extra
 	if c.Life == 0 {
 		want.Expires = g.Expires

@@ -32,8 +32,7 @@ const (
 	Disconnect    = "disconnecting"
 )
 
-var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, AStory, LookUp, PostMetrics, CheckedApp,
-	Disconnect}
+var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, AStory, LookUp, PostMetrics, CheckedApp, Disconnect}
 
 const guide = "../../../docs/networks.md"
 

@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	codeOptionUnsupported = "option_not_supported"
-
 	maxSection = 180 // characters of a section's name
 	// codeNoSection is the error code for a section that does not exist. It is not a code of Pinterest.
 	codeNoSection   = "SectionNotFound"
@@ -21,12 +19,7 @@ const (
 )
 
 // options returns a post's options for Pinterest, or the zero value if there are none.
-func options(o network.Options) network.PinterestOptions {
-	if o.Pinterest == nil {
-		return network.PinterestOptions{}
-	}
-	return *o.Pinterest
-}
+func options(o network.Options) network.PinterestOptions { return network.Chosen(o.Pinterest) }
 
 // checkOptions returns problems with a post's options.
 //
@@ -34,9 +27,7 @@ func options(o network.Options) network.PinterestOptions {
 func checkOptions(all network.Options) []network.Problem {
 	var found []network.Problem
 	add := func(field, message string) {
-		found = append(found, network.Problem{
-			Code: codeOptionUnsupported, Blocking: true, Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, true, message))
 	}
 	o := options(all)
 	if utf8.RuneCountInString(o.Title) > maxTitle {

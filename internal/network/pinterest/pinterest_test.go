@@ -75,8 +75,7 @@ var adapter = networktest.Case{
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
-			{Name: "an image", Media: images(1), Format: network.FormatImage, AbsentAfter: 2 * time.Minute,
-				LocalPrepare: true},
+			{Name: "an image", Media: images(1), Format: network.FormatImage, AbsentAfter: 2 * time.Minute, LocalPrepare: true},
 			{Name: "several", Media: images(3), Format: network.FormatCarousel, Variant: true},
 			{Name: "a video", Media: film, Format: network.FormatVideo, AbsentAfter: 2 * time.Minute,
 				UploadStart: "POST /pinterest/v5/media"},
@@ -122,8 +121,7 @@ var adapter = networktest.Case{
 			networktest.ExchangeCall(""), networktest.PrepareCall(planned),
 		},
 		Quote: func(message string) networktest.StubResponse {
-			return networktest.StubResponse{Status: http.StatusBadRequest,
-				Body: `{"code":1,"message":"` + message + `"}`}
+			return networktest.StubResponse{Status: http.StatusBadRequest, Body: `{"code":1,"message":"` + message + `"}`}
 		},
 		Errors: map[string]networktest.Failure{
 			"unauthorized": networktest.Fails(401, `{"code":2,"message":"Authentication failed."}`,
@@ -146,8 +144,7 @@ var adapter = networktest.Case{
 			"unreachable file": networktest.Fails(400, `{"code":1,"message":"Unable to reach the URL. Please check."}`,
 				network.Transient, network.Transient, network.ReconnectRequired),
 			"too many": networktest.Fails(429, `{"code":8,"message":"no"}`, network.RateLimited),
-			"conflict": networktest.Fails(409, `{"code":5}`, network.Transient, network.OutcomeUnknown,
-				network.Transient),
+			"conflict": networktest.Fails(409, `{"code":5}`, network.Transient, network.OutcomeUnknown, network.Transient),
 			"wrong id": networktest.Fails(201, `{"id":"../x","items":{}}`, network.Transient, network.OutcomeUnknown,
 				network.Transient),
 		},
@@ -248,8 +245,7 @@ func stuckVideo(video networktest.StubResponse, class network.ErrorClass) networ
 
 // resolveCases returns lists of pins, with the expected outcomes.
 func resolveCases() map[string]networktest.ResolveCase {
-	look := func(pins, bookmark string, verdict network.Verdict, class network.ErrorClass,
-		id string) networktest.ResolveCase {
+	look := func(pins, bookmark string, verdict network.Verdict, class network.ErrorClass, id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: ready, Later: time.Hour,
 			Answer:  networktest.StubResponse{Body: `{"items":[` + pins + `],"bookmark":` + bookmark + `}`},

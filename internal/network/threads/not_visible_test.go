@@ -211,8 +211,7 @@ func TestUnknownObjectWithoutOptions(t *testing.T) {
 	t.Parallel()
 	app := network.App{Now: func() time.Time { return networktest.Start }}
 	for field, want := range map[string]network.ErrorClass{"topic_tag": network.Transient, "quote_post_id": network.Rejected} {
-		s := networktest.NewStub(t, adapter, app, networktest.StubResponse{Status: http.StatusBadRequest,
-			Body: unknownObject})
+		s := networktest.NewStub(t, adapter, app, networktest.StubResponse{Status: http.StatusBadRequest, Body: unknownObject})
 		options := network.ThreadsOptions{TopicTag: "Coffee"}
 		if field == "quote_post_id" {
 			options = network.ThreadsOptions{QuotePostID: "1"}

@@ -12,9 +12,6 @@ import (
 )
 
 const (
-	codeOptionMissing     = "option_missing"
-	codeOptionUnsupported = "option_not_supported"
-
 	maxTopic      = 50 // characters
 	maxPollChoice = 25 // characters
 )
@@ -25,12 +22,7 @@ var postID = regexp.MustCompile(`^[0-9]{1,20}$`)
 func ownOptions(o network.Options) network.Options { return network.Options{Threads: o.Threads} }
 
 // options returns a post's options for Threads, or the zero value if there are none.
-func options(o network.Options) network.ThreadsOptions {
-	if o.Threads == nil {
-		return network.ThreadsOptions{}
-	}
-	return *o.Threads
-}
+func options(o network.Options) network.ThreadsOptions { return network.Chosen(o.Threads) }
 
 // checkOptions returns problems with a post's options.
 //
@@ -39,10 +31,7 @@ func options(o network.Options) network.ThreadsOptions {
 func checkOptions(c network.Content) []network.Problem {
 	var found []network.Problem
 	add := func(field string, isBlocking bool, message string) {
-		found = append(found, network.Problem{
-			Code: codeOptionUnsupported, Blocking: isBlocking,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
 	}
 	o := options(c.Options)
 	if strings.ContainsAny(o.TopicTag, ".&") || utf8.RuneCountInString(o.TopicTag) > maxTopic {
@@ -81,23 +70,20 @@ func isWebURL(text string) bool {
 func checkPoll(poll network.ThreadsOptionsPollAttachment, hasAttachment bool) []network.Problem {
 	var found []network.Problem
 	add := func(field, code, message string) {
-		found = append(found, network.Problem{
-			Code: code, Blocking: true,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, code, true, message))
 	}
 	if hasAttachment {
-		add("poll_attachment", codeOptionUnsupported,
+		add("poll_attachment", network.CodeOptionUnsupported,
 			"Threads allows a poll (options.threads.poll_attachment) only in posts without media and link. "+
 				"Remove one of them.")
 	}
 	choices := poll.Choices()
 	if len(choices) < 2 || slices.ContainsFunc(choices, func(choice string) bool { return strings.TrimSpace(choice) == "" }) {
-		add("poll_attachment", codeOptionMissing,
+		add("poll_attachment", network.CodeOptionMissing,
 			"A poll on Threads needs two to four choices (options.threads.poll_attachment).")
 	}
 	if slices.ContainsFunc(choices, func(choice string) bool { return utf8.RuneCountInString(choice) > maxPollChoice }) {
-		add("poll_attachment", codeOptionUnsupported,
+		add("poll_attachment", network.CodeOptionUnsupported,
 			"A choice of a poll on Threads (options.threads.poll_attachment) can have at most 25 characters.")
 	}
 	return found

@@ -17,11 +17,9 @@ const (
 	privacySelf   = "SELF_ONLY"
 	privacyInbox  = "INBOX" // not a TikTok value: the audience is chosen in the TikTok app
 
-	codePrivacyMismatch   = "privacy_level_option_mismatch"
-	codeOptionMissing     = "option_missing"
-	codeOptionUnsupported = "option_not_supported"
-	codeCaptionNotSent    = "caption_not_sent"
-	codeInteractionOff    = "interaction_disabled"
+	codePrivacyMismatch = "privacy_level_option_mismatch"
+	codeCaptionNotSent  = "caption_not_sent"
+	codeInteractionOff  = "interaction_disabled"
 )
 
 // choices returns a post's choices, or the operator's defaults if the post has none. Without either, the post goes to
@@ -55,33 +53,30 @@ func checkChoices(o network.TikTokOptions, text string, media []network.Media) [
 	}
 	var found []network.Problem
 	add := func(field, code string, isBlocking bool, message string) {
-		found = append(found, network.Problem{
-			Code: code, Blocking: isBlocking,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, code, isBlocking, message))
 	}
 	photos := len(media) > 0 && media[0].Kind == network.Image
 	if o.PrivacyLevel == "" {
-		add("privacy_level", codeOptionMissing, true,
+		add("privacy_level", network.CodeOptionMissing, true,
 			"TikTok requires a choice of who can see the post (options.tiktok.privacy_level), or inbox mode.")
 	}
 	if !o.MusicUsageConfirmed {
-		add("music_usage_confirmed", codeOptionMissing, true,
+		add("music_usage_confirmed", network.CodeOptionMissing, true,
 			"TikTok requires agreement to its Music Usage Confirmation "+
 				"(options.tiktok.music_usage_confirmed), or inbox mode.")
 	}
 	if o.BrandContent && o.PrivacyLevel == privacySelf {
-		add("brand_content_toggle", codeOptionUnsupported, true,
+		add("brand_content_toggle", network.CodeOptionUnsupported, true,
 			"TikTok does not allow a paid partnership (options.tiktok.brand_content_toggle) that only "+
 				"the account can see. Choose another audience.")
 	}
 	if photos && o.IsAIGC {
-		add("is_aigc", codeOptionUnsupported, true,
+		add("is_aigc", network.CodeOptionUnsupported, true,
 			"TikTok labels only videos as AI-generated. Set options.tiktok.mode to inbox and "+
 				"label the photos in the TikTok app.")
 	}
 	if photos && (o.AllowDuet || o.AllowStitch) {
-		add("allow_duet", codeOptionUnsupported, false, "Duets and stitches are only possible with videos.")
+		add("allow_duet", network.CodeOptionUnsupported, false, "Duets and stitches are only possible with videos.")
 	}
 	return found
 }
@@ -92,13 +87,10 @@ func checkChoices(o network.TikTokOptions, text string, media []network.Media) [
 func checkInbox(o network.TikTokOptions, text string, media []network.Media) []network.Problem {
 	var found []network.Problem
 	add := func(field, code, message string) {
-		found = append(found, network.Problem{
-			Code:  code,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, code, false, message))
 	}
 	if o != (network.TikTokOptions{Mode: o.Mode}) {
-		add("mode", codeOptionUnsupported,
+		add("mode", network.CodeOptionUnsupported,
 			"In inbox mode, the other choices are made in the TikTok app. The ones in options.tiktok are not sent.")
 	}
 	if len(media) == 0 || media[0].Kind != network.Video {
@@ -112,7 +104,7 @@ func checkInbox(o network.TikTokOptions, text string, media []network.Media) []n
 		})
 	}
 	if media[0].Cover > 0 {
-		add("mode", codeOptionUnsupported,
+		add("mode", network.CodeOptionUnsupported,
 			"In inbox mode, TikTok does not accept a cover frame. Choose the cover in the TikTok app.")
 	}
 	return found

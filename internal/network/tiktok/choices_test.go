@@ -270,8 +270,7 @@ func TestInboxOnlyApp(t *testing.T) {
 				t.Errorf("%+v, %v", receipt, err)
 			}
 			_, err = publishWith(t, f, "x", direct, media(f.Library))
-			if failed := networktest.WantClass(t, err, network.AppNotApproved,
-				"scope_not_authorized"); !strings.Contains(
+			if failed := networktest.WantClass(t, err, network.AppNotApproved, "scope_not_authorized"); !strings.Contains(
 				failed.Message, "Choose inbox mode") {
 				t.Errorf("message %q", failed.Message)
 			}

@@ -255,8 +255,7 @@ func TestLinksNotQuoted(t *testing.T) {
 	body := `{"error":{"code":"invalid_params","message":"https://files.test/1 is not yours"}}`
 	n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return networktest.Start }}})
 	_, err := n.Commit(t.Context(),
-		network.Grant{Server: networktest.Serve(t, networktest.StubResponse{Status: http.StatusBadRequest,
-			Body: body})},
+		network.Grant{Server: networktest.Serve(t, networktest.StubResponse{Status: http.StatusBadRequest, Body: body})},
 		network.Draft(photos), nil)
 	failed := networktest.WantClass(t, err, network.Rejected, "invalid_params")
 	if strings.Contains(failed.Message+failed.Error(), "files.test") {

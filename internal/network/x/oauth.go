@@ -78,8 +78,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 			Err:   errors.New("the grant has no refresh token; connect the account again"),
 		}
 	}
-	token, err := n.requestToken(ctx, g.Server, url.Values{"grant_type": {"refresh_token"},
-		"refresh_token": {g.RefreshToken}},
+	token, err := n.requestToken(ctx, g.Server, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}},
 		g.RefreshToken)
 	if err != nil {
 		return network.Grant{}, err

@@ -9,9 +9,6 @@ import (
 )
 
 const (
-	codeOptionMissing     = "option_missing"
-	codeOptionUnsupported = "option_not_supported"
-
 	minPollChoices  = 2
 	maxPollChoices  = 4
 	maxPollChoice   = 25    // characters
@@ -20,12 +17,7 @@ const (
 )
 
 // options returns a post's options for X, or the zero value if there are none.
-func options(o network.Options) network.XOptions {
-	if o.X == nil {
-		return network.XOptions{}
-	}
-	return *o.X
-}
+func options(o network.Options) network.XOptions { return network.Chosen(o.X) }
 
 var postAddress = regexp.MustCompile(`^https?://(?:www\.|mobile\.)?(?:x|twitter)\.com/[^/?#\s]+/status/([0-9]{1,19})(?:[/?#]\S*)?$`)
 
@@ -47,19 +39,16 @@ func parseQuote(text string) string {
 func checkOptions(c network.Content) []network.Problem {
 	var found []network.Problem
 	add := func(field, code, message string) {
-		found = append(found, network.Problem{
-			Code: code, Blocking: true,
-			Field: network.OptionField(platform, field), Message: message,
-		})
+		found = append(found, network.OptionProblem(platform, field, code, true, message))
 	}
 	o := options(c.Options)
 	if o.QuoteTweetID != "" {
 		if parseQuote(o.QuoteTweetID) == "" {
-			add("quote_tweet_id", codeOptionUnsupported,
+			add("quote_tweet_id", network.CodeOptionUnsupported,
 				"The quoted post (options.x.quote_tweet_id) needs the ID or the address of a post on X.")
 		}
 		if len(c.Media) > 0 {
-			add("quote_tweet_id", codeOptionUnsupported,
+			add("quote_tweet_id", network.CodeOptionUnsupported,
 				"X does not allow media together with a quoted post (options.x.quote_tweet_id). Remove one "+
 					"of them.")
 		}
@@ -68,22 +57,22 @@ func checkOptions(c network.Content) []network.Problem {
 		return found
 	}
 	if len(c.Media) > 0 || o.QuoteTweetID != "" {
-		add("poll", codeOptionUnsupported,
+		add("poll", network.CodeOptionUnsupported,
 			"X does not allow media or a quoted post together with a poll (options.x.poll). Remove one of "+
 				"them.")
 	}
 	if len(o.Poll.Options) < minPollChoices || len(o.Poll.Options) > maxPollChoices {
-		add("poll.options", codeOptionMissing, "A poll on X needs two to four choices (options.x.poll.options).")
+		add("poll.options", network.CodeOptionMissing, "A poll on X needs two to four choices (options.x.poll.options).")
 	}
 	for _, choice := range o.Poll.Options {
 		if length := utf8.RuneCountInString(strings.TrimSpace(choice)); length < 1 || length > maxPollChoice {
-			add("poll.options", codeOptionUnsupported,
+			add("poll.options", network.CodeOptionUnsupported,
 				"Each choice of a poll on X (options.x.poll.options) needs 1 to 25 characters.")
 			break
 		}
 	}
 	if o.Poll.DurationMinutes < minPollDuration || o.Poll.DurationMinutes > maxPollDuration {
-		add("poll.duration_minutes", codeOptionUnsupported,
+		add("poll.duration_minutes", network.CodeOptionUnsupported,
 			"A poll on X (options.x.poll.duration_minutes) lasts 5 minutes to 7 days.")
 	}
 	return found

@@ -67,8 +67,7 @@ var adapter = networktest.Case{
 			{Name: "two images", Media: images(2), Format: network.FormatCarousel, AbsentAfter: time.Minute},
 			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Variant: true},
 			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
-			{Name: "a video", Media: film, Format: network.FormatVideo, AbsentAfter: time.Minute,
-				UploadStart: "/finalize"},
+			{Name: "a video", Media: film, Format: network.FormatVideo, AbsentAfter: time.Minute, UploadStart: "/finalize"},
 			{Name: "a poll", Format: network.FormatText, Variant: true, Options: network.Options{X: &network.XOptions{
 				Poll: &network.XOptionsPoll{Options: []string{"Yes", "No"}, DurationMinutes: 60}, ReplySettings: "mentionedUsers",
 				PaidPartnership: true,
@@ -137,8 +136,7 @@ var adapter = networktest.Case{
 			"too many": networktest.Fails(429, problem("rate-limit-exceeded"), network.RateLimited),
 			"capped": networktest.Fails(429, problem("usage-capped"), network.QuotaExceeded, network.QuotaExceeded,
 				network.RateLimited),
-			"no credit": networktest.Fails(402, `{}`, network.AppNotApproved, network.AppNotApproved,
-				network.Transient),
+			"no credit": networktest.Fails(402, `{}`, network.AppNotApproved, network.AppNotApproved, network.Transient),
 			"no id": networktest.Fails(201, `{"data":{"id":"../x"}}`, network.Transient, network.OutcomeUnknown,
 				network.Transient),
 			"errors and no id": networktest.Fails(200, `{"errors":[{"detail":"no"}]}`, network.OutcomeUnknown,
@@ -257,8 +255,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 			{"id":"10","text":"see example.org & b","created_at":"2026-11-21T08:58:59Z"},
 			{"id":"../x","text":"see example.org & b","created_at":"2026-11-21T09:00:30Z"}`
 	)
-	list := func(posts, next string, verdict network.Verdict, class network.ErrorClass,
-		id string) networktest.ResolveCase {
+	list := func(posts, next string, verdict network.Verdict, class network.ErrorClass, id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
 			Draft: `{"x":true,"text":"see http://example.org & b","ready":"2026-11-21T09:00:00Z"}`, Later: time.Hour,
 			Verdict: verdict, Class: class,
@@ -314,8 +311,7 @@ func TestCollectKeepsPages(t *testing.T) {
 	collected, err := f.CollectThrough(networktest.Interceptor{
 		RoundTripper: networktest.Transport, Part: "pagination_token", Status: http.StatusTooManyRequests,
 	}, g, networktest.Start, 500)
-	if networktest.WantClass(t, err, network.RateLimited, ""); len(collected.Posts) != 100 ||
-		collected.Posts[0].Views == nil {
+	if networktest.WantClass(t, err, network.RateLimited, ""); len(collected.Posts) != 100 || collected.Posts[0].Views == nil {
 		t.Errorf("%d posts", len(collected.Posts))
 	}
 }

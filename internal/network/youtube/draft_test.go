@@ -84,8 +84,7 @@ func TestPlanAnyText(t *testing.T) {
 	n := youtube.New(youtube.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		text, name := rapid.String().Draw(t, "text"), rapid.String().Draw(t, "name")
-		d := must.Get(n.Plan(network.Submission{Content: network.Content{Text: text,
-			Media: []network.Media{{Name: name}}}}))(t)
+		d := must.Get(n.Plan(network.Submission{Content: network.Content{Text: text, Media: []network.Media{{Name: name}}}}))(t)
 		var got plannedVideo
 		must.NoError(t, json.Unmarshal(d, &got))
 		if got.Title == "" || utf8.RuneCountInString(got.Title) > 100 || strings.ContainsAny(got.Title, "<>\n") {

@@ -44,14 +44,12 @@ func TestChannels(t *testing.T) {
 		want   []string
 		class  network.ErrorClass
 	}{
-		"several": {`{"items":[` + one + `,` + two + `]}`, []string{"UC1a/one/First", "UC2b/Two/Two"}, ""},
-		"none":    {`{"items":[]}`, nil, network.Rejected},
-		"no id":   {`{"items":[{"snippet":{"title":"x"}}]}`, nil, network.Transient},
-		"no name": {`{"items":[{"id":"UC1a"}]}`, nil, network.Transient},
-		"no scope": {`{"error":{"code":403,"errors":[{"reason":"insufficientPermissions"}]}}`, nil,
-			network.ReconnectRequired},
-		"no signup": {`{"error":{"code":401,"errors":[{"reason":"youtubeSignupRequired"}]}}`, nil,
-			network.ReconnectRequired},
+		"several":   {`{"items":[` + one + `,` + two + `]}`, []string{"UC1a/one/First", "UC2b/Two/Two"}, ""},
+		"none":      {`{"items":[]}`, nil, network.Rejected},
+		"no id":     {`{"items":[{"snippet":{"title":"x"}}]}`, nil, network.Transient},
+		"no name":   {`{"items":[{"id":"UC1a"}]}`, nil, network.Transient},
+		"no scope":  {`{"error":{"code":403,"errors":[{"reason":"insufficientPermissions"}]}}`, nil, network.ReconnectRequired},
+		"no signup": {`{"error":{"code":401,"errors":[{"reason":"youtubeSignupRequired"}]}}`, nil, network.ReconnectRequired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,8 +34,6 @@ const (
 	privacyPrivate   = "private"
 	defaultChunk     = 8 << 20   // bytes
 	chunkUnit        = 256 << 10 // bytes; each part except the last is a multiple of it
-
-	codeOptionUnsupported = "option_not_supported"
 )
 
 // defaultScopes are the scopes for publishing and for reading posts and metrics. The scope of the Analytics API is
@@ -132,11 +130,9 @@ func (n *Network) Platform() string { return platform }
 func (n *Network) Check(c network.Content) []network.Problem {
 	found := n.opts.Rules.Check(c)
 	if o := c.Options.YouTube; o != nil && o.PlaylistID != "" && !n.opts.Playlists {
-		found = append(found, network.Problem{
-			Code: codeOptionUnsupported, Field: network.OptionField(platform, "playlist_id"),
-			Message: "This installation does not add videos to playlists (options.youtube.playlist_id). The operator can turn " +
-				"it on: \"playlists\" in the settings of youtube.",
-		})
+		found = append(found, network.OptionProblem(platform, "playlist_id", network.CodeOptionUnsupported, false,
+			"This installation does not add videos to playlists (options.youtube.playlist_id). The operator can turn "+
+				"it on: \"playlists\" in the settings of youtube."))
 	}
 	return found
 }

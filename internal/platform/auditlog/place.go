@@ -39,8 +39,7 @@ func FindEntryPosition(ctx context.Context, q db.Querier, filter Filter, size in
 	return findPosition(ctx, q, where, args, before, size)
 }
 
-func findPosition(ctx context.Context, q db.Querier, where string, args []any, before int64, size int) (PagePosition,
-	error) {
+func findPosition(ctx context.Context, q db.Querier, where string, args []any, before int64, size int) (PagePosition, error) {
 	var out PagePosition
 	var err error
 	if out.Total, err = count(ctx, q, where, args); err != nil || before == 0 {

@@ -119,8 +119,7 @@ func (n *Network) videoStatus(r *http.Request) (any, error) {
 		if err == nil && (!found || u.account != a.ID) {
 			err = n.Errors.NotFound
 		}
-		answer = map[string]any{"media_id": u.id(), "media_type": "video", "status": u.status(n.Now(),
-			n.ProcessingTime)}
+		answer = map[string]any{"media_id": u.id(), "media_type": "video", "status": u.status(n.Now(), n.ProcessingTime)}
 		return err
 	})
 	return answer, err

@@ -136,8 +136,7 @@ func DayOf(now time.Time) int64 { return now.Unix() / SecondsPerDay }
 // followersOn returns the number of followers at the start of a day.
 func (p Profile) followersOn(traits Traits, day int64) float64 {
 	days := math.Max(-3000, math.Min(3000, float64(day-MeasuredAt/SecondsPerDay)))
-	oscillation := 1 + 0.004*math.Sin(2*math.Pi*days/traits.period) + 0.0004*p.NewRand("followers",
-		strconv.FormatInt(day, 10)).
+	oscillation := 1 + 0.004*math.Sin(2*math.Pi*days/traits.period) + 0.0004*p.NewRand("followers", strconv.FormatInt(day, 10)).
 		Float64()
 	return traits.followers * math.Exp(traits.growth*days) * oscillation
 }

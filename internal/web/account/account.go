@@ -54,15 +54,13 @@ func New(
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
-	stepUp := p.signInMethods().Local // without a local method, nobody can sign in again to use these routes
-	routes := []shell.Route{
+	routes := append(p.factorRoutes(), []shell.Route{
 		{Pattern: "GET /setup", Audience: shell.Anyone, Handler: p.unlessSetUp(p.firstRunPage)},
 		{Pattern: "POST /setup", Audience: shell.Anyone, Handler: p.unlessSetUp(p.setUp)},
 		{Pattern: "GET /sign-in", Audience: shell.Anyone, Handler: p.RedirectToSetup(p.signInPage)},
 		{Pattern: "POST /sign-in", Audience: shell.Anyone, Handler: p.signIn},
 		{Pattern: "POST /sign-in/passkey", Audience: shell.Anyone, Handler: p.requireLocal(p.signInByPasskey)},
-		{Pattern: "POST /sign-in/passkey/options", Audience: shell.Anyone,
-			Handler: p.requireLocal(p.beginPasskeySignIn)},
+		{Pattern: "POST /sign-in/passkey/options", Audience: shell.Anyone, Handler: p.requireLocal(p.beginPasskeySignIn)},
 		{Pattern: "GET /sign-in/directory", Audience: shell.Anyone, Handler: p.redirectToDirectory},
 		{Pattern: "GET " + oidc.ReturnPath, Audience: shell.Anyone, Handler: p.returnFromDirectory},
 		{Pattern: "POST /sign-in/directory/join", Audience: shell.Anyone, Handler: p.joinChosen},
@@ -78,6 +76,32 @@ func (p *Handlers) Routes() []shell.Route {
 			Handler: p.requireLocal(p.RequireUsedFactor(p.passwordPage))},
 		{Pattern: "POST /account/password", Audience: shell.People,
 			Handler: p.requireLocal(p.RequireUsedFactor(p.changePassword))},
+		{Pattern: "POST /account/sessions/end", Audience: shell.People, Handler: p.endSessions,
+			RequiresRecentAuth: true, SkipsSlot: true},
+		{Pattern: "POST /account/sessions/{session}/end", Audience: shell.People, Handler: p.endSession,
+			RequiresRecentAuth: true,
+			SkipsSlot:          true},
+		{Pattern: "GET " + team.InvitationPath + "{token}", Audience: shell.Anyone, Handler: p.invitationPage},
+		{Pattern: "POST " + team.InvitationPath + "{token}/accept", Audience: shell.People, Handler: p.accept},
+		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", Audience: shell.Anyone,
+			Handler: p.requireLocal(p.acceptKnown)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/join", Audience: shell.Anyone, Handler: p.requireLocal(p.join)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/options", Audience: shell.Anyone,
+			Handler: p.requireLocal(p.requestNewPasskey)},
+		{Pattern: "GET " + team.RecoveryPath + "{token}", Audience: shell.Anyone, Handler: p.requireLocal(p.recoveryPage)},
+		{Pattern: "POST " + team.RecoveryPath + "{token}", Audience: shell.Anyone, Handler: p.requireLocal(p.recover)},
+		{Pattern: "POST /sign-in/code", Audience: shell.Anyone, Handler: p.requireLocal(p.signInByCode)},
+	}...)
+	for i := range routes {
+		routes[i].AllowsOneFactor = true
+	}
+	return routes
+}
+
+// factorRoutes returns the routes of passkeys and of codes from an authenticator app.
+func (p *Handlers) factorRoutes() []shell.Route {
+	stepUp := p.signInMethods().Local // without a local method, nobody can sign in again to use these routes
+	return []shell.Route{
 		{Pattern: "GET /account/passkeys/new", Audience: shell.People,
 			Handler:            p.requireLocal(p.RequireUsedFactor(p.newPasskeyPage)),
 			RequiresRecentAuth: stepUp},
@@ -90,23 +114,6 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /account/passkeys/{passkey}", Audience: shell.People, Handler: p.renamePasskey},
 		{Pattern: "POST /account/passkeys/{passkey}/remove", Audience: shell.People, Handler: p.RequireUsedFactor(
 			p.removePasskey), RequiresRecentAuth: stepUp},
-		{Pattern: "POST /account/sessions/end", Audience: shell.People, Handler: p.endSessions,
-			RequiresRecentAuth: true, SkipsSlot: true},
-		{Pattern: "POST /account/sessions/{session}/end", Audience: shell.People, Handler: p.endSession,
-			RequiresRecentAuth: true,
-			SkipsSlot:          true},
-		{Pattern: "GET " + team.InvitationPath + "{token}", Audience: shell.Anyone, Handler: p.invitationPage},
-		{Pattern: "POST " + team.InvitationPath + "{token}/accept", Audience: shell.People, Handler: p.accept},
-		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", Audience: shell.Anyone,
-			Handler: p.requireLocal(p.acceptKnown)},
-		{Pattern: "POST " + team.InvitationPath + "{token}/join", Audience: shell.Anyone,
-			Handler: p.requireLocal(p.join)},
-		{Pattern: "POST " + team.InvitationPath + "{token}/options", Audience: shell.Anyone,
-			Handler: p.requireLocal(p.requestNewPasskey)},
-		{Pattern: "GET " + team.RecoveryPath + "{token}", Audience: shell.Anyone,
-			Handler: p.requireLocal(p.recoveryPage)},
-		{Pattern: "POST " + team.RecoveryPath + "{token}", Audience: shell.Anyone, Handler: p.requireLocal(p.recover)},
-		{Pattern: "POST /sign-in/code", Audience: shell.Anyone, Handler: p.requireLocal(p.signInByCode)},
 		{Pattern: "GET " + shell.FactorPath, Audience: shell.People, Handler: p.factorPage},
 		{Pattern: "GET /account/authenticator", Audience: shell.People, Handler: p.requireLocal(p.appPage)},
 		{Pattern: "GET /account/authenticator/new", Audience: shell.People,
@@ -126,10 +133,6 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /account/authenticator/remove", Audience: shell.People, Handler: p.requireLocal(
 			p.RequireUsedFactor(p.removeApp)), RequiresRecentAuth: stepUp},
 	}
-	for i := range routes {
-		routes[i].AllowsOneFactor = true
-	}
-	return routes
 }
 
 // signInMethods are the available ways to sign in.

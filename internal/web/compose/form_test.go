@@ -211,8 +211,7 @@ func TestFormRoundTrip(t *testing.T) {
 // the form.
 func TestThreadParts(t *testing.T) {
 	t.Parallel()
-	s := parseForm(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7", "x",
-		"8"},
+	s := parseForm(url.Values{"part-1": {"one"}, "part-2": {" "}, "part-3": {"three\r\n"}, "partmedia-3": {"7", "x", "8"},
 		"part-25": {"ignored"}})
 	want := []part{{Text: "one", Media: []int64{}}, {Text: " ", Media: []int64{}}, {Text: "three\n", Media: []int64{7, 8}}}
 	if diff := cmp.Diff(want, s.Parts); diff != "" {
@@ -288,8 +287,7 @@ func TestSplitTexts(t *testing.T) {
 	if diff := cmp.Diff(want, s.Parts); diff != "" || s.Caption != "One is here." || !slices.Equal(s.Media, []int64{7}) {
 		t.Errorf("%q %v %s", s.Caption, s.Media, diff)
 	}
-	blank := formData{Caption: strings.Repeat(" ", 20), Parts: []part{{Text: strings.Repeat("\n", 20),
-		Media: []int64{8}}}}
+	blank := formData{Caption: strings.Repeat(" ", 20), Parts: []part{{Text: strings.Repeat("\n", 20), Media: []int64{8}}}}
 	if err := blank.split(fits); err != nil || blank.Caption != "" || !slices.Equal(blank.Parts[0].Media, []int64{8}) {
 		t.Errorf("blank texts: %+v, %v", blank, err)
 	}

@@ -3,7 +3,9 @@ package compose
 import (
 	"net/url"
 	"slices"
+	"unicode/utf8"
 
+	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/network"
 )
 
@@ -149,4 +151,12 @@ var optionInputs = map[string]string{
 	"options.pinterest.title":               "pinterest-title",
 	"options.pinterest.link":                "pinterest-link",
 	"options.pinterest.board_section":       "pinterest-section",
+}
+
+// tooLong returns an error if a text has more than limit characters.
+func tooLong(field, text string, limit int) error {
+	if utf8.RuneCountInString(text) <= limit {
+		return nil
+	}
+	return apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", limit)
 }

@@ -102,11 +102,6 @@ func linkedInErrors(o network.Options) []error {
 		return nil
 	}
 	var out []error
-	tooLong := func(field, text string, limit int) {
-		if utf8.RuneCountInString(text) > limit {
-			out = append(out, apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", limit))
-		}
-	}
 	if l.Visibility != "" && !shell.IsOffered(linkedInVisibilities, l.Visibility) {
 		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "linkedin-visibility", "Choose who can see the post on LinkedIn."))
 	}
@@ -114,13 +109,15 @@ func linkedInErrors(o network.Options) []error {
 		if l.Poll.Question == "" {
 			out = append(out, apierr.Invalid(apierr.TooShort, "linkedin-question", "Write the question of the poll."))
 		}
-		tooLong("linkedin-question", l.Poll.Question, maxLinkedInQuestion)
+		out = append(out, nonNil(tooLong("linkedin-question", l.Poll.Question, maxLinkedInQuestion))...)
 		out = append(out, pollErrors("linkedin-poll", l.Poll.Options, maxLinkedInChoice)...)
 	}
 	if l.Article != nil {
-		tooLong("linkedin-article-source", l.Article.Source, maxArticleSource)
-		tooLong("linkedin-article-title", l.Article.Title, maxArticleTitle)
-		tooLong("linkedin-article-description", l.Article.Description, maxArticleText)
+		out = append(out, nonNil(
+			tooLong("linkedin-article-source", l.Article.Source, maxArticleSource),
+			tooLong("linkedin-article-title", l.Article.Title, maxArticleTitle),
+			tooLong("linkedin-article-description", l.Article.Description, maxArticleText),
+		)...)
 	}
 	isInvalid := func(m network.LinkedInMention) bool {
 		return m.Name == "" || utf8.RuneCountInString(m.Name) > maxMentionName || !mentionURN.MatchString(m.URN)
@@ -133,12 +130,7 @@ func linkedInErrors(o network.Options) []error {
 }
 
 // LinkedInChoices returns the LinkedIn options in the form, or the zero value if there are none.
-func (v *view) LinkedInChoices() network.LinkedInOptions {
-	if v.Choices.LinkedIn == nil {
-		return network.LinkedInOptions{}
-	}
-	return *v.Choices.LinkedIn
-}
+func (v *view) LinkedInChoices() network.LinkedInOptions { return network.Chosen(v.Choices.LinkedIn) }
 
 // LinkedInVisibilities returns the visibilities other than the default, which the template lists itself.
 func (*view) LinkedInVisibilities() []shell.Choice { return linkedInVisibilities[1:] }

@@ -3,7 +3,6 @@ package compose
 import (
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/network"
@@ -34,25 +33,18 @@ func pinterestErrors(o network.Options) []error {
 	if p == nil {
 		return nil
 	}
-	var out []error
-	tooLong := func(field, text string, limit int) {
-		if utf8.RuneCountInString(text) > limit {
-			out = append(out, apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", limit))
-		}
-	}
-	tooLong("pinterest-title", p.Title, maxPinTitle)
-	tooLong("pinterest-section", p.BoardSection, maxPinSection)
+	out := nonNil(
+		tooLong("pinterest-title", p.Title, maxPinTitle),
+		tooLong("pinterest-section", p.BoardSection, maxPinSection),
+		tooLong("pinterest-link", p.Link, maxPinLink),
+	)
 	if p.Link != "" && network.WebURL(p.Link) == "" {
 		out = append(out, apierr.Invalid(apierr.Malformed, "pinterest-link", "A link begins with https://."))
 	}
-	tooLong("pinterest-link", p.Link, maxPinLink)
 	return out
 }
 
 // PinterestChoices returns the form's choices for Pinterest, or the zero value if there are none.
 func (v *view) PinterestChoices() network.PinterestOptions {
-	if v.Choices.Pinterest == nil {
-		return network.PinterestOptions{}
-	}
-	return *v.Choices.Pinterest
+	return network.Chosen(v.Choices.Pinterest)
 }

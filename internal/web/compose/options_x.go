@@ -80,20 +80,15 @@ func pollErrors(field string, choices []string, longest int) []error {
 		return []error{apierr.Invalid(apierr.NotAllowedValue, field, "A poll needs two to four choices.")}
 	}
 	for _, choice := range choices {
-		if utf8.RuneCountInString(choice) > longest {
-			return []error{apierr.Invalidf(apierr.TooLong, field, "Use at most %d characters.", longest)}
+		if err := tooLong(field, choice, longest); err != nil {
+			return []error{err}
 		}
 	}
 	return nil
 }
 
 // XChoices returns the form's choices for X, or the zero value if there are none.
-func (v *view) XChoices() network.XOptions {
-	if v.Choices.X == nil {
-		return network.XOptions{}
-	}
-	return *v.Choices.X
-}
+func (v *view) XChoices() network.XOptions { return network.Chosen(v.Choices.X) }
 
 // XReplies returns the choices of who can reply on X, except for the default, everyone.
 func (*view) XReplies() []shell.Choice { return preview.XReplies }

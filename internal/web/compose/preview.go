@@ -165,8 +165,7 @@ func (p *Handlers) checkTimeAllowed(at time.Time) error {
 const maxNeighbours = 10 // maximum number of other posts that are shown for the selected day
 
 // addDay adds the other posts on the selected day.
-func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s formData, held *post.Record,
-	out *previewView) error {
+func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s formData, held *post.Record, out *previewView) error {
 	day, err := time.Parse(dateOnly, s.When.Date)
 	if err != nil { // no date, or an invalid one, whose error is shown elsewhere
 		return nil //nolint:nilerr // as above

@@ -43,8 +43,8 @@ func (p *Handlers) rejectAfterFiles(w http.ResponseWriter, r *http.Request, err 
 		"library, but the post is not saved. Go back and send the form again.")
 }
 
-// handleButton performs the action of the pressed button. If files were rejected, it only shows the form with their errors. Every
-// button accepts files, because browsers without JavaScript send them with each submission.
+// handleButton performs the action of the pressed button. If files were rejected, it only shows the form with their
+// errors. Every button accepts files, because browsers without JavaScript send them with each submission.
 func (p *Handlers) handleButton(w http.ResponseWriter, r *http.Request, s formData, rejected []error) {
 	s.Unsaved = true
 	if len(rejected) > 0 {
@@ -59,30 +59,35 @@ func (p *Handlers) handleButton(w http.ResponseWriter, r *http.Request, s formDa
 			return
 		}
 		p.save(w, r, s, what)
-		return
+	default:
+		if err := p.edit(r, &s, what, rest); err != nil {
+			p.show(w, r, s, err)
+			return
+		}
+		p.show(w, r, s)
+	}
+}
+
+// edit changes the form as a button asks that does not save it. argument is the part of the button's value after a colon.
+func (p *Handlers) edit(r *http.Request, s *formData, button, argument string) error {
+	switch button {
 	case "search":
 		s.Picker.Cursor, s.Picker.Open = "", true
 	case "page":
-		s.Picker.Cursor, s.Picker.Open = rest, true
+		s.Picker.Cursor, s.Picker.Open = argument, true
 	case "add":
 		s.addPicked()
 	case "free":
-		if err := p.useNextFreeSlot(r, &s); err != nil {
-			p.show(w, r, s, err)
-			return
-		}
+		return p.useNextFreeSlot(r, s)
 	case "part":
-		s.changeParts(rest)
+		s.changeParts(argument)
 	case "split":
-		if err := p.splitTexts(r, &s); err != nil {
-			p.show(w, r, s, err)
-			return
-		}
+		return p.splitTexts(r, s)
 	case "up", "down", "remove":
-		list, place, _ := strings.Cut(rest, ":")
-		s.arrange(what, list, place)
+		list, place, _ := strings.Cut(argument, ":")
+		s.arrange(button, list, place)
 	}
-	p.show(w, r, s)
+	return nil
 }
 
 // save saves the form and then performs the action of the button. On an error, the input stays in the form.
@@ -348,8 +353,7 @@ func (p *Handlers) startSeries(r *http.Request, held post.Record, rule string, z
 		if err != nil {
 			return "", err
 		}
-		message, next, taken = "The series was resumed.", "The series was resumed, next on %s.", post.ResumeSummary(l,
-			list)
+		message, next, taken = "The series was resumed.", "The series was resumed, next on %s.", post.ResumeSummary(l, list)
 	}
 	made, err := p.posts.Repeat(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID, rule, zone)
 	text := l.T(message)

@@ -67,8 +67,7 @@ func (p *Handlers) rejectRequest(w http.ResponseWriter, r *http.Request, err err
 		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Action not completed",
 			invalidRequestPage{
 				redirectErr.Client.Name, redirectErr.RedirectHost(), p.T(r, locale.Key(redirectErr.Err.Text)),
-				template.URL(redirectErr.ResponseURL),
-				//nolint:gosec // checkRedirect of package oauth allowed the scheme
+				template.URL(redirectErr.ResponseURL), //nolint:gosec // checkRedirect of package oauth allowed the scheme
 			})
 		return
 	}
@@ -158,8 +157,7 @@ func (p *Handlers) show(
 	if before.team == 0 {
 		before.team = v.Team.ID
 	}
-	out := consentView{Name: authReq.Client.Name, Place: authReq.RedirectHost(), Error: p.T(r, formErr),
-		Fields: fields(sent)}
+	out := consentView{Name: authReq.Client.Name, Place: authReq.RedirectHost(), Error: p.T(r, formErr), Fields: fields(sent)}
 	to, err := url.Parse(authReq.Redirect)
 	if err != nil { // unreachable: the URI was validated before
 		p.ServerError(w, r, fmt.Errorf("reading a redirect address: %w", err))
@@ -248,8 +246,7 @@ func selectTeam(of []teamOption) {
 }
 
 // unavailableReason returns the reason why a person with the role in t cannot authorize a client for the team, or "".
-func (p *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, asked []access.Capability) (locale.Key,
-	error) {
+func (p *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, asked []access.Capability) (locale.Key, error) {
 	if t.Closed {
 		return "This team is closed.", nil
 	}
@@ -330,8 +327,7 @@ func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, authReq oauth.A
 		return
 	}
 	next, err := p.server.Allow(r.Context(), authReq,
-		oauth.Consent{Team: selected.team, Person: v.ID, Capabilities: granted,
-			OneFactor: !p.HasTwoFactors(r.Context())})
+		oauth.Consent{Team: selected.team, Person: v.ID, Capabilities: granted, OneFactor: !p.HasTwoFactors(r.Context())})
 	if err != nil {
 		p.rejectRequest(w, r, err)
 		return

@@ -56,8 +56,7 @@ func levelOptions(l *locale.Language, able []access.Capability, selectedValue st
 			continue
 		}
 		exact = exact || len(of) == len(able)
-		out = append(out, levelOption{Value: string(level), Name: levelTexts[level][0],
-			Description: l.T(levelTexts[level][1])})
+		out = append(out, levelOption{Value: string(level), Name: levelTexts[level][0], Description: l.T(levelTexts[level][1])})
 	}
 	switch {
 	case exact:

@@ -56,10 +56,8 @@ func (p *Handlers) Routes() []shell.Route {
 			AllowsOneFactor: true},
 		{Pattern: "POST /account/delete", Audience: shell.People, Handler: p.RequireUsedFactor(
 			p.deletePerson), RequiresRecentAuth: true, RestoresForm: true, AllowsOneFactor: true},
-		{Pattern: "POST /networks/meta/deletion", Audience: shell.Anyone, Handler: p.receiveMetaRequest,
-			AllowsOneFactor: true},
-		{Pattern: "GET /networks/deletions/{code}", Audience: shell.Anyone, Handler: p.erasedPage,
-			AllowsOneFactor: true},
+		{Pattern: "POST /networks/meta/deletion", Audience: shell.Anyone, Handler: p.receiveMetaRequest, AllowsOneFactor: true},
+		{Pattern: "GET /networks/deletions/{code}", Audience: shell.Anyone, Handler: p.erasedPage, AllowsOneFactor: true},
 	}
 }
 

@@ -50,8 +50,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /hashtags/{id}/remove", Audience: shell.Writers, Handler: p.withList(p.remove)},
 		{Pattern: "POST /hashtags/{id}/copy", Audience: shell.Writers, Handler: p.withList(p.copyList)},
 		{Pattern: "GET /hashtags/{id}/edit", Audience: shell.Writers, Handler: p.withList(p.editPage)},
-		{Pattern: "POST /hashtags/{id}/edit", Audience: shell.Writers, Handler: p.withList(p.change),
-			RestoresForm: true},
+		{Pattern: "POST /hashtags/{id}/edit", Audience: shell.Writers, Handler: p.withList(p.change), RestoresForm: true},
 		{Pattern: "GET /hashtags/{id}/delete", Audience: shell.Writers, Handler: p.withList(p.deletePage)},
 		{Pattern: "POST /hashtags/{id}/delete", Audience: shell.Writers, Handler: p.withList(p.delete)},
 	}

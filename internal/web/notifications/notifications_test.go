@@ -14,8 +14,7 @@ import (
 func TestSectionsOf(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
-	one := func(id int64, kind notification.Kind, subject string, ago time.Duration,
-		read bool) notification.Notification {
+	one := func(id int64, kind notification.Kind, subject string, ago time.Duration, read bool) notification.Notification {
 		return notification.Notification{ID: id, Kind: kind, Subject: subject, At: now.Add(-ago), Read: read}
 	}
 	found := []notification.Notification{

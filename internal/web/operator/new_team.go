@@ -34,8 +34,7 @@ func (p *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showNewTeam(w http.ResponseWriter, r *http.Request, status int, view newTeamView) {
-	view.Plans, view.Zones, view.Languages = p.Teams.Plans(), teamtime.ZoneOptions(p.DB.Now()),
-		settings.ContentLanguages()
+	view.Plans, view.Zones, view.Languages = p.Teams.Plans(), teamtime.ZoneOptions(p.DB.Now()), settings.ContentLanguages()
 	p.Show(w, r, status, pages["newteam"], "New team", view)
 }
 

@@ -62,12 +62,10 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /operator/teams/{team}", Handler: p.teamPage},
 		{Pattern: "POST /operator/teams/{team}/plan", Handler: p.setPlan, RequiresRecentAuth: true, RestoresForm: true,
 			Page: "/operator/teams/{team}"},
-		{Pattern: "POST /operator/teams/{team}/credits", Handler: p.adjustCredits, RequiresRecentAuth: true,
-			RestoresForm: true,
-			Page:         "/operator/teams/{team}"},
-		{Pattern: "POST /operator/teams/{team}/limit", Handler: p.setLimit, RequiresRecentAuth: true,
-			RestoresForm: true,
-			Page:         "/operator/teams/{team}"},
+		{Pattern: "POST /operator/teams/{team}/credits", Handler: p.adjustCredits, RequiresRecentAuth: true, RestoresForm: true,
+			Page: "/operator/teams/{team}"},
+		{Pattern: "POST /operator/teams/{team}/limit", Handler: p.setLimit, RequiresRecentAuth: true, RestoresForm: true,
+			Page: "/operator/teams/{team}"},
 		{Pattern: "GET /operator/teams/{team}/close", Handler: p.closePage},
 		{Pattern: "POST /operator/teams/{team}/close", Handler: p.closeTeam, RequiresRecentAuth: true},
 		{Pattern: "POST /operator/teams/{team}/reopen", Handler: p.reopenTeam, RequiresRecentAuth: true},
@@ -94,8 +92,7 @@ func (p *Handlers) Routes() []shell.Route {
 	routes = append(routes, p.channelRoutes()...)
 	for i := range routes {
 		// Urgent, because operators must be able to use a busy node
-		routes[i].Audience, routes[i].Handler, routes[i].SkipsSlot = shell.Operators, p.asOperator(routes[i].Handler),
-			true
+		routes[i].Audience, routes[i].Handler, routes[i].SkipsSlot = shell.Operators, p.asOperator(routes[i].Handler), true
 	}
 	return routes
 }

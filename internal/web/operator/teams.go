@@ -79,8 +79,7 @@ func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 	found, err := teamsearch.Teams(r.Context(), p.DB, q)
 	var sizes map[int64]teamsearch.TeamStats
 	if err == nil {
-		sizes, err = teamsearch.StatsByTeam(r.Context(), p.DB, idsOf(found.Items,
-			func(t team.Team) int64 { return t.ID }))
+		sizes, err = teamsearch.StatsByTeam(r.Context(), p.DB, idsOf(found.Items, func(t team.Team) int64 { return t.ID }))
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -169,8 +169,7 @@ func (p *Handlers) mayRetry(
 	}
 }
 
-func nextStep(lang *locale.Language, coming []delivery.NextStep, account int64, now time.Time,
-	zone *time.Location) *next {
+func nextStep(lang *locale.Language, coming []delivery.NextStep, account int64, now time.Time, zone *time.Location) *next {
 	for _, n := range coming {
 		if n.AccountID != account {
 			continue

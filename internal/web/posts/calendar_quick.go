@@ -51,9 +51,8 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	entry := calendar.Entry{At: stored.Slot(), Day: stored.PlannedDay, PostID: stored.ID,
-		InSeries: stored.SeriesID != 0,
-		Status:   stored.Status, ClientApproval: stored.Approval, Excerpt: stored.Excerpt,
+	entry := calendar.Entry{At: stored.Slot(), Day: stored.PlannedDay, PostID: stored.ID, InSeries: stored.SeriesID != 0,
+		Status: stored.Status, ClientApproval: stored.Approval, Excerpt: stored.Excerpt,
 		Accounts: accounts[stored.ID], Changed: stored.UpdatedAt}
 	events, err := p.eventMaker(r, []calendar.Entry{entry}, zone)
 	if err != nil {

@@ -89,12 +89,10 @@ func (v *view) outcomes() []historyEntry {
 				Name: name})
 		case len(a.Lines) == 0:
 		case a.State == post.TargetFailed:
-			out = append(out, historyEntry{At: a.Lines[len(a.Lines)-1].At, Icon: "close-line", Style: "bad",
-				Text: "Failed on",
+			out = append(out, historyEntry{At: a.Lines[len(a.Lines)-1].At, Icon: "close-line", Style: "bad", Text: "Failed on",
 				Name: name, Said: a.Explanation})
 		case a.State == post.TargetUnconfirmed:
-			out = append(out, historyEntry{At: a.Lines[0].At, Icon: "question-line", Style: "warn",
-				Text: "Not confirmed on",
+			out = append(out, historyEntry{At: a.Lines[0].At, Icon: "question-line", Style: "warn", Text: "Not confirmed on",
 				Name: name})
 		}
 		out = append(out, commentMoments(a, v.Stored.Targets[i], name)...)
@@ -110,8 +108,7 @@ func commentMoments(a accountView, t post.Target, name string) []historyEntry {
 			Text: "First comment published on", Name: name}}
 	case state == post.TargetFailed && len(a.Lines) > 0:
 		return []historyEntry{{At: a.Lines[len(a.Lines)-1].At, Icon: "close-line", Style: "bad",
-			Text: "First comment failed on",
-			Name: name}}
+			Text: "First comment failed on", Name: name}}
 	}
 	return nil
 }

@@ -8,24 +8,24 @@ import (
 
 // withOptions returns the preview with what the options of the post's network change in it.
 func (p Post) withOptions(c network.Content) Post {
-	switch o := c.Options; {
-	case p.Platform == "bluesky" && o.Bluesky != nil:
-		return p.withBluesky(c, *o.Bluesky)
-	case p.Platform == "threads" && o.Threads != nil:
-		return p.withThreads(c, *o.Threads)
-	case p.Platform == "x" && o.X != nil:
-		return p.withX(*o.X)
-	case p.Platform == "youtube" && o.YouTube != nil:
-		p.Title = cmp.Or(o.YouTube.Title, p.Title)
-	case p.Platform == "linkedin" && o.LinkedIn != nil:
-		return p.withLinkedIn(c, *o.LinkedIn)
-	case p.Platform == "pinterest" && o.Pinterest != nil:
-		p.Title, p.Section = cmp.Or(o.Pinterest.Title, p.Title), o.Pinterest.BoardSection
-		if o.Pinterest.Link != "" {
-			p.Card = hostOf(o.Pinterest.Link)
+	switch o := c.Options; p.Platform {
+	case "bluesky":
+		return p.withBluesky(c, network.Chosen(o.Bluesky))
+	case "threads":
+		return p.withThreads(c, network.Chosen(o.Threads))
+	case "x":
+		return p.withX(network.Chosen(o.X))
+	case "youtube":
+		p.Title = cmp.Or(network.Chosen(o.YouTube).Title, p.Title)
+	case "linkedin":
+		return p.withLinkedIn(c, network.Chosen(o.LinkedIn))
+	case "pinterest":
+		pin := network.Chosen(o.Pinterest)
+		p.Title, p.Section, p.Card = cmp.Or(pin.Title, p.Title), pin.BoardSection, cmp.Or(hostOf(pin.Link), p.Card)
+	case "facebook":
+		if link := network.Chosen(o.Facebook).Link; link != "" && len(c.Media) == 0 {
+			p.Card = hostOf(link)
 		}
-	case p.Platform == "facebook" && o.Facebook != nil && o.Facebook.Link != "" && len(c.Media) == 0:
-		p.Card = hostOf(o.Facebook.Link)
 	}
 	return p
 }

@@ -45,8 +45,7 @@ func TestFoldKeepsText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 40, -1).Draw(t, "text")
-		shown, rest := splitPreview(text, rapid.IntRange(1, 30).Draw(t, "characters"), rapid.IntRange(1, 4).Draw(t,
-			"lines"))
+		shown, rest := splitPreview(text, rapid.IntRange(1, 30).Draw(t, "characters"), rapid.IntRange(1, 4).Draw(t, "lines"))
 		if shown+rest != text || utf8.ValidString(text) != (utf8.ValidString(shown) && utf8.ValidString(rest)) {
 			t.Fatalf("%q became %q and %q", text, shown, rest)
 		}

@@ -75,8 +75,7 @@ func textPatterns(keys []locale.Key) []textPattern {
 
 // forms returns the forms of problems and of values.
 var forms = sync.OnceValues(func() ([]textPattern, []textPattern) {
-	return textPatterns(problemFormats),
-		textPatterns(valueFormats)
+	return textPatterns(problemFormats), textPatterns(valueFormats)
 })
 
 // fraction matches a number with decimals, such as 1.91, and a ratio to 1, such as 1.91:1.

@@ -34,27 +34,31 @@ func (p Post) Settings() []Setting {
 	if s.l == nil {
 		s.l = locale.English
 	}
-	switch o := p.options; {
-	case p.Platform == "bluesky" && o.Bluesky != nil:
-		s.addBluesky(*o.Bluesky)
-	case p.Platform == "facebook" && o.Facebook != nil:
-		s.add("Title of the video", o.Facebook.Title)
-		s.add("Location ID", o.Facebook.Place)
-	case p.Platform == "instagram" && o.Instagram != nil:
-		s.addInstagram(*o.Instagram)
-	case p.Platform == "threads" && o.Threads != nil:
-		s.addChoice("Who can reply", ThreadsReplies, o.Threads.ReplyControl)
-		s.add("Topic", o.Threads.TopicTag)
-	case p.Platform == "tiktok" && o.TikTok != nil:
-		s.addTikTok(*o.TikTok)
-	case p.Platform == "x" && o.X != nil:
-		s.addChoice("Who can reply", XReplies, o.X.ReplySettings)
-		s.addIf(o.X.MadeWithAI, "Labels", "Made with AI")
-		s.addIf(o.X.PaidPartnership, "Labels", "Paid partnership")
-	case p.Platform == "youtube" && o.YouTube != nil:
-		s.addYouTube(*o.YouTube)
+	switch o := p.options; p.Platform {
+	case "bluesky":
+		s.addBluesky(network.Chosen(o.Bluesky))
+	case "facebook":
+		s.add("Title of the video", network.Chosen(o.Facebook).Title)
+		s.add("Location ID", network.Chosen(o.Facebook).Place)
+	case "instagram":
+		s.addInstagram(network.Chosen(o.Instagram))
+	case "threads":
+		s.addChoice("Who can reply", ThreadsReplies, network.Chosen(o.Threads).ReplyControl)
+		s.add("Topic", network.Chosen(o.Threads).TopicTag)
+	case "tiktok":
+		s.addTikTok(network.Chosen(o.TikTok))
+	case "x":
+		s.addX(network.Chosen(o.X))
+	case "youtube":
+		s.addYouTube(network.Chosen(o.YouTube))
 	}
 	return s.all
+}
+
+func (s *settings) addX(o network.XOptions) {
+	s.addChoice("Who can reply", XReplies, o.ReplySettings)
+	s.addIf(o.MadeWithAI, "Labels", "Made with AI")
+	s.addIf(o.PaidPartnership, "Labels", "Paid partnership")
 }
 
 func (s *settings) addBluesky(o network.BlueskyOptions) {

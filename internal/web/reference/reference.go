@@ -63,10 +63,8 @@ func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /docs", Audience: shell.Anyone, Handler: p.withBook(p.contents), AllowsOneFactor: true},
 		{Pattern: "GET /docs/start", Audience: shell.Anyone, Handler: p.withBook(p.start), AllowsOneFactor: true},
-		{Pattern: "GET /docs/assistants", Audience: shell.Anyone, Handler: p.withBook(p.assistants),
-			AllowsOneFactor: true},
-		{Pattern: "GET " + problem.ReferencePath, Audience: shell.Anyone, Handler: p.withBook(p.errors),
-			AllowsOneFactor: true},
+		{Pattern: "GET /docs/assistants", Audience: shell.Anyone, Handler: p.withBook(p.assistants), AllowsOneFactor: true},
+		{Pattern: "GET " + problem.ReferencePath, Audience: shell.Anyone, Handler: p.withBook(p.errors), AllowsOneFactor: true},
 		{Pattern: "GET " + answersAt, Audience: shell.Anyone, Handler: p.withBook(p.allAnswers), AllowsOneFactor: true},
 		{Pattern: "GET " + chaptersAt + "{chapter}", Audience: shell.Anyone, Handler: p.withBook(p.chapter),
 			AllowsOneFactor: true},

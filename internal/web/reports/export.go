@@ -57,8 +57,7 @@ func (p *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id 
 			length = strconv.FormatFloat(e.Duration.Seconds(), 'f', -1, 64)
 		}
 		s.WriteRow(e.ID, e.Shown, taken, e.Format, formatInt(e.Likes), formatInt(e.Comments), formatInt(e.Shares),
-			formatInt(e.Views),
-			length, e.URL, e.Caption)
+			formatInt(e.Views), length, e.URL, e.Caption)
 		return s.Err()
 	})
 	s.Flush()

@@ -51,8 +51,7 @@ func (h history) Followers() template.HTML {
 	if len(h.Measured) < 2 {
 		return ""
 	}
-	line := plot.Line{Label: h.l.T("Followers at each measurement. The table below has the numbers."),
-		Proportional: true}
+	line := plot.Line{Label: h.l.T("Followers at each measurement. The table below has the numbers."), Proportional: true}
 	for _, m := range h.Measured {
 		count := float64(m.Followers)
 		line.Points = append(line.Points,

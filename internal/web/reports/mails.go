@@ -190,8 +190,7 @@ func (p *Handlers) Summarize(
 	if out.zone, err = time.LoadLocation(found.Timezone); err != nil {
 		return subscription.Summary{}, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	if _, err := p.readFigures(ctx, teamID, id, p.teamReader(ctx, teamID, place.Kind, id, out.zone), "",
-		&out); err != nil {
+	if _, err := p.readFigures(ctx, teamID, id, p.teamReader(ctx, teamID, place.Kind, id, out.zone), "", &out); err != nil {
 		return subscription.Summary{}, err
 	}
 	if out.MeasuredAt == nil {

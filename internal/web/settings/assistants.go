@@ -124,7 +124,7 @@ func (p *Handlers) showAssistant(
 	if out.Error == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
-	may := k.EffectiveCapabilities()
+	may := k.Effective()
 	for _, c := range k.Granted {
 		if !slices.Contains(may, c) {
 			out.Lacks = append(out.Lacks, c)

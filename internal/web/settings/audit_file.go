@@ -18,12 +18,10 @@ func (p *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := shell.NewCSVWriter(w, "audit-log.csv", "time", "who", "key", "event", "what", "item", "name", "account",
-		"client")
+	out := shell.NewCSVWriter(w, "audit-log.csv", "time", "who", "key", "event", "what", "item", "name", "account", "client")
 	for {
 		for _, l := range lines {
-			out.WriteRow(l.At.Format(time.RFC3339), l.Who, l.Key, l.Kind, l.Text, l.Subject, l.Post+l.Name, l.Account,
-				l.Client)
+			out.WriteRow(l.At.Format(time.RFC3339), l.Who, l.Key, l.Kind, l.Text, l.Subject, l.Post+l.Name, l.Account, l.Client)
 		}
 		out.Flush()
 		if !more {

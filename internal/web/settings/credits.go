@@ -306,7 +306,6 @@ func rowOf(i credit.Item, zone *time.Location) []string {
 		charged, refunded = number(i.Charged), number(i.RefundedCredits())
 	case credit.KindGrant, credit.KindWithdraw:
 	}
-	return []string{i.At.In(zone).Format(time.RFC3339), itemDescription(l, i), actorName(l, i), aside, charged,
-		refunded,
+	return []string{i.At.In(zone).Format(time.RFC3339), itemDescription(l, i), actorName(l, i), aside, charged, refunded,
 		number(i.Change), number(i.Balance), i.Reference, i.Note, subjectOf(l, i)}
 }

@@ -35,8 +35,7 @@ type keyView struct {
 func (p *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
 	z, out := zone(r), keyView{k, k.HasEnded(p.DB.Now())}
 	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = inZone(k.CreatedAt, z), inZone(k.ExpiresAt, z),
-		inZone(k.RevokedAt,
-			z), inZone(k.UsedAt, z)
+		inZone(k.RevokedAt, z), inZone(k.UsedAt, z)
 	return out
 }
 

@@ -61,8 +61,7 @@ func (s *Shell) refererPath(r *http.Request) string {
 	if err != nil || from.Host != r.Host && (broken != nil || from.Host != own.Host) {
 		return "/"
 	}
-	if _, shows := s.routeMux.Handler(&http.Request{Method: http.MethodGet,
-		URL: &url.URL{Path: from.Path}}); shows == "" {
+	if _, shows := s.routeMux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: from.Path}}); shows == "" {
 		return "/"
 	}
 	return LocalPath(from.RequestURI())

@@ -37,8 +37,7 @@ func TestAgo(t *testing.T) {
 		90 * time.Minute: "1 hour ago", 23 * time.Hour: "23 hours ago", 25 * time.Hour: "1 day ago",
 		6*24*time.Hour + 23*time.Hour: "6 days ago", 8 * 24 * time.Hour: "19 Nov 2026", -48 * time.Hour: "29 Nov 2026",
 	} {
-		if got := string(RelativeTimeHTML(locale.English, now.Add(-passed), now)); !strings.Contains(got,
-			">"+want+"<") {
+		if got := string(RelativeTimeHTML(locale.English, now.Add(-passed), now)); !strings.Contains(got, ">"+want+"<") {
 			t.Errorf("%v: %s, want %s", passed, got, want)
 		}
 	}

@@ -98,8 +98,7 @@ func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []me
 	for _, group := range groups {
 		shown := menuGroup{Name: group.Name}
 		for _, item := range group.Items {
-			if !v.Is(item.For) || item.For.needsTeam() && v.Team.ID == 0 || item.Path == noticeSettings &&
-				s.Unread == nil {
+			if !v.Is(item.For) || item.For.needsTeam() && v.Team.ID == 0 || item.Path == noticeSettings && s.Unread == nil {
 				continue
 			}
 			if item.Current = item.currentAt(r.URL.Path); item.Current != "" {

@@ -112,14 +112,12 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	return answer, err
 }
 
-func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInput) (operation.Response[Receipt],
-	error) {
+func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInput) (operation.Response[Receipt], error) {
 	return s.settleNow(ctx, call, in.Query)
 }
 
 // settleNow settles the reservation in the call's transaction.
-func (s *Service) settleNow(ctx context.Context, call operation.Call, query string) (operation.Response[Receipt],
-	error) {
+func (s *Service) settleNow(ctx context.Context, call operation.Call, query string) (operation.Response[Receipt], error) {
 	scenario := ParseQuery(query)
 	err := call.InTx(ctx, s.parts.DB, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
 		if call.Reservation > 0 {

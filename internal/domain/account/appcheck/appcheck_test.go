@@ -222,11 +222,9 @@ func TestLastPostWithoutAudit(t *testing.T) {
 		next     string
 		defaults network.Options
 	}{
-		"inbox": {"tiktok", tikTok(network.TikTokOptions{Mode: network.TikTokInbox}),
-			network.CheckUnclear, "audit", none},
+		"inbox":                {"tiktok", tikTok(network.TikTokOptions{Mode: network.TikTokInbox}), network.CheckUnclear, "audit", none},
 		"the operator's inbox": {"tiktok", none, network.CheckUnclear, "audit", none},
-		"SELF_ONLY": {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}),
-			network.CheckUnclear, "audit", none},
+		"SELF_ONLY":            {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}), network.CheckUnclear, "audit", none},
 		"everybody": {"tiktok", tikTok(network.TikTokOptions{PrivacyLevel: "PUBLIC_TO_EVERYONE"}),
 			network.CheckPassed, "", none},
 		"private":            {"youtube", youTube("private"), network.CheckUnclear, "audit", youTube("public")},
@@ -259,8 +257,7 @@ func TestCheckTimeout(t *testing.T) {
 		_, a := newSingleAccount(network.Grant{AccessToken: "hangs"}, nil)
 		began := time.Now()
 		found := must.Get(service(a, nil).Check(t.Context()))(t)
-		if took := time.Since(began); took > 30*time.Second || len(found) != 1 ||
-			found[0].Result != network.CheckUnclear ||
+		if took := time.Since(began); took > 30*time.Second || len(found) != 1 || found[0].Result != network.CheckUnclear ||
 			found[0].NextStep == "" {
 			t.Errorf("after %v: %+v", took, found)
 		}
@@ -271,8 +268,7 @@ func TestCheckTimeout(t *testing.T) {
 func TestCreatorInfo(t *testing.T) {
 	t.Parallel()
 	n, a := newSingleAccount(network.Grant{AccessToken: "given"}, func(network.Grant) []network.Finding {
-		return []network.Finding{{Subject: network.CreatorInfo, Result: network.CheckPassed,
-			Detail:  "Audiences:\nSELF_ONLY",
+		return []network.Finding{{Subject: network.CreatorInfo, Result: network.CheckPassed, Detail: "Audiences:\nSELF_ONLY",
 			Creator: &network.Creator{Audiences: []string{"SELF_ONLY"}, NoDuet: true}}}
 	})
 	lost := a.grants[1]

@@ -139,8 +139,7 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 	found, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *row) error {
 		var at, links, generation int64
 		err := rows.Scan(&r.request, &r.ID, &r.Excerpt, &r.Status, &r.Approval, &at, &r.round, &r.currentRound,
-			&links, &generation,
-			&r.ScheduleError, &r.NewerRequest)
+			&links, &generation, &r.ScheduleError, &r.NewerRequest)
 		r.At, r.Revoked = db.Time(at), links != generation
 		return err
 	}, `SELECT a.request_id, p.id, p.excerpt, p.status, p.approval, p.scheduled_at, a.round, p.approval_round, a.links,

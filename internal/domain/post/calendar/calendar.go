@@ -94,8 +94,7 @@ const entryColumns = `p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.appro
 
 func scanEntry(rows *sql.Rows, entry *Entry) error {
 	var at, series, changed int64
-	err := rows.Scan(&entry.PostID, &entry.Status, &entry.Excerpt, &at, &series, &entry.ClientApproval, &changed,
-		&entry.Day)
+	err := rows.Scan(&entry.PostID, &entry.Status, &entry.Excerpt, &at, &series, &entry.ClientApproval, &changed, &entry.Day)
 	entry.At, entry.InSeries, entry.Changed = db.Time(at), series != 0, db.Time(changed)
 	return err
 }

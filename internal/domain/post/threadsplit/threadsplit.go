@@ -59,7 +59,10 @@ type splitText struct {
 
 func newText(text string) splitText {
 	t := splitText{text, make([]level, len(text)+1)}
-	t.mark(atCharacter, uniseg.FirstGraphemeClusterInString)
+	for characters := uniseg.NewGraphemes(text); characters.Next(); {
+		_, end := characters.Positions()
+		t.levels[end] = atCharacter
+	}
 	t.raise(atLine, func(rest string, state int) (string, string, int) {
 		first, rest, _, state := uniseg.FirstLineSegmentInString(rest, state)
 		return first, rest, state
@@ -77,18 +80,10 @@ func newText(text string) splitText {
 	return t
 }
 
-// mark sets the level of the ends of all segments.
-func (t splitText) mark(l level, next func(string, int) (string, string, int, int)) {
-	for at, rest, state, first := 0, t.text, -1, ""; rest != ""; {
-		first, rest, _, state = next(rest, state)
-		at += len(first)
-		t.levels[at] = l
-	}
-}
-
 // raise raises the level of the ends of all segments, except within characters.
 func (t splitText) raise(l level, next func(string, int) (string, string, int)) {
-	for at, rest, state, first := 0, t.text, -1, ""; rest != ""; {
+	for at, rest, state := 0, t.text, -1; rest != ""; {
+		var first string
 		first, rest, state = next(rest, state)
 		at += len(first)
 		if t.levels[at] != never {

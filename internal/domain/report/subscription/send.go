@@ -182,8 +182,7 @@ func (s *Service) next(ctx context.Context) (queuedMail, bool, error) {
 		LEFT JOIN people p ON p.id = b.person_id AND p.held_at = 0
 		WHERE m.try_at > 0 AND m.try_at <= ? AND `+restoreguard.NotHeld+` ORDER BY m.try_at, m.recipient_id LIMIT 1`,
 		db.Micros(s.DB.Now())).Scan(&l.recipient, &l.period, &l.tries, &l.team, &l.teamName, &l.report, &l.frequency,
-		&l.to,
-		&l.language)
+		&l.to, &l.language)
 	if errors.Is(err, sql.ErrNoRows) {
 		return l, false, nil
 	}

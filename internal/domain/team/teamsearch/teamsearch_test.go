@@ -180,8 +180,7 @@ func TestSearchOrder(t *testing.T) {
 			}
 		}
 		people := func(by teamsearch.Order) string {
-			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Limit: 1, Order: by,
-				Descending: true}))(t)
+			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Limit: 1, Order: by, Descending: true}))(t)
 			return found.Items[0].Name
 		}
 		for got, want := range map[string]string{
