@@ -91,14 +91,15 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 		map[string]any{"media": media})
 }
 
-// dropMedia removes a file from part 0 of a post, its options and its overrides.
+// dropMedia removes a file from all parts of a post, its options and its overrides.
 func dropMedia(ctx context.Context, tx *db.Tx, p *Record, media int64) error {
 	isRemoved := func(m network.Media) bool { return m.ID == media }
-	if slices.ContainsFunc(p.Media, isRemoved) || slices.Contains(p.Options.MediaIDs(), media) {
-		p.Media, p.Options = slices.DeleteFunc(p.Media, isRemoved), p.Options.WithoutMedia(media)
-		if err := setMedia(ctx, tx, *p); err != nil {
-			return err
-		}
+	p.Media, p.Options = slices.DeleteFunc(p.Media, isRemoved), p.Options.WithoutMedia(media)
+	for i := range p.Thread {
+		p.Thread[i].Media = slices.DeleteFunc(p.Thread[i].Media, isRemoved)
+	}
+	if err := setMedia(ctx, tx, *p); err != nil {
+		return err
 	}
 	for i := range p.Targets {
 		t := &p.Targets[i]

@@ -85,6 +85,33 @@ func TestMediaRemoved(t *testing.T) {
 	})
 }
 
+// A deleted file is removed from all parts of a thread, so that the thread can be edited and published again.
+func TestMediaRemovedFromThread(t *testing.T) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
+		for _, first := range [][]int64{nil, {1}} {
+			c := post.Composition{Caption: "first", Accounts: []int64{w.Account}, Media: first, Thread: []post.ThreadPart{
+				{Caption: "second", MediaIDs: []int64{2, 1}}, {Caption: "third", MediaIDs: []int64{1}}}}
+			p, _, err := w.CreateDraft(t.Context(), act, "", c)
+			must.NoError(t, err)
+			must.NoError(t, w.Decide(t, w.RequestApproval(t, p.ID), true))
+			call := w.Call
+			call.Actor, call.Now = act, w.Clock.Now()
+			if removed := must.Get(w.RemoveMedia(t.Context(), call, 1))(t); removed.Posts != 1 ||
+				!slices.Equal(removed.Waiting, []string{p.ID}) {
+				t.Fatalf("removed from %+v, want the thread, which awaits approval", removed)
+			}
+			p = w.getPost(t, p.ID)
+			if len(p.Media) != 0 || len(p.Thread) != 2 || len(p.Thread[0].Media) != 1 || p.Thread[0].Media[0].ID != 2 ||
+				len(p.Thread[1].Media) != 0 || p.Thread[1].Caption != "third" || p.Approval != post.Waiting {
+				t.Errorf("with %v in part 0: %s, media %v, thread %+v", first, p.Approval, p.Media, p.Thread)
+			}
+			if removed := must.Get(w.RemoveMedia(t.Context(), call, 1))(t); removed.Posts != 0 {
+				t.Errorf("second call: %+v", removed)
+			}
+		}
+	})
+}
+
 // When a file of a template is deleted, the series is paused and its scheduled occurrences become drafts.
 func TestSeriesWithDeletedFile(t *testing.T) {
 	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
