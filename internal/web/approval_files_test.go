@@ -49,6 +49,25 @@ func TestApprovalLinkServesFullSize(t *testing.T) {
 	})
 }
 
+// TestApprovalLinkServesThreadImages checks that the page shows the images of all parts of a thread.
+func TestApprovalLinkServesThreadImages(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		item := w.browser(t).in("ada@example.com").sendOK(w.batch(t).page, "menu.png", pictureOf(t, 600, 800))
+		a := w.approving(t, "The menu")
+		a.do(t, "update_post", map[string]any{"id": a.id, "thread": []map[string]any{{"caption": "The second part",
+			"media_ids": []int64{item.MediaID}}}})
+		link, err := a.approvals.Request(t.Context(), w.bea.ID, a.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, id := strings.TrimPrefix(link, "http://press.example"), itoa(item.MediaID)
+		client := w.browser(t)
+		client.get(page).wants(t, 200, "The second part", `<img src="`+page+"/images/"+id+`"`)
+		client.get(page+"/media/"+id).wants(t, 200)
+		client.get(page+"/images/"+id).wants(t, 200)
+	})
+}
+
 // pictureOf returns a PNG of that many pixels.
 func pictureOf(t *testing.T, width, height int) []byte {
 	t.Helper()

@@ -208,7 +208,7 @@ func (s *Service) answer(call operation.Call, p Record) operation.Response[Post]
 	out := operation.Response[Post]{App: "/posts/" + p.ID, Data: s.apiPost(call, p, &quotes), Summary: p.summary(call)}
 	out.Untrusted = quotes
 	out.Notes = p.inboxNotes()
-	if slices.ContainsFunc(p.allMedia(), attachment.IsDeleted) {
+	if slices.ContainsFunc(p.AllMedia(), attachment.IsDeleted) {
 		out.Notes = append(out.Notes, "A file of this post has been deleted from the library. media still lists it, "+
 			"but it cannot be used again.")
 	}

@@ -140,8 +140,8 @@ func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
 	return attachment.Set(ctx, tx, p.ID, media, attachment.UsedByOptions(p.Options, p.OptionMedia))
 }
 
-// allMedia returns the media of all parts and overrides.
-func (p Record) allMedia() []network.Media {
+// AllMedia returns the media of all parts and overrides.
+func (p Record) AllMedia() []network.Media {
 	media := slices.Concat(append(targetMedia(p.Targets), p.Media)...)
 	for _, part := range p.Thread {
 		media = append(media, part.Media...)
@@ -173,7 +173,7 @@ func (s *Service) changeThread(ctx context.Context, tx *db.Tx, p *Record, in []T
 	if err != nil {
 		return false, err
 	}
-	before := p.allMedia()
+	before := p.AllMedia()
 	for i := range parts {
 		parts[i].Media = attachment.CopyCovers(parts[i].Media, before)
 	}

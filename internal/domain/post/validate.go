@@ -189,7 +189,7 @@ func (p Record) checkNewContent(desired Record) error {
 
 // checkCovers returns an error if a cover time is after the end of its video.
 func (p Record) checkCovers() error {
-	for _, m := range p.allMedia() {
+	for _, m := range p.AllMedia() {
 		if m.Duration > 0 && m.Cover > m.Duration {
 			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID),
 				"The cover time is not within the video.")

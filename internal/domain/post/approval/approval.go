@@ -235,12 +235,9 @@ func (s *Service) visibleProposals(ctx context.Context, token string, id int64, 
 	return out, hidden
 }
 
-// findMedia finds a media item by ID in part 0 of the post and in its overrides.
+// findMedia finds a media item by ID in all parts of the post and in its overrides.
 func (p Proposal) findMedia(id int64) (network.Media, bool) {
-	all := slices.Clone(p.Media)
-	for _, t := range p.Targets {
-		all = append(all, t.Media...)
-	}
+	all := p.AllMedia()
 	i := slices.IndexFunc(all, func(m network.Media) bool { return m.ID == id })
 	if i < 0 {
 		return network.Media{}, false
