@@ -254,20 +254,6 @@ func readAccount(ctx context.Context, q db.Querier, team, id int64) (Account, er
 	return found[0], nil
 }
 
-// slotsLeft returns how many more accounts a team's plan allows, or plan.Unlimited. Lost connections count, because
-// they can be reconnected at any time.
-func slotsLeft(ctx context.Context, q db.Querier, team int64, p plan.Plan) (int64, error) {
-	if p.SocialAccounts == plan.Unlimited {
-		return plan.Unlimited, nil
-	}
-	var n int64
-	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`,
-		team).Scan(&n); err != nil {
-		return 0, fmt.Errorf("counting a team's accounts: %w", err)
-	}
-	return max(0, p.SocialAccounts-n), nil
-}
-
 // SignIn connects an account with credentials that a person entered in the app. The credentials are not stored.
 func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	credentials network.Credentials) (Account, error) {

@@ -106,6 +106,13 @@ func TestSlotsLeft(t *testing.T) {
 		if raw, _ := json.Marshal(link); err != nil || strings.Contains(string(raw), "slots_left") {
 			t.Errorf("%s (%v)", raw, err)
 		}
+		if n := must.Get(h.service.CountUsed(t.Context(), h.team))(t); n != 1 {
+			t.Errorf("CountUsed with a lost account is %d, want 1", n)
+		}
+		must.Get(h.service.Disconnect(t.Context(), h.owner, h.team, 1))(t)
+		if n := must.Get(h.service.CountUsed(t.Context(), h.team))(t); n != 0 {
+			t.Errorf("CountUsed with a disconnected account is %d, want 0", n)
+		}
 	})
 }
 

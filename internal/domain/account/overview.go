@@ -16,9 +16,8 @@ type Overview struct {
 // Overview returns a summary of a team's accounts. It includes at most limit accounts that need attention.
 func (s *Service) Overview(ctx context.Context, team int64, limit int) (Overview, error) {
 	var out Overview
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`,
-		team).Scan(&out.Accounts)
-	if err == nil {
+	var err error
+	if out.Accounts, err = countUsed(ctx, s.db, team); err == nil {
 		out.NeedAttention, err = db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
 			AND disconnected_at = 0 AND connection_state <> ? ORDER BY id LIMIT ?`, team, string(Connected), limit)
 	}

@@ -52,7 +52,7 @@ func (p *Handlers) limitUsages(r *http.Request, limits plan.Plan) []limitUsage {
 	return []limitUsage{
 		{
 			l.T("Social accounts"), limits.SocialAccounts, p.Accounts.CountUsed, l.Count,
-			l.T("Includes disconnected accounts."),
+			l.T("Includes accounts with a lost connection."),
 		},
 		{l.T("Posts in %s", l.Format(month, locale.Month)), limits.PostsPerMonth,
 			func(ctx context.Context, team int64) (int64, error) {

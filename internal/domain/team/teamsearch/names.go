@@ -73,7 +73,7 @@ func StatsByTeam(ctx context.Context, d *db.DB, ids []int64) (map[int64]TeamStat
 		r.LastActive = db.Time(active)
 		return err
 	}, `SELECT t.id, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
-		(SELECT COUNT(*) FROM social_accounts a WHERE a.team_id = t.id),
+		(SELECT COUNT(*) FROM social_accounts a WHERE a.team_id = t.id AND a.disconnected_at = 0),
 		COALESCE((SELECT w.available FROM wallets w WHERE w.team_id = t.id), 0),
 		COALESCE((SELECT e.at FROM events e WHERE e.team_id = t.id ORDER BY e.id DESC LIMIT 1), 0)
 		FROM teams t WHERE t.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(ids[0], ids[1:])...)

@@ -28,7 +28,7 @@ var teamOrders = map[Order]string{ //nolint:gosec // SQL, not credentials
 	ByName:       `LOWER(name)`,
 	ByCredits:    `COALESCE((SELECT w.available FROM wallets w WHERE w.team_id = teams.id), 0)`,
 	ByMembers:    `(SELECT COUNT(*) FROM memberships m WHERE m.team_id = teams.id)`,
-	ByAccounts:   `(SELECT COUNT(*) FROM social_accounts a WHERE a.team_id = teams.id)`,
+	ByAccounts:   `(SELECT COUNT(*) FROM social_accounts a WHERE a.team_id = teams.id AND a.disconnected_at = 0)`,
 	ByLastActive: `COALESCE((SELECT e.at FROM events e WHERE e.team_id = teams.id ORDER BY e.id DESC LIMIT 1), 0)`,
 }
 

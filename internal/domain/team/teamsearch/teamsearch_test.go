@@ -200,3 +200,26 @@ func TestSearchOrder(t *testing.T) {
 		}
 	})
 }
+
+// Disconnected accounts do not count, as for the limit of the plan.
+func TestDisconnectedAccountsDoNotCount(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		zoe := must.Get(w.AddPerson(t.Context(), "Zoë", "zoe@example.com", ""))(t)
+		quay := must.Get(w.AddTeam(t.Context(), team.Team{Name: "Quay", Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID))(t)
+		must.NoError(t, w.db.InTx(t.Context(), "test.accounts", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name,
+				connection_state, sealed_grant, created_at, updated_at, disconnected_at) VALUES (?, 'x', '1', '', '', 'lost', ?, 1, 1, 5),
+				(?, 'x', '2', '', '', 'lost', ?, 1, 1, 5), (?, 'x', '3', '', '', 'lost', ?, 1, 1, 0)`, w.team.ID, []byte{}, w.team.ID, []byte{}, quay.ID, []byte{})
+			return err
+		}))
+		stats := must.Get(teamsearch.StatsByTeam(t.Context(), w.db, []int64{w.team.ID, quay.ID}))(t)
+		if stats[w.team.ID].Accounts != 0 || stats[quay.ID].Accounts != 1 {
+			t.Errorf("%+v", stats)
+		}
+		found := must.Get(teamsearch.Teams(t.Context(), w.db, teamsearch.Query{Limit: 1, Order: teamsearch.ByAccounts,
+			Descending: true}))(t)
+		if found.Items[0].ID != quay.ID {
+			t.Errorf("%s has the most accounts", found.Items[0].Name)
+		}
+	})
+}
