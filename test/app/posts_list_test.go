@@ -24,8 +24,8 @@ func TestListSaysWhyPostsFailed(t *testing.T) {
 		retry := b.open("/posts?status=failed").shows(200, "The network failed or could not be reached.").
 			lacks("Edit and try again").form("Retry")
 		p.form("Edit and try again").press().shows(200, "This is a copy for Bluesky").form("Save draft").press().shows(200)
-		b.open("/posts?status=failed").shows(200, "Open the copy").lacks(">Retry</button>", "Retry…")
-		retry.press().shows(200, "An edited copy replaces this post on this account.", "Not retried: an edited copy")
+		b.open("/posts?status=failed").shows(200, "Open the other version").lacks(">Retry</button>", "Retry…")
+		retry.press().shows(200, "Another version of this post replaces it on this account.", "Not retried: another version")
 	})
 }
 

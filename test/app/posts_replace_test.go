@@ -50,11 +50,11 @@ func TestEditFailedPost(t *testing.T) {
 			t.Errorf("the copy is for %d accounts", n)
 		}
 		b.open(copied).shows(200, "Copied from News of the harbour", "Draft")
-		b.open("/posts/"+id).shows(200, "Copied to News of the harbour", "An edited copy replaces this post on this account.").
+		b.open("/posts/"+id).shows(200, "Copied to News of the harbour", "Another version of this post replaces it on this account.").
 			lacks(">Retry</button>")
-		retry.press().shows(200, "Not retried: an edited copy of this post exists. Open the copy")
+		retry.press().shows(200, "Not retried: another version of this post exists. Open the other version")
 		for _, path := range []string{"/", "/posts?status=failed"} {
-			b.open(path).shows(200, "News of the harbour", "Open the copy").contains(`href="`+copied+`"`).
+			b.open(path).shows(200, "News of the harbour", "Open the other version").contains(`href="`+copied+`"`).
 				lacks(">Retry</button>", "Edit and try again")
 		}
 
@@ -122,6 +122,6 @@ func TestEditFailedPostTogether(t *testing.T) {
 		if n := h.count(t, "posts WHERE replaces = ?", id); n != 1 {
 			t.Errorf("%d copies", n)
 		}
-		b.open("/posts/"+id).follow("Open the copy").shows(200, "Theirs")
+		b.open("/posts/"+id).follow("Open the other version").shows(200, "Theirs")
 	})
 }

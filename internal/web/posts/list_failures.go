@@ -25,11 +25,11 @@ func (f Failures) Message() string {
 // Others returns the number of accounts after the first.
 func (f Failures) Others() int { return len(f) - 1 }
 
-// Copy returns the ID of an edited copy that has taken over an account, or "".
+// Copy returns the ID of another version of the post that has taken over an account, or "".
 func (f Failures) Copy() string {
 	for _, one := range f {
-		if one.EditedCopyID != "" {
-			return one.EditedCopyID
+		if one.HeldBy != "" {
+			return one.HeldBy
 		}
 	}
 	return ""
@@ -39,7 +39,7 @@ func (f Failures) Copy() string {
 func (f Failures) Accounts() string {
 	var ids []string
 	for _, one := range f {
-		if one.State == post.TargetFailed && one.EditedCopyID == "" {
+		if one.State == post.TargetFailed && one.HeldBy == "" {
 			ids = append(ids, strconv.FormatInt(one.Account, 10))
 		}
 	}
@@ -55,7 +55,7 @@ func (f Failures) Has(account int64) bool {
 // the post.
 func (f Failures) IsTemporary() bool {
 	return f.Accounts() != "" && !slices.ContainsFunc(f, func(one postlist.Failure) bool {
-		return one.State == post.TargetFailed && one.EditedCopyID == "" && !delivery.IsRetryableCode(one.ErrorCode)
+		return one.State == post.TargetFailed && one.HeldBy == "" && !delivery.IsRetryableCode(one.ErrorCode)
 	})
 }
 

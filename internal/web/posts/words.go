@@ -107,7 +107,7 @@ var stepWords = map[delivery.Step]step{
 var skipWords = map[string]locale.Key{
 	"no_retries_left":     "No retries left. Duplicate the post to start over.",
 	"retried_moments_ago": "It was retried moments ago.",
-	"replaced":            "An edited copy replaces this post on this account.",
+	"replaced":            "Another version of this post replaces it on this account.",
 	"account_gone":        "The connection to the account is lost. Reconnect the account, then retry.",
 }
 

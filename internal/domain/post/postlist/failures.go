@@ -18,7 +18,7 @@ type Failure struct {
 	ErrorCode          string
 	Permalink          string // set if the network has the post but does not show it
 	Parts              int    // published parts of the thread
-	EditedCopyID       string // ID of the edited copy that has taken over the account; empty if there is none
+	HeldBy             string // ID of the other post of the family that has taken over the account; empty if there is none
 }
 
 // ListFailures returns the accounts of a team's posts that failed or whose outcome is unknown, by post ID.
@@ -49,9 +49,9 @@ func ListFailures(ctx context.Context, d *db.DB, team int64, ids []string) (map[
 	if err != nil {
 		return nil, fmt.Errorf("reading the failed accounts of posts: %w", err)
 	}
-	copies, err := listCopies(ctx, d, team, ids)
+	holders, err := listHolders(ctx, d, team, ids)
 	for _, r := range found {
-		r.EditedCopyID = copies[accountOfPost{r.post, r.Account}]
+		r.HeldBy = holders[accountOfPost{r.post, r.Account}]
 		out[r.post] = append(out[r.post], r.Failure)
 	}
 	return out, err
@@ -62,24 +62,29 @@ type accountOfPost struct {
 	account int64
 }
 
-// listCopies returns the edited copies that have taken over accounts of a team's posts.
-func listCopies(ctx context.Context, d *db.DB, team int64, ids []string) (map[accountOfPost]string, error) {
+// listHolders returns the other posts of the families of a team's posts that have taken over their accounts: edited copies
+// and the original post. See post.Service.HeldByOthers.
+func listHolders(ctx context.Context, d *db.DB, team int64, ids []string) (map[accountOfPost]string, error) {
 	type row struct {
-		from accountOfPost
-		copy string
+		of     accountOfPost
+		holder string
 	}
+	args := db.Args(team, ids)
 	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
-		return rows.Scan(&r.from.post, &r.from.account, &r.copy)
-	}, `SELECT p.id, t.account_id, c.id FROM posts p
-		JOIN posts c ON c.replaces = CASE WHEN p.replaces = '' THEN p.id ELSE p.replaces END AND c.replaces <> '' AND c.id <> p.id
-		JOIN post_targets t ON t.post_id = c.id AND (t.state <> 'failed' OR t.published_at > 0)
-		WHERE p.team_id = ? AND p.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
+		return rows.Scan(&r.of.post, &r.of.account, &r.holder)
+	}, `SELECT p.id, t.account_id, o.id FROM posts p
+		JOIN posts o ON o.replaces = CASE WHEN p.replaces = '' THEN p.id ELSE p.replaces END AND o.replaces <> '' AND o.id <> p.id
+		JOIN post_targets t ON t.post_id = o.id AND (t.state <> 'failed' OR t.published_at > 0)
+		WHERE p.team_id = ? AND p.id IN (`+db.Placeholders(len(ids))+`)
+		UNION ALL SELECT p.id, t.account_id, p.replaces FROM posts p
+		JOIN post_targets t ON t.post_id = p.replaces AND (t.state <> 'failed' OR t.published_at > 0)
+		WHERE p.replaces <> '' AND p.team_id = ? AND p.id IN (`+db.Placeholders(len(ids))+`)`, append(args, args...)...)
 	if err != nil {
-		return nil, fmt.Errorf("reading the edited copies of posts: %w", err)
+		return nil, fmt.Errorf("reading the families of posts: %w", err)
 	}
 	out := map[accountOfPost]string{}
 	for _, r := range found {
-		out[r.from] = r.copy
+		out[r.of] = r.holder
 	}
 	return out, nil
 }
