@@ -159,7 +159,7 @@ func (a *App) pageRoutes() []shell.Route {
 		dev,
 		a.ownRoutes(),
 		a.account.Routes(),
-		compose.New(a.Shell, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists).Routes(),
+		compose.New(a.Shell, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists, a.Analytics).Routes(),
 		posts.New(a.Shell, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
 		approvals.New(a.Shell, a.Approvals, a.Posts).Routes(),
 		a.reports.Routes(),

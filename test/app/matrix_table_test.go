@@ -120,6 +120,7 @@ var matrix = map[string]entry{
 	"GET /posts/hashtags":                           {who: shell.Writers},
 	"GET /posts/emoji":                              {who: shell.Writers},
 	"GET /posts/month":                              {who: shell.Writers},
+	"GET /posts/times":                              {who: shell.Writers},
 	"POST /posts/unsaved":                           {who: shell.Writers, form: url.Values{"draft": {strings.Repeat("A", 26)}}},
 	"POST /posts/unsaved/discard":                   {who: shell.Writers},
 	"GET /posts/{id}/edit":                          {who: shell.Writers},

@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 )
@@ -11,6 +12,7 @@ const (
 	minAccountPosts = 3              // minimum number of posts of an account for a comparison
 	minHourPosts    = 3              // minimum number of posts in an hour for a recommendation
 	maxBestTimes    = 4
+	bestTimesDays   = 90 // number of days whose posts BestTimes compares
 )
 
 // PostingTimes compares the hours of the week by the engagement of posts.
@@ -33,6 +35,7 @@ type BestTime struct {
 
 	Day, Hour int       // Day is 0 on Monday
 	Next      time.Time // the next such hour
+	Accounts  []int64   // accounts whose posts are in the hour
 }
 
 // ComparePostingTimes compares posts by hour of the week, in the time zone of now. It ignores posts without known
@@ -50,14 +53,16 @@ func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
 	}
 	var out PostingTimes
 	var ratios [7][24][]float64
+	var accounts [7][24][]int64
 	for _, p := range posts {
 		typical := median(all[p.AccountID])
 		if len(all[p.AccountID]) < minAccountPosts || typical == 0 {
 			continue
 		}
 		at := p.At.In(now.Location())
-		hour := &ratios[weekdayIndex(at)][at.Hour()]
-		*hour = append(*hour, float64(*p.Engagement)/typical)
+		day, hour := weekdayIndex(at), at.Hour()
+		ratios[day][hour] = append(ratios[day][hour], float64(*p.Engagement)/typical)
+		accounts[day][hour] = append(accounts[day][hour], p.AccountID)
 		out.Posts++
 	}
 	for day := range ratios {
@@ -65,13 +70,27 @@ func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
 			slices.Sort(of)
 			out.Hours[day][hour] = PostingHour{len(of), median(of)}
 			if len(of) >= minHourPosts && median(of) > 1 {
-				out.Best = append(out.Best, BestTime{out.Hours[day][hour], day, hour, nextHour(now, day, hour)})
+				slices.Sort(accounts[day][hour])
+				out.Best = append(out.Best, BestTime{
+					out.Hours[day][hour], day, hour, nextHour(now, day, hour), slices.Compact(accounts[day][hour]),
+				})
 			}
 		}
 	}
 	slices.SortStableFunc(out.Best, func(a, b BestTime) int { return cmp.Compare(b.Median, a.Median) })
 	out.Best = out.Best[:min(len(out.Best), maxBestTimes)]
 	return out
+}
+
+// BestTimes compares the posts of the last 90 days of some of a team's accounts, and returns the best times of the week
+// in a time zone. There are none without enough posts.
+func (s *Service) BestTimes(ctx context.Context, team int64, accounts []int64, zone *time.Location) ([]BestTime, error) {
+	in := s.LastDays(zone, bestTimesDays)
+	posts, err := s.ListPostMetrics(ctx, team, accounts, in.Start(), in.End())
+	if err != nil {
+		return nil, err
+	}
+	return ComparePostingTimes(posts, in.Until).Best, nil
 }
 
 // weekdayIndex returns the index of a time's weekday, starting on Monday.

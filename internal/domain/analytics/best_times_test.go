@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -37,6 +38,9 @@ func TestBestTimesCompareWithTheAccount(t *testing.T) {
 	best := got.Best[0]
 	if best.Day != 4 || best.Hour != 9 || best.Median != 3 || best.Posts != 3 {
 		t.Errorf("best time: %+v, want Fridays at 9 with 3 posts of 3 times the usual engagement", best)
+	}
+	if !slices.Equal(best.Accounts, []int64{2}) {
+		t.Errorf("best time of accounts %v, want only 2", best.Accounts)
 	}
 	if want := time.Date(2026, time.December, 4, 9, 0, 0, 0, time.UTC); !best.Next.Equal(want) {
 		t.Errorf("next best time: %s, want %s", best.Next, want)

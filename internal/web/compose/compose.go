@@ -38,6 +38,8 @@ var pages = shell.Parse(files,
 		return template.FuncMap{
 			"clock":        func(at time.Time) string { return l.Format(at, locale.Clock) + at.Format(" (UTC-07:00)") },
 			"hour":         func(at time.Time) string { return l.Format(at, locale.Clock) },
+			"shortTime":    func(at time.Time) string { return l.Format(at, locale.ShortTime) },
+			"factor":       func(f float64) string { return l.Decimal(f, 1) },
 			"limits":       func(c creator) string { return limits(l, c) },
 			"known":        func(text string) string { return shell.TranslateText(l, text) },
 			"problem":      func(text string) string { return preview.ProblemText(l, text) },
@@ -71,6 +73,7 @@ type Handlers struct {
 	library   Library
 	creators  NetworkInfo
 	readyMade ReadyMadeLists
+	times     PostingTimes
 }
 
 // NetworkInfo provides what the editor needs from the networks: the settings of TikTok accounts, the options of posts that
@@ -85,9 +88,9 @@ type NetworkInfo interface {
 // New returns the handlers.
 func New(
 	f *shell.Shell, posts *post.Service, approvals *approval.Service, library Library, creators NetworkInfo,
-	readyMade ReadyMadeLists,
+	readyMade ReadyMadeLists, times PostingTimes,
 ) *Handlers {
-	return &Handlers{f, posts, approvals, library, creators, readyMade}
+	return &Handlers{f, posts, approvals, library, creators, readyMade, times}
 }
 
 // Routes returns the routes of the editor. The routes of a post are open to all members: own looks up the post before
@@ -100,6 +103,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /posts/preview", Audience: shell.Writers, Handler: p.preview},
 		{Pattern: "GET /posts/hashtags", Audience: shell.Writers, Handler: p.hashtags},
 		{Pattern: "GET /posts/month", Audience: shell.Writers, Handler: p.showMonth},
+		{Pattern: "GET /posts/times", Audience: shell.Writers, Handler: p.showTimes},
 		{Pattern: "GET /posts/emoji", Audience: shell.Writers, Handler: p.emoji},
 		{Pattern: "POST /posts/unsaved", Audience: shell.Writers, Handler: p.keepUnsaved},
 		{Pattern: "POST /posts/unsaved/discard", Audience: shell.Writers, Handler: p.discardUnsaved},

@@ -29,9 +29,7 @@ func (p *Handlers) useNextFreeSlot(r *http.Request, s *formData) error {
 	}
 	now := p.DB.Now()
 	day := now.In(actor.PersonZone)
-	if chosen, err := time.ParseInLocation(dateOnly, s.When.Date, actor.PersonZone); err == nil && chosen.After(now) {
-		day = chosen
-	}
+	day = s.When.dayFrom(day)
 	at, err := p.nextFreeHour(r.Context(), actor.TeamID, day, now.Add(minLeadTime))
 	if err != nil {
 		return err

@@ -44,6 +44,7 @@ type view struct {
 	Offers     []unsavedForm // unsaved forms that can be restored
 	Wording    voiceCheck    // result of checking the texts against a brand voice
 	Creators   []creator     // settings of the selected TikTok accounts
+	Times      suggestions   // suggested times; empty for a paused series
 	// the team's default TikTok options; nil if there are none
 	TeamTikTok *network.TikTokOptions
 	// the options that a YouTube video has if the form sets none
@@ -228,6 +229,12 @@ func (p *Handlers) viewOf(r *http.Request, s formData, id string) (view, error) 
 	}
 	if out.Wording, err = p.wordingOf(r, out.formData); err != nil {
 		return view{}, err
+	}
+	if out.Begins.IsZero() {
+		if out.Times, err = p.suggest(r, &out.formData, accounts); err != nil {
+			return view{}, err
+		}
+		out.Times.Path = out.Path
 	}
 	l := p.Language(r)
 	out.checkTime(l, p.DB.Now())

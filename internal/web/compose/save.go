@@ -79,6 +79,8 @@ func (p *Handlers) edit(r *http.Request, s *formData, button, argument string) e
 		s.addPicked()
 	case "free":
 		return p.useNextFreeSlot(r, s)
+	case "at":
+		return p.useTime(r, s, argument)
 	case "part":
 		s.changeParts(argument)
 	case "split":

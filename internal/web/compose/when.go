@@ -51,6 +51,14 @@ var errNoTime = apierr.Invalid(apierr.MissingArgument, "time", "Choose the time 
 // isEmpty reports whether neither a date nor a time of day is entered.
 func (w timeInput) isEmpty() bool { return w.Date == "" && w.Time == "" }
 
+// dayFrom returns the entered date in the time zone of now if it is later than now, and now otherwise.
+func (w timeInput) dayFrom(now time.Time) time.Time {
+	if chosen, err := time.ParseInLocation(dateOnly, w.Date, now.Location()); err == nil && chosen.After(now) {
+		return chosen
+	}
+	return now
+}
+
 // instant returns the time, or the zero time if none is entered, and whether the wall-clock time occurs twice.
 func (w timeInput) instant(zone *time.Location) (time.Time, bool, error) {
 	switch {

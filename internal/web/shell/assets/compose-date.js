@@ -18,6 +18,18 @@ async function showMonth(name) {
   markDate();
 }
 
+// showSuggestions shows the suggested times for the selected accounts and the date.
+async function showSuggestions() {
+  const query = new URLSearchParams({ date: dateField().value, time: document.getElementById('time').value });
+  for (const account of chosen()) query.append('account', account);
+  const answer = await fetch(`/posts/times?${query}`).catch(() => null);
+  if (!answer?.ok || answer.redirected) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const fresh = page.getElementById('suggestions');
+  const here = document.getElementById('suggestions');
+  if (fresh && !here.contains(document.activeElement)) here.replaceWith(document.adoptNode(fresh));
+}
+
 // markDate marks the chosen day in the month.
 function markDate() {
   for (const day of monthPart().querySelectorAll('[data-day]')) {
@@ -31,11 +43,13 @@ function markDate() {
 form.addEventListener('toggle', (event) => {
   if (event.target.id !== 'when' || event.newState !== 'open') return;
   void showMonth(dateField().value.slice(0, 7));
+  void showSuggestions();
   if (!narrow.matches && !event.target.contains(document.activeElement)) dateField().focus();
 }, { capture: true });
 
 form.addEventListener('change', (event) => {
   if (event.target.id !== 'date' || !event.target.closest(':popover-open')) return;
+  void showSuggestions();
   const month = event.target.value.slice(0, 7);
   if (month && month !== monthPart().dataset.shown) void showMonth(month);
   else markDate();
@@ -61,4 +75,15 @@ form.addEventListener('click', async (event) => {
   const time = document.getElementById('time');
   if (!time.value) time.focus();
   else if (!narrow.matches) dateField().focus(); // the button may be replaced with another month
+});
+
+// A suggested time is chosen without sending the form.
+form.addEventListener('click', (event) => {
+  const button = event.target.closest('#suggestions [data-date]');
+  if (!button) return;
+  event.preventDefault();
+  dateField().value = button.dataset.date;
+  document.getElementById('time').value = button.dataset.time;
+  button.closest(':popover-open')?.hidePopover();
+  dateField().dispatchEvent(new Event('change', { bubbles: true }));
 });
