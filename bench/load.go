@@ -20,8 +20,8 @@ type closedLoop struct {
 	perSecond, p50, p99, cpu []float64
 }
 
-// newClosedLoop opens the connections and pauses the server. It sends a request on each connection, because a server closes
-// unused connections.
+// newClosedLoop opens the connections and pauses the server. It sends a request on each connection, because a server
+// closes unused connections.
 func newClosedLoop(target *process, c call, conns int) (*closedLoop, error) {
 	if err := target.resume(); err != nil {
 		return nil, err

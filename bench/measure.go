@@ -83,8 +83,8 @@ type comparison struct {
 	ours, floor *closedLoop
 }
 
-// load measures a group. Each round measures every call on both sides, and the constant response once. The order of
-// the sides alternates, so that changes in the machine's speed affect both.
+// load measures a group. Each round measures every call on both servers, and the constant response once. The order of
+// the servers alternates, so that changes in the machine's speed affect both.
 func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
 	ceiling, err := newClosedLoop(floor, constant, g.conns)
 	if err != nil {

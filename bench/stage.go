@@ -9,13 +9,13 @@ import (
 // testEnv holds the servers and databases of one measurement.
 type testEnv struct{ cleanups []func() error }
 
-// withTestEnv runs a measurement on a new stage and closes the stage.
+// withTestEnv runs a measurement in a new environment and closes the environment.
 func withTestEnv(run func(*testEnv) error) error {
 	var st testEnv
 	return errors.Join(run(&st), st.close())
 }
 
-// close stops and removes the stage's servers and databases, last first.
+// close stops and removes the environment's servers and databases, last first.
 func (s *testEnv) close() error {
 	var errs []error
 	for _, end := range slices.Backward(s.cleanups) {
@@ -25,7 +25,7 @@ func (s *testEnv) close() error {
 	return errors.Join(errs...)
 }
 
-// database copies a seeded database. Closing the stage removes the copy.
+// database copies a seeded database. Closing the environment removes the copy.
 func (s *testEnv) database(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
 	url, data, err := from.copy(ctx, posts, label)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 //go:embed years.sql
 var yearsSQL string
 
-// years states how much data an instance has. All numbers depend on the number of teams. Admin commands create the first
-// two teams. The first team has a tenth of all data.
+// years states how much data an instance has. All numbers depend on the number of teams. Admin commands create the
+// first two teams. The first team has a tenth of all data.
 type years struct {
 	Teams    int
 	Now      int64 // in microseconds, like all times

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Error is an error response. Programs should check Code, or Status if they do not know the code. The other texts are for
-// people.
+// Error is an error response. Programs should check Code, or Status if they do not know the code. The other texts are
+// for people.
 type Error struct {
 	Operation string
 	Status    int

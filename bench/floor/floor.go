@@ -97,7 +97,8 @@ func (f *Server) call(do func(*request) error) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		// A query takes well under a millisecond, so canceling it when the client disconnects would cost more than it saves.
+		// A query takes well under a millisecond, so canceling it when the client disconnects would cost more than it
+		// saves.
 		x := &request{
 			Request: r, ctx: context.WithoutCancel(r.Context()), w: w, id: id.String(), now: time.Now().UTC().Truncate(time.Microsecond),
 		}

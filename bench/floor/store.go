@@ -139,7 +139,7 @@ func (s *store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// accountStmts returns the statements for n accounts and prepares them at the first use.
+// stmtsFor returns the statements for n accounts and prepares them at the first use.
 func (s *store) stmtsFor(ctx context.Context, n int) (*accountStmts, error) {
 	if found, ok := s.several.Load(n); ok {
 		return found.(*accountStmts), nil

@@ -1,5 +1,5 @@
-// Command nightly-report refreshes the report on a public profile and writes its main figures to a Markdown page. Run it
-// from cron as often as you like: it is charged once a day.
+// Command nightly-report refreshes the report on a public profile and writes its main figures to a Markdown page. Run
+// it from cron as often as you like: it is charged once a day.
 //
 //	PRESSROOM_URL=https://press.example.com PRESSROOM_KEY=prk_… nightly-report -profile harbour.coffee -out reports
 package main

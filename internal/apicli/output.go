@@ -304,8 +304,8 @@ func names(object json.RawMessage) []string {
 
 const maxCell = 48 // characters
 
-// cell returns a scalar member as one line of text. An instant is shown in the team's time zone. Control characters, which
-// could change the terminal, become spaces.
+// cell returns a scalar member as one line of text. An instant is shown in the team's time zone. Control characters,
+// which could change the terminal, become spaces.
 func cell(object json.RawMessage, name string) (string, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {

@@ -58,8 +58,8 @@ type Part struct {
 	Text      string
 }
 
-// sectionOrder lists the sections. In each section, the files in first come first. The other files of its folder follow,
-// sorted by name.
+// sectionOrder lists the sections. In each section, the files in first come first. The other files of its folder
+// follow, sorted by name.
 var sectionOrder = []struct {
 	id, title, folder string
 	first             []string

@@ -41,10 +41,10 @@ var htmlFixes = strings.NewReplacer(
 	"<th></th>", "<td></td>", "<th>", `<th scope="col">`, "<th ", `<th scope="col" `,
 )
 
-// lowercaseHeader match the table heads that begin with a small letter.
+// lowercaseHeader matches the table headers that begin with a small letter.
 var lowercaseHeader = regexp.MustCompile(`<th [^>]*>[a-z]`)
 
-// capitalizeHeaders returns HTML whose table heads begin with a capital letter, except code.
+// capitalizeHeaders returns HTML whose table headers begin with a capital letter, except code.
 func capitalizeHeaders(html string) string {
 	return lowercaseHeader.ReplaceAllStringFunc(html, func(head string) string {
 		last := len(head) - 1

@@ -60,8 +60,8 @@ func load(l *Language) *Language {
 	return l
 }
 
-// ScriptTextsJSON returns the translations of the texts in scripts as a JSON object whose names are the English texts. Values
-// are texts, or objects with plural forms.
+// ScriptTextsJSON returns the translations of the texts in scripts as a JSON object whose names are the English texts.
+// Values are texts, or objects with plural forms.
 func (l *Language) ScriptTextsJSON() []byte {
 	if l.scripts == nil {
 		return []byte("{}")

@@ -200,8 +200,8 @@ func (l *Language) Decimal(n float64, decimals int) string {
 	return l.LocalizeDecimal(strconv.FormatFloat(n, 'f', decimals, 64))
 }
 
-// LocalizeDecimal replaces a number's decimal point with the language's decimal separator. The number must not have thousands
-// separators.
+// LocalizeDecimal replaces a number's decimal point with the language's decimal separator. The number must not have
+// thousands separators.
 func (l *Language) LocalizeDecimal(number string) string {
 	return strings.Replace(number, ".", l.format.point, 1)
 }
@@ -251,7 +251,8 @@ func isNumber(value any) bool {
 	return false
 }
 
-// roundToInt64 returns a number rounded to an integer. It returns false for nil pointers and for values that are not numbers.
+// roundToInt64 returns a number rounded to an integer. It returns false for nil pointers and for values that are not
+// numbers.
 func roundToInt64(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int:

@@ -1,6 +1,6 @@
-// Package locale translates the texts of the app and formats dates, numbers and lists in a person's language. The English
-// text is the key of its translations, so that code and templates stay readable. The translations are in one folder per
-// language, in one file per area of the app.
+// Package locale translates the texts of the app and formats dates, numbers and lists in a person's language. The
+// English text is the key of its translations, so that code and templates stay readable. The translations are in one
+// folder per language, in one file per area of the app.
 package locale
 
 import (
@@ -12,9 +12,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Key is an English text that people read. It may have verbs of package fmt: %s, and %d for numbers, which are formatted
-// in the language. A suffix after the last "|" is not shown: it distinguishes equal English texts with different
-// translations, as in "Post|verb".
+// Key is an English text that people read. It may have verbs of package fmt: %s, and %d for numbers, which are
+// formatted in the language. A suffix after the last "|" is not shown: it distinguishes equal English texts with
+// different translations, as in "Post|verb".
 type Key string
 
 // Language is a language of the app.

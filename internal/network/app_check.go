@@ -70,7 +70,7 @@ const (
 	compareApp = "Compare the app's ID and secret with the network's developer console."
 )
 
-// CallFinding returns the finding for a call: Works if err is nil.
+// CallFinding returns the finding for a call: CheckPassed if err is nil.
 func CallFinding(platform, subject string, err error) Finding {
 	if err == nil {
 		return Finding{Subject: subject, Result: CheckPassed}
@@ -123,7 +123,7 @@ func CredentialsFinding(platform, app string, err error) Finding {
 type RequiredScope struct{ Scope, Effect string }
 
 // CheckScopes returns a finding for each required permission. If the network does not report the granted permissions,
-// it returns a single Unclear finding.
+// it returns a single finding with CheckUnclear.
 func CheckScopes(granted []string, required ...RequiredScope) []Finding {
 	if len(granted) == 0 {
 		return []Finding{{Subject: "permissions", Result: CheckUnclear,
@@ -152,8 +152,8 @@ const (
 	CannotConnect   = "accounts cannot be found"
 )
 
-// UsageFinding returns the finding for a usage limit: Fails if the limit is used up. A total of 0 means that the limit
-// is unknown.
+// UsageFinding returns the finding for a usage limit: CheckFailed if the limit is used up. A total of 0 means that the
+// limit is unknown.
 func UsageFinding(subject string, used, total int) Finding {
 	found := Finding{Subject: subject, Result: CheckPassed, Detail: fmt.Sprintf("%d of %d used", used, total)}
 	switch {

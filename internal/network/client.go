@@ -34,7 +34,7 @@ type Purpose int
 // The purposes.
 const (
 	PurposeRead      Purpose = iota // publishes nothing, so it may be repeated
-	PurposeTransfer                 // like Reading, but a file is transferred before the response
+	PurposeTransfer                 // like PurposeRead, but a file is transferred before the response
 	PurposeAuthorize                // exchanges a code or a token
 	PurposeCommit                   // makes a post visible
 )
@@ -104,8 +104,8 @@ func NewClient(h *http.Client) *Client {
 	return c
 }
 
-// Do makes the call within its time limit. Its error is always an *Error. If a Committing call may have reached the
-// network, the class is Uncertain.
+// Do makes the call within its time limit. Its error is always an *Error. If a call with PurposeCommit may have reached
+// the network, the class is OutcomeUnknown.
 func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeoutFor(call))
 	defer cancel()
@@ -240,8 +240,8 @@ func (r Response) Decode(out any) error {
 }
 
 // Rejection returns an error of the class with the network's code and text. It changes the class in two cases. A
-// Committing call may have published the post despite a temporary failure or a status of 500 and above, so its class
-// becomes Uncertain. An Authorizing call that is Rejected becomes ReconnectRequired.
+// call with PurposeCommit may have published the post despite a temporary failure or a status of 500 and above, so its
+// class becomes OutcomeUnknown. The class Rejected of a call with PurposeAuthorize becomes ReconnectRequired.
 func (r Response) Rejection(class ErrorClass, code, text string) *Error {
 	switch {
 	case r.Call.Purpose == PurposeCommit && (class == Transient || r.Status >= http.StatusInternalServerError):

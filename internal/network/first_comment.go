@@ -75,9 +75,9 @@ func (s CommentSearch) Verdict(t CommitHistory, delay time.Duration) (Verdict, R
 	return Absent, Receipt{}, nil
 }
 
-// CommentsForbidden changes the class of an ReconnectRequired error with status 403 to Rejected, because the account can still
-// publish posts. The changed error has the message, which tells people which permission is missing. Other errors remain
-// unchanged.
+// CommentsForbidden changes the class of a ReconnectRequired error with status 403 to Rejected, because the account can
+// still publish posts. The changed error has the message, which tells people which permission is missing. Other errors
+// remain unchanged.
 func CommentsForbidden(err error, message string) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Class != ReconnectRequired || e.Status != http.StatusForbidden {

@@ -65,7 +65,7 @@ func IsWithheld(err error) bool {
 }
 
 // DowngradeForbidden changes the class of an error from listing an account's posts. If only listing is forbidden,
-// ReconnectRequired becomes Unapproved, because the account can still publish and does not have to be reconnected.
+// ReconnectRequired becomes AppNotApproved, because the account can still publish and does not have to be reconnected.
 func DowngradeForbidden(err error) error {
 	netErr, ok := errors.AsType[*Error](err)
 	if !ok || netErr.Class != ReconnectRequired || netErr.Status != http.StatusForbidden {

@@ -138,8 +138,8 @@ type Defaulter interface {
 }
 
 // Revoker is a network at which a grant can be revoked. If the grant has a Holder, all grants of that holder are
-// revoked. The error is of class ReconnectRequired if the grant was already invalid, and ErrRevokeUnsupported if the network
-// cannot revoke the grant.
+// revoked. The error is of class ReconnectRequired if the grant was already invalid, and ErrRevokeUnsupported if the
+// network cannot revoke the grant.
 type Revoker interface {
 	Revoke(ctx context.Context, g Grant) error
 }
@@ -164,7 +164,7 @@ type Credentials struct {
 type Submission struct {
 	Seed             string    // permanent name of the publication
 	FirstSubmittedAt time.Time // time of the first submission; with Seed it determines the key at the network
-	At               time.Time // time of this submission, later than First for a retry
+	At               time.Time // time of this submission, later than FirstSubmittedAt for a retry
 	Content          Content
 	Reply            *Reply // the post that the publication replies to; nil if it is not a reply
 }
@@ -204,7 +204,7 @@ type CommitHistory struct {
 	// Last is the time of the last commit or lookup that got no response. Shortly afterwards, the network may not list
 	// a post that exists.
 	Last time.Time
-	// Undecided is true if a commit that got no response or an Uncertain error may still take effect.
+	// Undecided is true if a commit that got no response or an OutcomeUnknown error may still take effect.
 	Undecided bool
 	// OtherPosts are IDs and permalinks of the account's posts that belong to other publications. A search for a post
 	// by its text must skip these posts.
@@ -225,16 +225,17 @@ type Network interface {
 	// Check returns what the network would reject, or accept only with changes. It sends no request.
 	Check(Content) []Problem
 	// Plan fixes the parameters that a repeat must not change, such as the record key and the creation time. Plan sends
-	// no request and is deterministic. The same Seed and First yield the same key at the network, so two submissions of
-	// one publication cannot create two posts. A network without client-chosen keys creates one post per Draft.
+	// no request and is deterministic. The same Seed and FirstSubmittedAt yield the same key at the network, so two
+	// submissions of one publication cannot create two posts. A network without client-chosen keys creates one post per
+	// Draft.
 	Plan(i Submission) (Draft, error)
 	// Prepare uploads media and does everything else that publishes nothing. It may be repeated. The returned Draft
 	// replaces d. If the returned duration is above 0, the network is still processing the media. Call Prepare again
 	// with the new Draft after that time.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
-	// Commit makes the publication visible. If the error is of class Uncertain or Processing, the publication may be
-	// visible, so call Resolve. After a Duplicate error, Resolve determines whether an earlier Commit created the post.
-	// Networks that publish a post as soon as its upload ends read files.
+	// Commit makes the publication visible. If the error is of class OutcomeUnknown or Processing, the publication may
+	// be visible, so call Resolve. After a Duplicate error, Resolve determines whether an earlier Commit created the
+	// post. Networks that publish a post as soon as its upload ends read files.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
 	// Resolve reports whether an earlier Commit of this Draft took effect. It changes nothing. Unknown always comes
 	// with an error, of class Processing if the network has not decided. After Absent without an error, an earlier
@@ -257,16 +258,16 @@ type ErrorClass string
 const (
 	ReconnectRequired ErrorClass = "auth_dead"    // a person has to reconnect the account
 	RefreshRequired   ErrorClass = "auth_refresh" // refresh the grant, then retry once
-	RateLimited       ErrorClass = "rate"         // retry after Error.After
+	RateLimited       ErrorClass = "rate"         // retry after Error.RetryAt
 	Transient         ErrorClass = "transient"    // had no effect; retry with backoff
 	OutcomeUnknown    ErrorClass = "uncertain"    // may have had an effect: call Resolve, never retry blindly
 	// Processing means that the network has not decided, or cannot carry out the request yet. Call Resolve at
-	// Error.After.
+	// Error.RetryAt.
 	Processing     ErrorClass = "processing"
 	Rejected       ErrorClass = "rejected"       // content or settings are wrong; a retry fails too
 	RejectedMedia  ErrorClass = "rejected_media" // like Rejected, for an image or a video
 	Duplicate      ErrorClass = "duplicate"      // the network already has the same content
-	QuotaExceeded  ErrorClass = "quota"          // retry in the network's next window, at Error.After
+	QuotaExceeded  ErrorClass = "quota"          // retry in the network's next window, at Error.RetryAt
 	AppNotApproved ErrorClass = "app"            // the operator's app lacks an approval
 	// HostBlocked means that a local rule forbids calls to that server. Nothing was sent, and the network did not fail.
 	HostBlocked ErrorClass = "barred"
@@ -278,12 +279,12 @@ type Error struct {
 	Status  int       // HTTP status; 0 if there was no response
 	Code    string    // the network's own short code, such as "ExpiredToken"
 	Message string    // the network's own text; untrusted
-	RetryAt time.Time // earliest retry, for Rate, Quota and Processing; zero if the network does not name a time
+	RetryAt time.Time // earliest retry, for RateLimited, QuotaExceeded and Processing; zero if unknown
 	Err     error     // for the log
-	// for classes Processing and Uncertain after a Commit: replaces the Draft if Resolve needs more data
+	// for classes Processing and OutcomeUnknown after a Commit: replaces the Draft if Resolve needs more data
 	Draft Draft
-	// for class Unapproved: a post that exists on the network but is not visible. A retry continues with Draft. Prepare
-	// looks up the post before it sends anything, so that the post is never created twice.
+	// for class AppNotApproved: a post that exists on the network but is not visible. A retry continues with Draft.
+	// Prepare looks up the post before it sends anything, so that the post is never created twice.
 	Hidden Receipt
 	// base URL of the called server if it is not the account's server; its failures are counted separately
 	Host string

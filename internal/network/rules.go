@@ -21,7 +21,7 @@ type Rules struct {
 	FirstComment Text   `json:"first_comment"`
 	Images       Images `json:"images"`
 	Videos       Videos `json:"videos"`
-	Stories      Videos `json:"stories"` // video of a story; Most is 0 for networks without stories
+	Stories      Videos `json:"stories"` // video of a story; Max is 0 for networks without stories
 }
 
 // Unit is a network's unit for counting text.
@@ -34,7 +34,7 @@ type Unit struct {
 type Text struct {
 	Unit       Unit `json:"unit"`
 	MaxLength  int  `json:"longest"`     // in units
-	WithImages int  `json:"with_images"` // in units; replaces Longest for posts with images, unless it is 0
+	WithImages int  `json:"with_images"` // in units; replaces MaxLength for posts with images, unless it is 0
 	MaxBytes   int  `json:"max_bytes"`   // in UTF-8
 	// Forbidden lists characters that the network rejects.
 	Forbidden string `json:"forbidden"`

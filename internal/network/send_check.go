@@ -9,8 +9,8 @@ import (
 
 type sendCheckKey struct{}
 
-// WithSendCheck returns a context in which a Committing call runs check before it sends each part of its body. The
-// caller's lease may expire while the call resolves the host, connects or writes. If check fails, the body remains
+// WithSendCheck returns a context in which a call with PurposeCommit runs check before it sends each part of its body.
+// The caller's lease may expire while the call resolves the host, connects or writes. If check fails, the body remains
 // incomplete, and the network cannot act on it.
 func WithSendCheck(ctx context.Context, check func() error) context.Context {
 	return context.WithValue(ctx, sendCheckKey{}, check)

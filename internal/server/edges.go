@@ -143,7 +143,7 @@ const (
 	// holdTimeout is shorter, because the check shares the connection pool. If the pool is busy, the check is
 	// omitted.
 	holdTimeout     = readyTimeout / 4
-	maxQueueSilence = 30 * time.Second // a pulse is sent every 5 seconds
+	maxQueueSilence = 30 * time.Second // a heartbeat is sent every 5 seconds
 )
 
 // ready responds with the status only, because the details are for the operator.

@@ -222,7 +222,8 @@ func clockDuration(parts []int) time.Duration {
 	return d
 }
 
-// resolveWallTime returns the first instant at which the zone's clock shows wall. It returns ErrSkipped if there is none.
+// resolveWallTime returns the first instant at which the zone's clock shows wall. It returns ErrSkipped if there is
+// none.
 func resolveWallTime(wall time.Time, zone *time.Location) (time.Time, error) {
 	var found time.Time
 	err := ErrSkipped

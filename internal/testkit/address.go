@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Test programs use blocks of ports below the ephemeral range. A test program reserves a block by listening at its first
-// port.
+// Test programs use blocks of ports below the ephemeral range. A test program reserves a block by listening at its
+// first port.
 const (
 	firstPort = 14_000
 	blocks    = 180
@@ -22,8 +22,8 @@ var ports struct {
 	remaining int            // number of unused ports of the newest block
 }
 
-// FreeAddr returns a loopback address at which nothing listens. It never returns the same address to another caller, so a
-// server can be restarted at its address.
+// FreeAddr returns a loopback address at which nothing listens. It never returns the same address to another caller, so
+// a server can be restarted at its address.
 func FreeAddr() (string, error) {
 	ports.Lock()
 	defer ports.Unlock()

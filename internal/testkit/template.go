@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Migrate prepares an empty database for tests. To save time, it runs once per kind of database, and tests use copies. Package
-// fixture replaces it with a function that prepares the database as a server does.
+// Migrate prepares an empty database for tests. To save time, it runs once per kind of database, and tests use copies.
+// Package fixture replaces it with a function that prepares the database as a server does.
 var Migrate = func(ctx context.Context, url string) error {
 	d, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
@@ -38,7 +38,8 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	return content, errors.Join(err, os.RemoveAll(dir))
 })
 
-// postgresTemplate returns the name of a migrated database. The database is not dropped, because the server is temporary.
+// postgresTemplate returns the name of a migrated database. The database is not dropped, because the server is
+// temporary.
 var postgresTemplate = sync.OnceValues(func() (string, error) {
 	name, err := create("")
 	if err != nil {

@@ -78,7 +78,8 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 	a.ShowTitled(w, r, status, pages["connect"], a.T(r, "Connect %s", shell.NetworkName(view.Platform)), view)
 }
 
-// connect redirects the person to the network's page or, if the network has none, signs in with the submitted credentials.
+// connect redirects the person to the network's page or, if the network has none, signs in with the submitted
+// credentials.
 func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
 		return

@@ -142,7 +142,7 @@ func (b *stalling) Read(p []byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// serveDirectly passes a request of the browser's person to the app without a connection.
+// hand passes a request of the browser's person to the app without a connection.
 func (b *browser) hand(path, kind string, length int64, body io.Reader, out http.ResponseWriter) {
 	r := httptest.NewRequestWithContext(b.t.Context(), http.MethodPost, path, body)
 	r.Header.Set("Content-Type", kind)

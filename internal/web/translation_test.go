@@ -225,8 +225,8 @@ func pluralArgs(node ast.Node, info *types.Info) []ast.Expr {
 	return call.Args
 }
 
-// noteKey adds the key at a node, and reports whether nodes below it can have keys. The singular of a plural text is not a
-// key.
+// noteKey adds the key at a node, and reports whether nodes below it can have keys. The singular of a plural text is
+// not a key.
 func noteKey(node ast.Node, info *types.Info, folder string, keys map[string][]string) bool {
 	if args := pluralArgs(node, info); args != nil {
 		for _, arg := range slices.Delete(slices.Clone(args), 1, 2) {

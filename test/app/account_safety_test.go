@@ -44,7 +44,7 @@ func TestCodeValidAfterInvitationReplaced(t *testing.T) {
 	})
 }
 
-// A link from another site to a notice does not switch to the notice's team without confirmation.
+// A link from another site to a notification does not switch to the notification's team without confirmation.
 func TestNoticeOfOtherTeamAsksBeforeSwitch(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -157,7 +157,8 @@ func TestNewPasswordListsIssuedItems(t *testing.T) {
 	})
 }
 
-// A page that cannot list all items says how many are omitted and where to find them. Many keys do not displace invitations.
+// A page that cannot list all items says how many are omitted and where to find them. Many keys do not displace
+// invitations.
 func TestNewPasswordCountsUnlisted(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -174,8 +175,8 @@ func TestNewPasswordCountsUnlisted(t *testing.T) {
 	})
 }
 
-// The session ends while a person fills in a form, and the person signs in with the directory in a second tab. The first
-// tab then shows the filled-in form again without submitting it.
+// The session ends while a person fills in a form, and the person signs in with the directory in a second tab. The
+// first tab then shows the filled-in form again without submitting it.
 func TestDirectorySignInKeepsInput(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
@@ -208,7 +209,8 @@ func TestDirectorySignInKeepsInput(t *testing.T) {
 	})
 }
 
-// Recovery codes can be downloaded as a text file. The page contains the file, so no script or second request is needed.
+// Recovery codes can be downloaded as a text file. The page contains the file, so no script or second request is
+// needed.
 func TestDownloadRecoveryCodes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		b := h.crew(t).as(t, access.Editor)

@@ -84,8 +84,8 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 	})
 }
 
-// A client approves all posts of a link together, which schedules drafts with a time. Posts that cannot be scheduled stay
-// approved drafts, and the team sees the reason.
+// A client approves all posts of a link together, which schedules drafts with a time. Posts that cannot be scheduled
+// stay approved drafts, and the team sees the reason.
 func TestApproveAllAndSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

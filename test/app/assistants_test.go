@@ -84,7 +84,8 @@ func (c *crew) sdkClient(t *testing.T, person *browser, level string) (*sdk.Clie
 	return session, err
 }
 
-// A client that knows only the MCP URL discovers everything else, is authorized by a person, and gets the selected rights.
+// A client that knows only the MCP URL discovers everything else, is authorized by a person, and gets the selected
+// rights.
 func TestAssistantSDKClient(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

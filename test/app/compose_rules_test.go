@@ -256,8 +256,8 @@ func TestComposerSize(t *testing.T) {
 	})
 }
 
-// The composer, the post's page and the publish page show a preview for each network, with the account's display name and
-// text.
+// The composer, the post's page and the publish page show a preview for each network, with the account's display name
+// and text.
 func TestNetworkPreviews(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

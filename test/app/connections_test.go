@@ -137,7 +137,8 @@ func TestConnectionsEndWithMembership(t *testing.T) {
 	})
 }
 
-// The page that ends a connection lists the reports whose tracking it enabled. People who may spend can end the tracking.
+// The page that ends a connection lists the reports whose tracking it enabled. People who may spend can end the
+// tracking.
 func TestDisconnectEndsSelectedTracking(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -164,8 +165,8 @@ func TestDisconnectEndsSelectedTracking(t *testing.T) {
 	})
 }
 
-// A new assistant notifies the owner, the admins and the person who connected it. A changed limit notifies the owner and
-// the admins.
+// A new assistant notifies the owner, the admins and the person who connected it. A changed limit notifies the owner
+// and the admins.
 func TestAssistantNotifications(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -11,7 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Once the deletion of a team has begun, no post of the team is published. Another node completes an interrupted deletion.
+// Once the deletion of a team has begun, no post of the team is published. Another node completes an interrupted
+// deletion.
 func TestDeletedTeamDoesNotPublish(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

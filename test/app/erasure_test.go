@@ -257,8 +257,8 @@ func signedBy(secret, payload string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)) + "." + part
 }
 
-// checkPagesDeleted sends Facebook's deletion request for a person. It checks that the person's Pages are deleted in every
-// team, and no other Pages.
+// checkPagesDeleted sends Facebook's deletion request for a person. It checks that the person's Pages are deleted in
+// every team, and no other Pages.
 func (c *crew) checkPagesDeleted(t *testing.T, h *env, asks func(string) *page) {
 	t.Helper()
 	other := h.crew(t)

@@ -41,8 +41,8 @@ func withPasskeys(t *testing.T, f func(t *testing.T, h *env, origin string)) {
 	})
 }
 
-// If a passkey is required, the password alone does not suffice to add or remove a factor, to change the password, to leave
-// the team or to delete the account.
+// If a passkey is required, the password alone does not suffice to add or remove a factor, to change the password, to
+// leave the team or to delete the account.
 func TestFactorChangeRequirements(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)

@@ -84,8 +84,8 @@ func TestHomeChecklist(t *testing.T) {
 	})
 }
 
-// The home page shows recent failures, unconfirmed posts of any age, and published posts with their metrics. People who can
-// send a reminder also see posts that wait for the client.
+// The home page shows recent failures, unconfirmed posts of any age, and published posts with their metrics. People who
+// can send a reminder also see posts that wait for the client.
 func TestHomeAttention(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -95,7 +95,8 @@ func TestUseSelectedFiles(t *testing.T) {
 	})
 }
 
-// Selected files are deleted after a confirmation. Files of scheduled posts are kept unless the person decides otherwise.
+// Selected files are deleted after a confirmation. Files of scheduled posts are kept unless the person decides
+// otherwise.
 func TestDeleteSelectedFiles(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

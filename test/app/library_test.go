@@ -180,8 +180,8 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 	})
 }
 
-// If the person confirms, a deleted file is removed from scheduled posts. Published posts are shown and duplicated without
-// the file, in the app and in the API.
+// If the person confirms, a deleted file is removed from scheduled posts. Published posts are shown and duplicated
+// without the file, in the app and in the API.
 func TestDeletePublishedFile(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -178,7 +178,7 @@ func (m *accessTest) checkAllowed(route string) {
 			}
 		}
 	}
-	if strings.HasPrefix(path, "/notices/") || isSecretPage(path) { // the notice is now marked as read
+	if strings.HasPrefix(path, "/notices/") || isSecretPage(path) { // the notification is now marked as read
 		m.recordTables()
 	}
 }

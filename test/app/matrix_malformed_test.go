@@ -35,8 +35,8 @@ func (m *accessTest) mostPermitted(route string) *visitor {
 	return m.visitor("owner")
 }
 
-// checkMalformed sends malformed IDs, queries and methods to every route. They must not cause an internal error, be echoed
-// unescaped or change data.
+// checkMalformed sends malformed IDs, queries and methods to every route. They must not cause an internal error, be
+// echoed unescaped or change data.
 func (m *accessTest) checkMalformed() {
 	m.t.Helper()
 	for i, route := range m.routes {

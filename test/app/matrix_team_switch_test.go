@@ -17,8 +17,8 @@ import (
 // teamIndependent lists the audiences whose routes do not depend on the selected team.
 var teamIndependent = []shell.Audience{shell.Anyone, shell.People, shell.Operators}
 
-// checkTeamSwitch sends every form of a team's pages after its owner has selected another team in a second tab. The form
-// must have no effect in either team. The answer must name the form's team and select it again.
+// checkTeamSwitch sends every form of a team's pages after its owner has selected another team in a second tab. The
+// form must have no effect in either team. The answer must name the form's team and select it again.
 func (m *accessTest) checkTeamSwitch() {
 	m.t.Helper()
 	ctx, owner := m.t.Context(), m.crew.people[access.Owner].ID

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A failed post notifies only the people who can act on it. Opening the notice marks it as read.
+// A failed post notifies only the people who can act on it. Opening the notification marks it as read.
 func TestFailedPostNotice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -132,7 +132,7 @@ func TestOwnAccountNotifications(t *testing.T) {
 	})
 }
 
-// The times of notices are in the time zone of their team.
+// The times of notifications are in the time zone of their team.
 func TestNoticesInTeamTimeZone(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

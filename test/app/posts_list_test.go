@@ -45,7 +45,8 @@ func TestSortPublishedPosts(t *testing.T) {
 	})
 }
 
-// Selected posts are published after a confirmation, and duplicated without one. An action can apply to the posts of all pages.
+// Selected posts are published after a confirmation, and duplicated without one. An action can apply to the posts of
+// all pages.
 func TestPublishAndDuplicateSelectedPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

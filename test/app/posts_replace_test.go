@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// publishRejected publishes a post on two accounts, one of which rejects it. It returns the post's ID and the account that
-// published it.
+// publishRejected publishes a post on two accounts, one of which rejects it. It returns the post's ID and the account
+// that published it.
 func (c *crew) publishRejected(t *testing.T, b *browser, caption string) (string, int64) {
 	t.Helper()
 	handle := fmt.Sprintf("pier%d.test", c.team.ID)

@@ -176,7 +176,8 @@ func TestReportMailFailures(t *testing.T) {
 	})
 }
 
-// Only owners and admins can add addresses. Viewers and clients can change nothing. The page says if mail is not configured.
+// Only owners and admins can add addresses. Viewers and clients can change nothing. The page says if mail is not
+// configured.
 func TestReportMailPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -106,8 +106,8 @@ func TestRevokeKeyListsTracking(t *testing.T) {
 	})
 }
 
-// While spending is paused, only people who may spend can stop tracking. Tracking that a revoked key enabled can be stopped
-// later.
+// While spending is paused, only people who may spend can stop tracking. Tracking that a revoked key enabled can be
+// stopped later.
 func TestStopTrackingWhilePaused(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

@@ -138,7 +138,8 @@ func TestStepUp(t *testing.T) {
 	})
 }
 
-// People with an authenticator app step up with password and code, or with a passkey. The password alone does not suffice.
+// People with an authenticator app step up with password and code, or with a passkey. The password alone does not
+// suffice.
 func TestStepUpRequiresSecondFactor(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)

@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// If another tab has switched teams, a submitted form is shown again with its input. It is saved only when it is submitted
-// again.
+// If another tab has switched teams, a submitted form is shown again with its input. It is saved only when it is
+// submitted again.
 func TestTeamSwitchKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

@@ -211,12 +211,13 @@ func items(data map[string]any, name string) []map[string]any {
 	return out
 }
 
-// checkHeld checks that due posts are not published, that the reason is shown, and that reading and drafting still work.
+// checkHeld checks that due posts are not published, that the reason is shown, and that reading and drafting still
+// work.
 func (h *installation) checkHeld(of *home, d day) {
 	h.t.Helper()
 	var last int64
 	must.NoError(h.t, h.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(id), 0) FROM river_job`).Scan(&last))
-	// The pulse first releases due posts.
+	// A heartbeat is sent only after due posts were released.
 	must.Eventually(h.t, waitLimit, "the queue to process a pulse", func() bool {
 		var n int
 		must.NoError(h.t, h.db.QueryRow(context.Background(),

@@ -23,7 +23,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/require"
 )
 
-// requireChromium returns the path of Chromium. If Chromium, Node.js or an npm package is missing, it skips the test, or fails it in CI.
+// requireChromium returns the path of Chromium. If Chromium, Node.js or an npm package is missing, it skips the test,
+// or fails it in CI.
 func requireChromium(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {

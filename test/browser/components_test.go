@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "store the pictures of the components")
 // maxChanged is the share of pixels that may differ, because releases of Chromium draw letters slightly differently.
 const maxChanged = 0.002
 
-// TestComponents compares the components page with stored screenshots. After an intended change, run it with -update and look
-// at the screenshots.
+// TestComponents compares the components page with stored screenshots. After an intended change, run it with -update
+// and look at the screenshots.
 func TestComponents(t *testing.T) {
 	t.Parallel()
 	current, stored := "../../build/browser", "testdata"

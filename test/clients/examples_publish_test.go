@@ -75,7 +75,8 @@ func (p poster) rewrite(t *testing.T, change func(string) string) {
 	must.NoError(t, os.WriteFile(p.record, []byte(change(string(raw))), 0o600))
 }
 
-// The workflow publishes posts that are not in the record. Each post is published once, even if the workflow runs again.
+// The workflow publishes posts that are not in the record. Each post is published once, even if the workflow runs
+// again.
 func TestPublishFromRepository(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// input is the input of an operation in REST or MCP: the schema of each argument, and the names of the required arguments.
+// input is the input of an operation in REST or MCP: the schema of each argument, and the names of the required
+// arguments.
 type input struct {
 	arguments map[string]any
 	required  map[string]bool

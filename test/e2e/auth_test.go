@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// comparableText returns the status, body and headers of an answer as text, without the headers that differ between equal
-// requests.
+// comparableText returns the status, body and headers of an answer as text, without the headers that differ between
+// equal requests.
 func comparableText(a answer) string {
 	lines := []string{}
 	for name, values := range a.header {

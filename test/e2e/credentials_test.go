@@ -63,7 +63,8 @@ func TestEndedCredentialsRejected(t *testing.T) {
 	})
 }
 
-// mustRejectCredential calls an operation with an invalid credential, over REST and MCP. The call must fail without effects.
+// mustRejectCredential calls an operation with an invalid credential, over REST and MCP. The call must fail without
+// effects.
 func (w *env) mustRejectCredential(op *operation.Operation, credential string) {
 	w.t.Helper()
 	before, idem := w.footprint(), ""

@@ -54,8 +54,8 @@ func (a answer) mustExceedDailyCalls(t *testing.T, wait time.Duration) {
 	}
 }
 
-// If the plan has three free calls per day, the fourth call is rejected until the team's midnight, for every key, over REST
-// and MCP.
+// If the plan has three free calls per day, the fourth call is rejected until the team's midnight, for every key, over
+// REST and MCP.
 func TestDailyCalls(t *testing.T) {
 	t.Parallel()
 	withLimits(t, dailyPlans, func(t *testing.T, w *env, clock *testkit.Clock) {

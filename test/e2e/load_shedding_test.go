@@ -144,8 +144,8 @@ func TestWaitingUsesNoSlot(t *testing.T) {
 	})
 }
 
-// Uploads have separate slots. Slow uploads do not delay other calls. An upload without a slot gets a Retry-After, and its
-// link stays valid.
+// Uploads have separate slots. Slow uploads do not delay other calls. An upload without a slot gets a Retry-After, and
+// its link stays valid.
 func TestUploadsHaveOwnSlots(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, maxCalls: 1}, func(t *testing.T, h *instance) {

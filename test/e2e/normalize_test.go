@@ -73,7 +73,8 @@ func (n *normaliser) value(value any, name string) any {
 	return value
 }
 
-// members normalizes an object in a fixed order, so that IDs are numbered equally. list is the name of the enclosing list.
+// members normalizes an object in a fixed order, so that IDs are numbered equally. list is the name of the enclosing
+// list.
 func (n *normaliser) members(v map[string]any, list string) any {
 	if utc, ok := v["utc"].(string); ok && len(v) == 2 {
 		at, err := time.Parse(time.RFC3339Nano, utc)

@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// publishedMedia returns the number of media of each post on the networks that contains the words. It checks that the media can
-// be downloaded.
+// publishedMedia returns the number of media of each post on the networks that contains the words. It checks that the
+// media can be downloaded.
 func (w *env) publishedMedia(words string) []int {
 	w.t.Helper()
 	var got struct{ Posts []struct{ Media []string } }

@@ -73,7 +73,8 @@ func (w *env) checkEnvelope(a answer, id string, wrong func(string, any)) {
 	}
 }
 
-// checkProxyFindings checks the proxy's findings: every response and every successful request must match the API description.
+// checkProxyFindings checks the proxy's findings: every response and every successful request must match the API
+// description.
 func (w *env) checkProxyFindings(req *http.Request, a answer) {
 	sent, answered := prism.Violations(a.header)
 	if len(answered) > 0 {

@@ -170,8 +170,8 @@ const (
 		"team API key as a bearer token in the Authorization header."
 )
 
-// withRESTWording checks that a tool's error names the argument idempotency_key instead of the header, and returns the error
-// with the wording of REST.
+// withRESTWording checks that a tool's error names the argument idempotency_key instead of the header, and returns the
+// error with the wording of REST.
 func (w *env) withRESTWording(a answer) answer {
 	w.t.Helper()
 	const argument, header = "idempotency_key", "Idempotency-Key"

@@ -255,7 +255,8 @@ func TestPaidReplay(t *testing.T) {
 	})
 }
 
-// Of fifty concurrent repeats, one is charged. Of fifty concurrent calls, only as many are charged as credits suffice for.
+// Of fifty concurrent repeats, one is charged. Of fifty concurrent calls, only as many are charged as credits suffice
+// for.
 func TestConcurrentPaidCalls(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {

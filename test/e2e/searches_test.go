@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Of fifty concurrent searches for one keyword, in several spellings and with several keys, one is charged. All return the
-// same result, on one node and on two nodes.
+// Of fifty concurrent searches for one keyword, in several spellings and with several keys, one is charged. All return
+// the same result, on one node and on two nodes.
 func TestConcurrentSearches(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -333,8 +333,9 @@ func TestSearchWindow(t *testing.T) {
 	})
 }
 
-// If some metrics of a keyword are not available, the available metrics are returned and charged. The missing metrics are
-// requested later without a charge. If no provider has any metrics, the job's error says so and the search is refunded.
+// If some metrics of a keyword are not available, the available metrics are returned and charged. The missing metrics
+// are requested later without a charge. If no provider has any metrics, the job's error says so and the search is
+// refunded.
 func TestSearchWithPartialMetrics(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -101,7 +101,8 @@ var heads = map[string]string{
 // endIsClear reports whether the end of the request is unambiguous, in which case a second request is permitted.
 func endIsClear(name string) bool { return slices.Contains([]string{"invalid Content-Length"}, name) }
 
-// After a request with an ambiguous or invalid length, the server closes the connection and ignores the following bytes.
+// After a request with an ambiguous or invalid length, the server closes the connection and ignores the following
+// bytes.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

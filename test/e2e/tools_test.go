@@ -321,8 +321,8 @@ func TestRevokedDuringWait(t *testing.T) {
 	})
 }
 
-// waitWithProgress waits for a job with progress notifications and returns all messages. It calls then after the first message,
-// so that the job can continue.
+// waitWithProgress waits for a job with progress notifications and returns all messages. It calls then after the first
+// message, so that the job can continue.
 func (w *env) waitWithProgress(credential, job string, then func()) string {
 	w.t.Helper()
 	body := fmt.Sprintf(

@@ -159,8 +159,8 @@ func TestOpenUploads(t *testing.T) {
 	})
 }
 
-// If too many upload pages are open, a further request replaces the key's oldest empty page. Pages of other keys and pages
-// with files are kept.
+// If too many upload pages are open, a further request replaces the key's oldest empty page. Pages of other keys and
+// pages with files are kept.
 func TestReplaceEmptyUploadPages(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Catalog) { t.Limits.OpenUploadBatches = 2 }
@@ -300,7 +300,8 @@ func (w *env) dumpTables() string {
 	return out.String()
 }
 
-// Files are rejected while the free disk space is below the reserve. The link accepts the file when there is space again.
+// Files are rejected while the free disk space is below the reserve. The link accepts the file when there is space
+// again.
 func TestUploadsBelowDiskReserve(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, reserve: 1 << 60}, func(t *testing.T, h *instance) {

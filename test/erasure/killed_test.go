@@ -323,7 +323,8 @@ func (h *env) nothingLeft(t *testing.T, of home, at string) {
 	}
 }
 
-// mustBeConsistent audits the ledger and the library. It checks that the store contains only the files of the remaining team.
+// mustBeConsistent audits the ledger and the library. It checks that the store contains only the files of the remaining
+// team.
 func (h *env) mustBeConsistent(t *testing.T) {
 	t.Helper()
 	report, err := h.Credits.Audit(t.Context())

@@ -158,8 +158,8 @@ func (a *answer) checkComplete(r *request) string {
 	return ""
 }
 
-// violation returns how the response violates the OpenAPI document, or "". Requests to unknown paths and methods are not
-// checked.
+// violation returns how the response violates the OpenAPI document, or "". Requests to unknown paths and methods are
+// not checked.
 func (a *answer) violation(r *request) string {
 	code, _ := a.members["code"].(string)
 	if a.plain || r.edge() == atPages || r.method == http.MethodHead || code == "endpoint_not_found" ||

@@ -1,5 +1,5 @@
-// Package fuzz sends random requests, generated from the API description, to a server and checks the rules that apply to
-// every response.
+// Package fuzz sends random requests, generated from the API description, to a server and checks the rules that apply
+// to every response.
 package fuzz
 
 import (

@@ -168,7 +168,7 @@ func (in *inProcess) sweep(t fatal) {
 	}
 }
 
-// mustPassAudit fails the test if the credit audit has complaints.
+// mustPassAudit fails the test if the credit audit finds violations.
 func (in *inProcess) mustPassAudit(t fatal) {
 	t.Helper()
 	report := must.Get(in.nodes[0].Credits.Audit(context.Background()))(t)

@@ -93,7 +93,8 @@ func startReportNode(t *testing.T, cfg server.Config, g *gate) reportNode {
 	return reportNode{node.Server, node.URL}
 }
 
-// startSandbox starts the sandbox, which includes the provider, and returns its URL. Requests pass through the gate, if any.
+// startSandbox starts the sandbox, which includes the provider, and returns its URL. Requests pass through the gate, if
+// any.
 func startSandbox(t *testing.T, now func() time.Time, g *gate) string {
 	t.Helper()
 	if g == nil {

@@ -67,7 +67,8 @@ const (
 // reportZones are the time zones of the two teams. In the second zone, clocks change at midnight.
 var reportZones = []string{"Europe/Berlin", "America/Santiago"}
 
-// maxRound is the maximum duration of a round by the test's clock. The program deletes jobs and failed reports after 30 days.
+// maxRound is the maximum duration of a round by the test's clock. The program deletes jobs and failed reports after 30
+// days.
 const maxRound = 28 * 24 * time.Hour
 
 func (m *reportMachine) run() {

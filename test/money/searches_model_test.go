@@ -59,7 +59,8 @@ func (d *teamState) findKeyword(w reportCall) *reportState {
 	return nil
 }
 
-// expectedSearch returns the expected result of a search, which is free while a search is running or within the paid window.
+// expectedSearch returns the expected result of a search, which is free while a search is running or within the paid
+// window.
 func (d *teamState) expectedSearch(now time.Time, w reportCall) expectation {
 	p := d.findKeyword(w)
 	switch {

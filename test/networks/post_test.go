@@ -106,7 +106,8 @@ func (w *env) outcome(s sent) string {
 	return w.accountState(s, 1)
 }
 
-// accountState returns the state of the post's account. For a published post it includes the number of copies on the network.
+// accountState returns the state of the post's account. For a published post it includes the number of copies on the
+// network.
 func (w *env) accountState(s sent, copies int) string {
 	w.t.Helper()
 	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)

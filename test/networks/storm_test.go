@@ -78,8 +78,8 @@ func (s *storm) schedule(many int) {
 	}
 }
 
-// runServers runs the servers, and kills and restarts them in turn, until every post is final. With SQLite, there is only
-// one server.
+// runServers runs the servers, and kills and restarts them in turn, until every post is final. With SQLite, there is
+// only one server.
 func (s *storm) runServers(alone bool) {
 	s.t.Helper()
 	s.settings = filepath.Join(s.t.TempDir(), "networks.json")

@@ -41,8 +41,8 @@ var public = map[string]any{
 	"youtube": map[string]any{"privacy_status": "public"},
 }
 
-// TestStrictApps follows the guides in docs/networks with apps that lack approvals. It connects an account, publishes text,
-// an image and a video, if the network supports them, and reads the metrics.
+// TestStrictApps follows the guides in docs/networks with apps that lack approvals. It connects an account, publishes
+// text, an image and a video, if the network supports them, and reads the metrics.
 func TestStrictApps(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {

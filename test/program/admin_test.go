@@ -116,7 +116,7 @@ func TestKeysByCommand(t *testing.T) {
 	}
 }
 
-// Credits are booked once for each reference, and the audit has no complaints.
+// Credits are booked once for each reference, and the audit finds no violations.
 func TestCreditsCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")

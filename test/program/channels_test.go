@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The operator adds, tests and removes notification channels by command. The address is read from standard input and is in no output.
+// The operator adds, tests and removes notification channels by command. The address is read from standard input and is
+// in no output.
 func TestNotificationChannels(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")

@@ -14,8 +14,8 @@ const (
 	cutWithin   = 2000 // bytes of a response
 )
 
-// gate is a load balancer in front of the nodes. It forwards connections to ready nodes and can cut connections during a
-// response.
+// gate is a load balancer in front of the nodes. It forwards connections to ready nodes and can cut connections during
+// a response.
 type gate struct {
 	net.Listener
 

@@ -38,8 +38,8 @@ func (r *verifier) thread(p *posted, account int64, platform string, root []fixt
 	}
 }
 
-// comment checks the first comment on an account: it is there at most once, belongs to the post, and is reported as it is.
-// state is empty without a result.
+// comment checks the first comment on an account: it is there at most once, belongs to the post, and is reported as it
+// is. state is empty without a result.
 func (r *verifier) comment(p *posted, account int64, platform string, root []fixture.Post, isPublished bool, state string) {
 	there := r.parts[platform][p.commentMark()]
 	switch {

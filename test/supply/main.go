@@ -1,5 +1,5 @@
-// Command supply checks the licenses of dependencies, writes the bill of materials and the MCP bundle of a built program, and
-// checks the packages of the test tools against their lock files.
+// Command supply checks the licenses of dependencies, writes the bill of materials and the MCP bundle of a built
+// program, and checks the packages of the test tools against their lock files.
 package main
 
 import (

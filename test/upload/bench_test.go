@@ -20,7 +20,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-// floorVariable is the environment variable with the folder of the floor. If it is set, the test binary serves the floor.
+// floorVariable is the environment variable with the folder of the floor. If it is set, the test binary serves the
+// floor.
 const floorVariable = "PRESSROOM_UPLOAD_FLOOR"
 
 // serveFloor is the simplest server that stores files as safely as the program: it hashes, syncs and renames each

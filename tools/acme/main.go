@@ -1,5 +1,5 @@
-// Command acme runs Pebble, an ACME server that validates challenges, for tests. All names resolve to this machine. It writes
-// a line of JSON with its address and certificates, and runs until its standard input is closed.
+// Command acme runs Pebble, an ACME server that validates challenges, for tests. All names resolve to this machine. It
+// writes a line of JSON with its address and certificates, and runs until its standard input is closed.
 package main
 
 import (

@@ -274,7 +274,8 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// checkProxy checks that the nodes trust the proxy's network for X-Forwarded-For, and that only the proxy publishes ports.
+// checkProxy checks that the nodes trust the proxy's network for X-Forwarded-For, and that only the proxy publishes
+// ports.
 func checkProxy(t *testing.T, project *types.Project) {
 	t.Helper()
 	trusted := ""

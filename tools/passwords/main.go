@@ -27,8 +27,8 @@ var maxWords = map[string]int{
 // foreignRank is the rank of each foreign word, near the top of a list, because attackers try these words early.
 const foreignRank = 100
 
-// foreign are words for "password" in other languages, with and without accents, and the best-known example of a passphrase.
-// zxcvbn's lists lack them.
+// foreign are words for "password" in other languages, with and without accents, and the best-known example of a
+// passphrase. zxcvbn's lists lack them.
 var foreign = append(strings.Fields(`
 	contraseña contrasena clave contraclave
 	motdepasse mdp

@@ -170,7 +170,8 @@ func addFixtures(server *sdk.Server) {
 	}
 }
 
-// serveFixtures serves fixtures without the checks of the product's names and with contents that operations do not have.
+// serveFixtures serves fixtures without the checks of the product's names and with contents that operations do not
+// have.
 func serveFixtures(checked, unchecked sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		switch r := req.(type) {

@@ -142,8 +142,8 @@ func (b *builder) responseSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// allowAdditional allows further members in a schema and its nested schemas. It also removes empty lists of types, which
-// are invalid but appear in optional references.
+// allowAdditional allows further members in a schema and its nested schemas. It also removes empty lists of types,
+// which are invalid but appear in optional references.
 func (b *builder) allowAdditional(s *jsonschema.Schema) {
 	if s == nil {
 		return

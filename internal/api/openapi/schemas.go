@@ -100,8 +100,8 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 	return named, nil
 }
 
-// constSchema returns the schema of a single value of an enumeration. It uses allOf, for which oapi-codegen generates the
-// enumeration's type. Keywords next to $ref would not work, because kin-openapi merges them into the component.
+// constSchema returns the schema of a single value of an enumeration. It uses allOf, for which oapi-codegen generates
+// the enumeration's type. Keywords next to $ref would not work, because kin-openapi merges them into the component.
 func constSchema(enumeration string, value any) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", AllOf: []*jsonschema.Schema{ref(enumeration)}, Enum: []any{value}}
 }

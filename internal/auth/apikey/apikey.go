@@ -19,8 +19,8 @@ const (
 	Code    = "prc_" // an assistant's authorization code
 )
 
-// prefixes lists the kinds of secrets that In searches for. Authorization codes are not included, because they
-// expire quickly.
+// prefixes lists the kinds of secrets that ContainsSecret searches for. Authorization codes are not included, because
+// they expire quickly.
 var prefixes = []string{APIKey, Upload, Access, Refresh}
 
 const (

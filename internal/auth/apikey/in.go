@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// ContainsSecret reports whether text contains a secret, in plain text or in one layer of percent-encoding, of JSON or HTML
-// escapes, of base64 or of hexadecimal digits. In does not search for authorization codes. The cost is linear in the
-// length of the text.
+// ContainsSecret reports whether text contains a secret, in plain text or in one layer of percent-encoding, of JSON or
+// HTML escapes, of base64 or of hexadecimal digits. ContainsSecret does not search for authorization codes. The cost is
+// linear in the length of the text.
 func ContainsSecret(text string) bool {
 	return inPlain(text) || inEscapes(text) || inBase64(text) || inHex(text)
 }

@@ -73,7 +73,7 @@ func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 func (s *Service) IsMetadataURL(id string) bool { return isDocument(id) }
 
 // ParseRequest parses an authorization request. If the client or the redirect URI is invalid, the error must be shown
-// to the person. If another parameter is invalid, the error is a *RedirectError, whose Back URL reports the error to
+// to the person. If another parameter is invalid, the error is a *RedirectError, whose ResponseURL reports the error to
 // the client.
 func (s *Service) ParseRequest(ctx context.Context, from string, request url.Values) (AuthorizationRequest, error) {
 	if len(request["client_id"]) != 1 || len(request["redirect_uri"]) != 1 {

@@ -85,8 +85,8 @@ func (s *Service) APIResource() string { return s.PublicURL + s.API }
 // Resources returns the URLs that tokens can be issued for.
 func (s *Service) Resources() []string { return []string{s.ToolsResource(), s.APIResource()} }
 
-// resourcesOf returns the URLs that a request names in its resource parameters (RFC 8707), separated by spaces and in the
-// order of Resources. It returns invalid_target if one of them is unknown.
+// resourcesOf returns the URLs that a request names in its resource parameters (RFC 8707), separated by spaces and in
+// the order of Resources. It returns invalid_target if one of them is unknown.
 func (s *Service) resourcesOf(request url.Values) (string, *Error) {
 	named := map[string]bool{}
 	for _, address := range request["resource"] {

@@ -107,7 +107,8 @@ type Person struct {
 	Name            string // empty if the directory does not give one
 	// AuthenticatedAt is when the person authenticated at the directory (auth_time); zero if it does not say.
 	AuthenticatedAt time.Time
-	// Roles has the person's role in each team of Options.GroupRoles, or "" if the person is in none of the team's groups.
+	// Roles has the person's role in each team of Options.GroupRoles, or "" if the person is in none of the team's
+	// groups.
 	Roles map[int64]access.Role
 }
 

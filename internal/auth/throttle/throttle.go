@@ -1,4 +1,4 @@
-// Package throttle delays guesses at secrets: after a few wrong attempts, each wait is twice the previous one.
+// Package throttle delays attempts to guess secrets: after a few wrong attempts, each wait is twice the previous one.
 // Attempts are counted in memory, or for all nodes in the database.
 package throttle
 
@@ -17,11 +17,11 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Policy defines how long wrong attempts delay the next attempt. After the free attempts, each wrong attempt doubles
-// the delay.
+// Policy defines how long wrong attempts delay the next attempt. After FreeAttempts, each wrong attempt doubles the
+// delay.
 type Policy struct {
 	FreeAttempts           int           // wrong attempts without a delay
-	InitialDelay, MaxDelay time.Duration // the first delay, and the longest
+	InitialDelay, MaxDelay time.Duration // the first and the longest delay
 	Leak                   time.Duration // time after which one wrong attempt is forgiven; 0 if all are forgiven together
 }
 
@@ -191,10 +191,10 @@ func (c *Local) get(key Key) tally {
 }
 
 // Shared counts attempts in the database, for all nodes. The first attempts of a key are counted in memory, so that
-// guesses with many different addresses do not each need a write. Beyond maxSharedTallies tallies, further keys are
-// counted in memory. Its Pace must have no leak.
+// attempts with many different addresses do not each need a write. Beyond maxSharedTallies tallies, further keys are
+// counted in memory. Its Policy must have no leak.
 type Shared struct {
-	local *Local // its Pace also applies to the counters in the database
+	local *Local // its Policy also applies to the counters in the database
 	db    *db.DB
 
 	mu      sync.Mutex
@@ -314,17 +314,17 @@ func setTally(ctx context.Context, tx *db.Tx, key Key, t tally) error {
 	return nil
 }
 
-// Limit is a counter in which a guess counts, and its key.
+// Limit is a counter for attempts, and its key.
 type Limit struct {
 	Counter
 
 	Key            Key
-	ResetOnSuccess bool   // a correct guess resets the counter, because the wrong guesses were typing errors
+	ResetOnSuccess bool   // a successful attempt resets the counter, because the wrong attempts were typing errors
 	Rejection      string // first sentence of the error
 }
 
-// Attempt counts a guess in each of the tries and runs check. If a try has to wait, Guess returns an error without
-// running check.
+// Attempt counts an attempt in each of the limits and runs check. If a limit requires a wait, Attempt returns an error
+// without running check.
 func Attempt(ctx context.Context, tries []Limit, check func() error) error {
 	undos := make([]func(context.Context) error, 0, len(tries))
 	undo := func() error {
@@ -361,12 +361,12 @@ func Attempt(ctx context.Context, tries []Limit, check func() error) error {
 	return nil
 }
 
-// IsWrong reports whether the error of a check means that the guess was wrong: not_found or unauthorized.
+// IsWrong reports whether the error of a check means that the attempt was wrong: not_found or unauthorized.
 func IsWrong(err error) bool {
 	return apierr.Is(err, apierr.NotFound) || apierr.Is(err, apierr.Unauthorized)
 }
 
-// TooMany returns the rejection of a try that has to wait.
+// TooMany returns the rejection of an attempt that has to wait.
 func TooMany(rejection string, wait time.Duration) error {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
 	out := apierr.Newf(apierr.RateLimited, "%s Try again in %d minutes.", locale.Key(rejection), int64((wait+time.Minute-1)/time.Minute))

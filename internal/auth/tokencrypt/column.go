@@ -8,12 +8,12 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Column is a database column of sealed texts. A text may be empty. The table has an index over their first MarkSize
-// bytes.
+// Column is a database column of sealed texts. A text may be empty. The table has an index over their first five bytes;
+// see Sealer.Mark.
 type Column struct {
 	Table, Name    string
 	Row            string // name of the column that identifies a row
-	Owner          string // name of the column with the ID from which Bond derives the bond of a text
+	Owner          string // name of the column with the ID from which AssociatedData derives a text's associated data
 	AssociatedData func(owner int64) string
 }
 

@@ -1,6 +1,6 @@
 // Package tokencrypt encrypts ("seals") secrets in the database, such as the tokens of networks. It uses Tink's
-// authenticated encryption. The associated data, called the bond, names the record of a secret, so a secret that was
-// moved to another row cannot be decrypted.
+// authenticated encryption. The associated data names the record of a secret, so a secret that was moved to another row
+// cannot be decrypted.
 package tokencrypt
 
 import (
@@ -151,7 +151,7 @@ func (s *Sealer) IDs() []string {
 // Has reports whether one of the keys has this ID.
 func (s *Sealer) Has(id string) bool { return slices.Contains(s.IDs(), id) }
 
-// Seal encrypts a text with the first key. Open needs the same bond.
+// Seal encrypts a text with the first key. Open needs the same associated data.
 func (s *Sealer) Seal(plain []byte, associatedData string) ([]byte, error) {
 	out, err := s.keys[0].aead.Encrypt(plain, []byte(associatedData))
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *Sealer) Seal(plain []byte, associatedData string) ([]byte, error) {
 	return out, nil
 }
 
-// Open decrypts the result of Seal with the same bond.
+// Open decrypts the result of Seal with the same associated data.
 func (s *Sealer) Open(sealed []byte, associatedData string) ([]byte, error) {
 	var failed error
 	for _, k := range s.keys {

@@ -96,8 +96,8 @@ func (s *Service) setup(secret, email string, kept []byte) Setup {
 	}
 }
 
-// setupAssociatedData binds the secret of a setup to a person. The secret can then be opened neither for another person nor as a
-// confirmed secret.
+// setupAssociatedData binds the secret of a setup to a person. The secret can then be opened neither for another person
+// nor as a confirmed secret.
 func setupAssociatedData(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
 func associatedData(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
 

@@ -46,7 +46,8 @@ type Gates struct {
 	OwnershipLost  bool         // the key's person no longer owns the team
 	RoleLost       bool         // the role of the connection's person can no longer publish
 	PausedKinds    []Capability // Publish or Spend, if they are paused
-	// RestoreGuard means that publishing and spending are paused until the operator resumes a restored or copied service.
+	// RestoreGuard means that publishing and spending are paused until the operator resumes a restored or copied
+	// service.
 	RestoreGuard bool
 }
 

@@ -90,7 +90,7 @@ func (a Response[T]) erase() Result {
 	return out
 }
 
-// Result is an Answer without its type. It can be stored as JSON and returned again.
+// Result is a Response without its type. It can be stored as JSON and returned again.
 type Result struct {
 	Data       any         `json:"data"`
 	Page       *Page       `json:"page,omitempty"`

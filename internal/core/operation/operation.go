@@ -69,7 +69,7 @@ type NetworkCondition struct {
 	holds func(context.Context, Call, []byte) (bool, error)
 }
 
-// NewNetworkCondition returns a Reaches with a condition on the team's own data.
+// NewNetworkCondition returns a NetworkCondition on the team's own data.
 func NewNetworkCondition[In any](holds func(context.Context, Call, In) (bool, error)) *NetworkCondition {
 	return &NetworkCondition{holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
 		in, err := decode[In](args)
@@ -87,7 +87,7 @@ type ConditionalCapability struct {
 	holds      func(context.Context, Call, []byte) (bool, error)
 }
 
-// NewConditionalCapability returns an Also with a condition on the team's own data.
+// NewConditionalCapability returns a ConditionalCapability with a condition on the team's own data.
 func NewConditionalCapability[In any](c access.Capability, words string, holds func(context.Context, Call, In) (bool,
 	error)) *ConditionalCapability {
 	return &ConditionalCapability{Capability: c, When: words, holds: func(ctx context.Context, call Call,

@@ -132,7 +132,7 @@ type Callback struct {
 	Error    string // set instead of Code (RFC 6749, section 4.1.2.1)
 }
 
-// Outcome is the result of Connector.Return.
+// Outcome is the result of Connector.HandleCallback.
 type Outcome struct {
 	Account Account // connected account; its ID is 0 if none is connected yet
 	Choice  int64   // ID of a choice between several accounts, or 0
@@ -142,8 +142,8 @@ type Outcome struct {
 var errAttempt = apierr.BadState("ended",
 	"This sign-in is unknown, has expired or was already used. Open the link again.")
 
-// HandleCallback completes an authorization that the same person began. It connects the account, or stores several accounts for
-// the person to choose from. A state can be used only once.
+// HandleCallback completes an authorization that the same person began. It connects the account, or stores several
+// accounts for the person to choose from. A state can be used only once.
 func (c *Connector) HandleCallback(ctx context.Context, person int64, r Callback) (Outcome, error) {
 	a, err := c.authorizer(r.Platform)
 	if err != nil {

@@ -20,9 +20,9 @@ const (
 	keyWarningInterval = 10 * time.Minute // between two reports of a missing key
 )
 
-// RunHeartbeat records a heartbeat with this node's encryption keys every 20 seconds until ctx is canceled. Reseal uses the
-// heartbeats to reject keys that running nodes lack. Serve passes errors to report, including keys that this node
-// lacks.
+// RunHeartbeat records a heartbeat with this node's encryption keys every 20 seconds until ctx is canceled. Reseal uses
+// the heartbeats to reject keys that running nodes lack. RunHeartbeat passes errors to report, including keys that this
+// node lacks.
 func (s *Service) RunHeartbeat(ctx context.Context, report func(error)) {
 	node := rand.Text()
 	var reportedAt time.Time

@@ -77,8 +77,8 @@ func TestChangeSealingKey(t *testing.T) {
 	})
 }
 
-// Reseal is rejected while a node without the first key is running. Nodes that stopped or whose last heartbeat is more than
-// a minute old do not count. Resealing is recorded as an event.
+// Reseal is rejected while a node without the first key is running. Nodes that stopped or whose last heartbeat is more
+// than a minute old do not count. Resealing is recorded as an event.
 func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

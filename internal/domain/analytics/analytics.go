@@ -1,10 +1,10 @@
-// Package analytics measures a team's own connected accounts. It regularly reads the metrics of all posts of each account
-// from the network, regardless of how the posts were published, and stores them. Analyses use only stored metrics and
-// call no network.
+// Package analytics measures a team's own connected accounts. It regularly reads the metrics of all posts of each
+// account from the network, regardless of how the posts were published, and stores them. Analyses use only stored
+// metrics and call no network.
 //
-// A turn is one collection of an account's metrics. A node claims a turn by postponing the account's next turn until after
-// the maximum duration of a turn. Until then no other node collects the account. Each turn increments the account's epoch,
-// so that a node that is too late cannot write.
+// A run is one collection of an account's metrics. A node claims a run by postponing the account's next run until after
+// the maximum duration of a run. Until then no other node collects the account. Each run increments the account's
+// epoch, so that a node that is too late cannot write.
 package analytics
 
 import (
@@ -25,12 +25,12 @@ import (
 // Options are settings of the operator; 0 means the default.
 type Options struct {
 	Catalog     plan.Catalog
-	Interval    time.Duration // approximate time between two turns of an account; default 6 hours
-	Concurrency int           // maximum concurrent turns of a node; a network gets at most half of them; default 8
+	Interval    time.Duration // approximate time between two runs of an account; default 6 hours
+	Concurrency int           // maximum concurrent runs of a node; a network gets at most half of them; default 8
 	// OnCall is called after each call to a network. call is collect. result is ok, the class of the network's error,
 	// or failed for any other error. OnCall may be nil.
 	OnCall func(platform, call, result string)
-	// Posts receives the posts that a turn collected. It may be nil.
+	// Posts receives the posts that a run collected. It may be nil.
 	Posts func(ctx context.Context, platform string, posts []network.CollectedPost) error
 	// FetchPicture fetches a profile picture of at most maxBytes. If it is nil, no pictures are stored.
 	FetchPicture func(ctx context.Context, platform, url string, maxBytes int64, into io.Writer) error
@@ -68,10 +68,10 @@ func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	}
 }
 
-// AccountObserver schedules turns of connected accounts and deletes the metrics of disconnected accounts.
+// AccountObserver schedules runs of connected accounts and deletes the metrics of disconnected accounts.
 type AccountObserver struct{}
 
-// AccountConnected makes an account due immediately. A running turn with an older grant stores nothing.
+// AccountConnected makes an account due immediately. A run in progress with an older grant stores nothing.
 func (AccountObserver) AccountConnected(ctx context.Context, tx *db.Tx, account int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO account_collections (account_id, due_at) VALUES (?, ?)
 		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1,
@@ -82,7 +82,7 @@ func (AccountObserver) AccountConnected(ctx context.Context, tx *db.Tx, account 
 	return nil
 }
 
-// AccountDisconnected deletes all metrics of an account. A running turn stores nothing.
+// AccountDisconnected deletes all metrics of an account. A run in progress stores nothing.
 func (AccountObserver) AccountDisconnected(ctx context.Context, tx *db.Tx, account int64) error {
 	for _, table := range []string{"account_collections", "account_posts", "account_days", "account_pictures"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE account_id = ?`, account); err != nil {
@@ -92,7 +92,7 @@ func (AccountObserver) AccountDisconnected(ctx context.Context, tx *db.Tx, accou
 	return nil
 }
 
-// slots limits the concurrent turns of this node.
+// slots limits the concurrent runs of this node.
 type slots struct {
 	max, maxPerNetwork int // in total, and for one network
 
@@ -102,7 +102,7 @@ type slots struct {
 	freed chan struct{} // signals that a slot is free
 }
 
-// newSlots returns slots for at most limit concurrent turns.
+// newSlots returns slots for at most limit concurrent runs.
 func newSlots(limit int) slots {
 	return slots{max: limit, maxPerNetwork: max(1, limit/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
 }

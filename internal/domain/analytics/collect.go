@@ -16,12 +16,12 @@ import (
 
 const (
 	pollInterval   = time.Second
-	firstPeriod    = 90 * 24 * time.Hour // period of the first turn
-	usualPeriod    = 30 * 24 * time.Hour // period of later turns, because older posts rarely change
-	overlap        = 24 * time.Hour      // overlap with the last turn after a long pause
-	maxPostsPerRun = 500                 // maximum number of posts that a turn reads
+	firstPeriod    = 90 * 24 * time.Hour // period of the first run
+	usualPeriod    = 30 * 24 * time.Hour // period of later runs, because older posts rarely change
+	overlap        = 24 * time.Hour      // overlap with the last run after a long pause
+	maxPostsPerRun = 500                 // maximum number of posts that a run reads
 	minPause       = 15 * time.Minute    // if a network requests a pause without a duration
-	minBackoff     = time.Minute         // after a failed turn; doubles with each failure
+	minBackoff     = time.Minute         // after a failed run; doubles with each failure
 	maxPause       = 24 * time.Hour      // maximum pause that a network can request
 )
 
@@ -45,7 +45,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// CollectDue runs the due turns until none is due or one fails, and waits for the turns that it started.
+// CollectDue starts due runs until none is due or one fails, and waits for the runs that it started.
 func (s *Service) CollectDue(ctx context.Context) error {
 	var mu sync.Mutex
 	var failed []error
@@ -63,7 +63,7 @@ func (s *Service) CollectDue(ctx context.Context) error {
 	}
 }
 
-// start starts due turns while there are free slots. It returns the number of due turns that it found.
+// start starts due runs while there are free slots. It returns the number of due runs that it found.
 func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(error)) (int, error) {
 	found, err := s.listDue(ctx)
 	for _, d := range found {
@@ -79,7 +79,7 @@ func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(
 	return len(found), err
 }
 
-// collect claims and runs the turn of one account. It recovers from a panic, so that other turns continue.
+// collect claims and executes the run of one account. It recovers from a panic, so that other runs continue.
 func (s *Service) collect(ctx context.Context, account int64) error {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -97,8 +97,8 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 	return nil
 }
 
-// runCollection runs a turn. It does not call the network if the grant is lost, the team is closed, the plan does not include
-// analytics, or the network provides no metrics. The next turn checks this again.
+// runCollection executes a run. It does not call the network if the grant is lost, the team is closed, the plan does
+// not include analytics, or the network provides no metrics. The next run checks this again.
 func (s *Service) runCollection(ctx context.Context, t collectionRun) error {
 	g, err := s.accounts.Grant(ctx, t.account)
 	if err != nil {
@@ -135,14 +135,14 @@ func (s *Service) runCollection(ctx context.Context, t collectionRun) error {
 	return nil
 }
 
-// nextRunAt returns when the next turn is due after a successful turn. The time is random, so that accounts are not all
+// nextRunAt returns when the next run is due after a successful run. The time is random, so that accounts are not all
 // due at the same time.
 func (s *Service) nextRunAt() time.Time {
 	tenth := s.opts.Interval / 10
 	return s.db.Now().Add(s.opts.Interval - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
 }
 
-// since returns the start of the period for which a turn requests posts.
+// since returns the start of the period for which a run requests posts.
 func (t *collectionRun) since(now time.Time) time.Time {
 	first := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.retentionDays))
 	if t.collected.IsZero() {
@@ -209,11 +209,11 @@ func classOf(err error) network.ErrorClass {
 	return ""
 }
 
-// handleFailure stores the metrics received before an error and schedules the next turn. If the grant was revoked, it marks
-// the account as disconnected.
+// handleFailure stores the metrics received before an error and schedules the next run. If the grant was revoked, it
+// marks the account as disconnected.
 func (s *Service) handleFailure(ctx context.Context, t collectionRun, g account.Grant, collected network.Collection,
 	cause error) error {
-	if ctx.Err() != nil { // The process is stopping, so another node may run the turn immediately.
+	if ctx.Err() != nil { // The process is stopping, so another node may start the run immediately.
 		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx,
 			_ *collectionRun) (time.Time, error) {
 			return tx.Now(), nil
@@ -238,7 +238,7 @@ func (s *Service) handleFailure(ctx context.Context, t collectionRun, g account.
 	})
 }
 
-// retryAt returns the time of the next turn after a failed turn.
+// retryAt returns the time of the next run after a failed run.
 func (s *Service) retryAt(t collectionRun, cause error) time.Time {
 	now := s.db.Now()
 	pause := min(s.opts.Interval, minBackoff<<min(t.fails-1, 10))
@@ -252,8 +252,8 @@ func (s *Service) retryAt(t collectionRun, cause error) time.Time {
 	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // not a secret
 }
 
-// write ends a turn in one transaction, which also deletes expired metrics. change stores the result of the turn and
-// returns when the next turn is due.
+// write ends a run in one transaction, which also deletes expired metrics. change stores the result of the run and
+// returns when the next run is due.
 func (s *Service) write(ctx context.Context, name string, t collectionRun, change func(context.Context, *db.Tx,
 	*collectionRun) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {

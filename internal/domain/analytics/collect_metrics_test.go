@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Every turn deletes metrics older than the plan keeps, including metrics of disconnected accounts.
+// Every run deletes metrics older than the plan keeps, including metrics of disconnected accounts.
 func TestRetentionPeriod(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
@@ -97,7 +97,7 @@ func TestPostsDeletedOnNetwork(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()
 		kept, removed := post("1", start.Add(-time.Hour), 1), post("2", start.Add(-2*time.Hour), 1)
-		old := post("3", start.Add(-40*day), 1) // older than the period of the second turn
+		old := post("3", start.Add(-40*day), 1) // older than the period of the second run
 		w.setMetrics(1, kept, removed, old)
 		w.collectAfter(0, 1)
 		w.setMetrics(1, kept)
@@ -112,7 +112,7 @@ func TestPostsDeletedOnNetwork(t *testing.T) {
 	})
 }
 
-// If an account has more posts than a turn reads, its posts are known since the oldest post that was read.
+// If an account has more posts than a run reads, its posts are known since the oldest post that was read.
 func TestMorePostsThanTurnAllows(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()

@@ -16,10 +16,10 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// turnInterval is longer than the time between any two turns.
+// turnInterval is longer than the time between any two runs.
 const turnInterval = 7 * time.Hour
 
-// The first turn is immediate and covers a long time. Later turns are regular and cover less time.
+// The first run is immediate and covers a long time. Later runs are regular and cover less time.
 func TestTurns(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()
@@ -37,7 +37,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// After a long pause, a turn covers the time since the last turn, but not more than the first turn.
+// After a long pause, a run covers the time since the last run, but not more than the first run.
 func TestTurnAfterPause(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()
@@ -56,7 +56,7 @@ func TestTurnAfterPause(t *testing.T) {
 	})
 }
 
-// If several nodes run, each turn is run by only one of them.
+// If several nodes are running, each run is executed by only one of them.
 func TestTurnRunsOnOneNode(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		const accounts = 40
@@ -94,7 +94,7 @@ func TestTurnRunsOnOneNode(t *testing.T) {
 	})
 }
 
-// A revoked token disconnects the account. The account has no turns until a person reconnects it.
+// A revoked token disconnects the account. The account has no runs until a person reconnects it.
 func TestRevokedToken(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
@@ -137,7 +137,7 @@ func TestReconnectDuringRejection(t *testing.T) {
 	})
 }
 
-// An expired access token is renewed once, and the turn continues.
+// An expired access token is renewed once, and the run continues.
 func TestExpiredToken(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
@@ -172,7 +172,7 @@ func TestRevokedRefreshToken(t *testing.T) {
 	})
 }
 
-// A turn waits as long as the network requests, but at most one day.
+// A run waits as long as the network requests, but at most one day.
 func TestRequestedPause(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()
@@ -189,7 +189,7 @@ func TestRequestedPause(t *testing.T) {
 	})
 }
 
-// Failed turns are retried with growing pauses, keep the stored metrics, and cause a note.
+// Failed runs are retried with growing pauses, keep the stored metrics, and cause a note.
 func TestBackoff(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		id := w.connectHarbour()
@@ -249,7 +249,7 @@ func TestPartialTurn(t *testing.T) {
 	})
 }
 
-// If a node stops during a turn, the account is due again immediately.
+// If a node stops during a run, the account is due again immediately.
 func TestNodeStoppedDuringTurn(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()

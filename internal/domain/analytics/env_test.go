@@ -154,7 +154,7 @@ func (w *env) connectHarbour() int64 {
 	return w.connect(w.team, "instagram", "harbour")
 }
 
-// collectAfter advances the clock, runs every due turn, and checks the total number of calls.
+// collectAfter advances the clock, executes every due run, and checks the total number of calls.
 func (w *env) collectAfter(d time.Duration, calls int) {
 	w.t.Helper()
 	w.clock.Advance(d)

@@ -244,7 +244,7 @@ type view struct {
 	excerpt       string // of the best post
 }
 
-// knownSince returns the time from which all posts of the period are known. It is zero before the first turn.
+// knownSince returns the time from which all posts of the period are known. It is zero before the first run.
 func (v view) knownSince() time.Time {
 	if v.state.collected.IsZero() {
 		return time.Time{}

@@ -57,8 +57,8 @@ type newPicture struct {
 	source [sha256.Size]byte // hash of the picture's URL
 }
 
-// fetchPicture returns the picture at the network's URL. It returns nil if the picture is unchanged or cannot be fetched. It
-// only logs failures, so that they do not fail the turn.
+// fetchPicture returns the picture at the network's URL. It returns nil if the picture is unchanged or cannot be
+// fetched. It only logs failures, so that they do not fail the run.
 func (s *Service) fetchPicture(ctx context.Context, t collectionRun, collected network.Collection) *newPicture {
 	if collected.NoPicture {
 		return &newPicture{}

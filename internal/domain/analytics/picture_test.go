@@ -39,7 +39,7 @@ func square(t *testing.T, side int) []byte {
 	return out.Bytes()
 }
 
-// fetchPicturesFrom makes turns fetch pictures from f.
+// fetchPicturesFrom makes runs fetch pictures from f.
 func (w *env) fetchPicturesFrom(f *pictureServer) {
 	w.options.FetchPicture = f.fetch
 	w.service = analytics.New(w.db, w.accounts, w.options)
@@ -64,7 +64,8 @@ func (w *env) picture(id int64) analytics.Picture {
 	return must.Get(w.service.Picture(w.t.Context(), w.team, id))(w.t)
 }
 
-// A turn stores the account's picture as a thumbnail. It is fetched again at most once a day, and only if its URL changed.
+// A run stores the account's picture as a thumbnail. It is fetched again at most once a day, and only if its URL
+// changed.
 func TestPicture(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		f := &pictureServer{content: map[string][]byte{"https://cdn/1": square(w.t, 600), "https://cdn/2": square(w.t, 50)}}
@@ -118,8 +119,7 @@ func TestRemovePicture(t *testing.T) {
 	})
 }
 
-// A file that is not an image or cannot be fetched does not fail the turn. A picture is stored even if the metrics
-// fail.
+// A file that is not an image or cannot be fetched does not fail the run. A picture is stored even if the metrics fail.
 func TestPictureFailures(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		f := &pictureServer{content: map[string][]byte{"https://cdn/page": []byte("<html>"), "https://cdn/1": square(w.t, 20)}}

@@ -59,8 +59,8 @@ type TopPost struct {
 	Engagement *int64   // nil if the networks report none
 }
 
-// OwnPost identifies the team's post that was published as a post of an account. It is zero for posts that were published
-// outside pressroom.
+// OwnPost identifies the team's post that was published as a post of an account. It is zero for posts that were
+// published outside pressroom.
 type OwnPost struct {
 	PostID  string
 	Picture int64 // ID of the first media item if it is an image

@@ -17,7 +17,7 @@ const (
 	maxURL     = 2000 // characters
 )
 
-// store stores the result of a complete turn.
+// store stores the result of a complete run.
 func (t *collectionRun) store(ctx context.Context, tx *db.Tx, collected network.Collection, since time.Time) error {
 	if err := t.storePosts(ctx, tx, collected.Posts); err != nil {
 		return err
@@ -88,7 +88,7 @@ func toNull(n *int64) sql.NullInt64 {
 	return sql.NullInt64{Int64: *n, Valid: true}
 }
 
-// deleteMissing deletes posts newer than reached that the network omitted in this turn and in the previous one. They
+// deleteMissing deletes posts newer than reached that the network omitted in this run and in the previous one. They
 // were probably deleted on the network.
 func (t *collectionRun) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
@@ -140,9 +140,9 @@ func (t *collectionRun) deleteExpired(ctx context.Context, tx *db.Tx) error {
 
 // collectionState is the state of an account's collection.
 type collectionState struct {
-	collected, knownFrom time.Time          // as in turn
-	fails                int                // consecutive failed turns
-	failedBy             network.ErrorClass // class of the error that ended the last turn, or ""
+	collected, knownFrom time.Time          // as in collectionRun
+	fails                int                // consecutive failed runs
+	failedBy             network.ErrorClass // class of the error that ended the last run, or ""
 }
 
 func (s *Service) readState(ctx context.Context, team, account int64) (collectionState, error) {

@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// PostSums are the metrics of a post, summed over its accounts. A metric that no network reports is nil. Engagement is the
-// sum of likes, comments, shares and saves.
+// PostSums are the metrics of a post, summed over its accounts. A metric that no network reports is nil. Engagement is
+// the sum of likes, comments, shares and saves.
 type PostSums struct{ Views, Likes, Comments, Shares, Engagement *int64 }
 
 // Plus returns the sum of each metric. A nil metric counts as 0, unless both are nil.

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	maxRunTime  = 10 * time.Minute         // maximum duration of a turn
-	runLease    = maxRunTime + time.Minute // how long a node holds a turn; an account waits this long if its node crashes
+	maxRunTime  = 10 * time.Minute         // maximum duration of a run
+	runLease    = maxRunTime + time.Minute // how long a node holds a run; if it crashes, the account waits this long
 	maxKeptDays = 730                      // maximum retention of any plan
 )
 
-// collectionRun is the state of an account whose turn a node has claimed.
+// collectionRun is the state of an account whose run a node has claimed.
 type collectionRun struct {
 	account       int64
 	platform      string
 	epoch         int64
-	fails         int       // consecutive failed turns before this one
-	failedBy      string    // class of the error that ended the last turn, or ""
-	collected     time.Time // end of the last complete turn; zero if there is none
+	fails         int       // consecutive failed runs before this one
+	failedBy      string    // class of the error that ended the last run, or ""
+	collected     time.Time // end of the last complete run; zero if there is none
 	knownFrom     time.Time // all posts from this time until collected are stored
 	zone          *time.Location
 	retentionDays int  // number of days for which the plan keeps metrics; 0 without analytics
 	closed        bool // whether the team is closed
 }
 
-// dueAccount is an account whose turn is due.
+// dueAccount is an account whose run is due.
 type dueAccount struct {
 	account  int64
 	platform string
@@ -65,7 +65,7 @@ func dueQuery(now int64, full []string, limit int) (string, []any) {
 	return query + ` ORDER BY c.due_at LIMIT ?`, append(args, limit)
 }
 
-// take claims an account's turn. It reports false if another node has claimed the turn or the account is no longer due.
+// take claims an account's run. It reports false if another node has claimed the run or the account is no longer due.
 func (s *Service) take(ctx context.Context, account int64) (collectionRun, bool, error) {
 	t := collectionRun{account: account}
 	err := s.db.InTx(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
@@ -116,7 +116,7 @@ func planRetentionDays(p plan.Plan) int {
 // errLeaseLost is returned by end if another node has claimed the account since.
 var errLeaseLost = errors.New("another node has claimed the account")
 
-// end stores the state of the account and when its next turn is due.
+// end stores the state of the account and when its next run is due.
 func (t *collectionRun) end(ctx context.Context, tx *db.Tx, next time.Time) error {
 	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?,
 		known_from = ? WHERE account_id = ? AND epoch = ?`,

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// AccountComparison holds the metrics of an account in a period, for example a week, and in the previous period of the same
-// length.
+// AccountComparison holds the metrics of an account in a period, for example a week, and in the previous period of the
+// same length.
 type AccountComparison struct {
 	ID         int64
 	Platform   string
@@ -28,8 +28,8 @@ type AccountComparison struct {
 	counts []followerCount // the counts of Line, preceded by the newest count before it
 }
 
-// PeriodMetrics summarizes the posts of an account in a period, which need not be a week. A sum is nil if the network reported
-// no such metric.
+// PeriodMetrics summarizes the posts of an account in a period, which need not be a week. A sum is nil if the network
+// reported no such metric.
 type PeriodMetrics struct {
 	Posts      int64
 	Views      *int64

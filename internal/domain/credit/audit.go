@@ -19,7 +19,7 @@ type Report struct {
 	Total      int64       `json:"complaints_total"` // including those that are omitted
 }
 
-// OK reports whether the audit has no complaints.
+// OK reports whether the audit found no violations.
 func (r Report) OK() bool { return r.Total == 0 }
 
 // AuditTotals are the numbers of audited records and the credits of all wallets.

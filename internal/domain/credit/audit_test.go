@@ -336,7 +336,7 @@ func TestAuditsTexts(t *testing.T) {
 	})
 }
 
-// TestComplaintLimits checks that a report has at most a hundred complaints and their total.
+// TestComplaintLimits checks that a report has at most a hundred violations and their total.
 func TestComplaintLimits(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.actorWithCredits(t, 1000)

@@ -73,7 +73,7 @@ var checks = []check{
 			WHERE m.team_id <> r.team_id`,
 		"transfer {id} is of team {got}, its reservation of team {want}",
 	}, {
-		// Each balance is checked against the previous balance, so one wrong balance causes one complaint.
+		// Each balance is checked against the previous balance, so one wrong balance causes one violation.
 		"transfer_balance", `team_id, id, balance, former + available, '' FROM (
 			SELECT team_id, id, balance, available,
 				LAG(balance, 1, CAST(0 AS BIGINT)) OVER (PARTITION BY team_id ORDER BY id) AS former FROM moved) b

@@ -17,7 +17,7 @@ import (
 type AdjustmentResult struct {
 	TransferID int64 `json:"transfer_id"`
 	Balance    int64 `json:"balance"`  // available credits
-	Repeated   bool  `json:"repeated"` // the reference was already booked; nothing changed
+	Repeated   bool  `json:"repeated"` // the reference was already used; nothing changed
 }
 
 // adjustment is a request by the operator to grant or withdraw credits.
@@ -30,7 +30,7 @@ type adjustment struct {
 }
 
 // Grant gives a team from 1 to 10¹² credits. If it is repeated with the same reference, it changes nothing and returns
-// the first booking. It returns an error if the reference was used for a different booking.
+// the first adjustment. It returns an error if the reference was used for a different adjustment.
 func (s *Service) Grant(ctx context.Context, team, credits int64, reference, note string) (AdjustmentResult, error) {
 	return s.record(ctx, adjustment{team, credits, KindGrant, grantMovement(credits), "credits.granted", reference, note})
 }
@@ -75,8 +75,8 @@ func (s *Service) record(ctx context.Context, b adjustment) (AdjustmentResult, e
 	return out, nil
 }
 
-// findEarlier returns the earlier booking with the same reference, or the zero Booking if there is none. It returns an
-// error if the earlier booking differs.
+// findEarlier returns the earlier adjustment with the same reference, or the zero AdjustmentResult if there is none. It
+// returns an error if the earlier adjustment differs.
 func (b adjustment) findEarlier(ctx context.Context, tx *db.Tx, a balances) (AdjustmentResult, error) {
 	out := AdjustmentResult{Balance: a.available, Repeated: true}
 	var kind string

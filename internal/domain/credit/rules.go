@@ -40,9 +40,9 @@ func settleMovement(reserved, charged int64) movement {
 	return movement{available: reserved - charged, reserved: -reserved, spent: charged}
 }
 
-// The limits of the operator's bookings.
+// The limits of the operator's adjustments.
 const (
-	maxCredits   = 1_000_000_000_000     // per booking
+	maxCredits   = 1_000_000_000_000     // per adjustment
 	maxGranted   = 9_000_000_000_000_000 // in total; every JSON parser represents it exactly
 	maxReference = 200                   // characters
 	maxNote      = 500                   // characters
@@ -53,7 +53,7 @@ func operatorErrorf(format string, args ...any) error {
 	return apierr.OperatorErrorf(format, args...)
 }
 
-// validate checks a booking without regard to the team's accounts.
+// validate checks an adjustment without regard to the team's accounts.
 func (b adjustment) validate() error {
 	switch {
 	case b.credits < 1 || b.credits > maxCredits:
@@ -74,7 +74,7 @@ func fits(text string, length int) bool {
 		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// checkAccounts returns an error if the team's accounts do not allow the booking.
+// checkAccounts returns an error if the team's accounts do not allow the adjustment.
 func (b adjustment) checkAccounts(a balances) error {
 	switch {
 	case b.kind == KindWithdraw && b.credits > a.available:

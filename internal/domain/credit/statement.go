@@ -14,7 +14,7 @@ type Item struct {
 	ID        int64
 	At        time.Time
 	Kind      Kind
-	Operation string  // the paid operation; empty for the operator's bookings
+	Operation string  // the paid operation; empty for the operator's adjustments
 	Person    string  // who called the operation or turned on automatic work; empty for the operator
 	Key       string  // name of the API key or assistant; empty in the app and for automatic work
 	Assistant bool    // Key is an assistant's connection

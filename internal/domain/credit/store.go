@@ -26,7 +26,8 @@ const dailyUsageQuery = `SELECT
 		WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0), 0) AS BIGINT)
 	FROM reservations WHERE team_id = ? AND created_at >= ? AND created_at < ?`
 
-// The condition key_id > 0 lets spentKeyQuery use the partial index of reservations made by keys and assistants.
+// spentKeyQuery selects the reservations of an idempotency key. The condition key_id > 0 lets it use the partial index
+// of reservations made by keys and assistants.
 const spentKeyQuery = `SELECT id FROM reservations
 		WHERE key_id = ? AND key_id > 0 AND idempotency_key = ? AND request_hash = ?`
 
@@ -71,7 +72,7 @@ func checkTeam(ctx context.Context, q db.Querier, team int64) error {
 type transfer struct {
 	team        int64
 	kind        Kind
-	reservation int64 // 0 for an operator's booking
+	reservation int64 // 0 for an operator's adjustment
 	reference   string
 	note        string
 	moves       movement

@@ -82,7 +82,7 @@ func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error
 	}
 	out := map[string]AppVerdict{}
 	for _, v := range answers {
-		out[v.platform] = v.AppVerdict // Later answers are newer.
+		out[v.platform] = v.AppVerdict // Later verdicts are newer.
 	}
 	return out, nil
 }
@@ -117,7 +117,7 @@ func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
 	return listRejections(answers, s.appReader(ctx)), nil
 }
 
-// listRejections returns the newest rejection of each app and code among the answers. It reads no apps for networks
+// listRejections returns the newest rejection of each app and code among the verdicts. It reads no apps for networks
 // without a rejection.
 func listRejections(answers []deliveryVerdict, readApp func(account int64) string) []AppRejection {
 	rejecting := map[string]bool{}
@@ -160,7 +160,7 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 
 // isKnownRejection reports whether the network rejected the app with the same code before the delivery's last attempt.
 // An earlier rejection counts only if the app has published nothing since, or if it happened within warnAgainAfter. The
-// apps are read only for accounts whose answers matter.
+// apps are read only for accounts whose verdicts matter.
 func (a *attempt) isKnownRejection(answers []deliveryVerdict, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeCallResult(e)
 	app := appOf(a.grant.Grant)
@@ -169,7 +169,7 @@ func (a *attempt) isKnownRejection(answers []deliveryVerdict, e *network.Error, 
 		switch {
 		case !before:
 			before = v.delivery == a.d.ID
-		case v.Accepted && accepted, !v.Accepted && v.NetworkCode != code: // The answer is irrelevant.
+		case v.Accepted && accepted, !v.Accepted && v.NetworkCode != code: // The verdict is irrelevant.
 		case readApp(v.account) != app:
 		case v.Accepted:
 			accepted = true

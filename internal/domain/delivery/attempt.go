@@ -91,7 +91,8 @@ func (a *attempt) mayCall() (time.Duration, bool) {
 	return 0, true
 }
 
-// step makes the network call of the current phase. An open circuit delays only deliveries whose commit has not started.
+// step makes the network call of the current phase. An open circuit delays only deliveries whose commit has not
+// started.
 func (a *attempt) step(ctx context.Context) error {
 	if a.d.Phase == planned || a.d.Phase == prepared {
 		if wait, may := a.mayCall(); !may {

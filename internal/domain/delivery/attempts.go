@@ -20,7 +20,7 @@ type AttemptLine struct {
 	// Call is prepare, commit, resolve or a step of a network.Finisher for a network call, rest for a wait while the
 	// network fails, or decide for a person's decision. A prepare call is recorded only if it fails.
 	Call string `json:"call"`
-	// Result of a network call is published, answered (any other response) or a network.Class. Result of a wait is
+	// Result of a network call is published, answered (any other response) or a network.ErrorClass. Result of a wait is
 	// network_fails or patience_is_over. Result of a decision is published or not_published. Result is empty while
 	// unknown.
 	Result      string `json:"result"`

@@ -24,8 +24,8 @@ const (
 	Open     CircuitState = "open"      // the network fails; deliveries wait
 )
 
-// Circuit is the state of this node's circuit breaker for a network. If the network has several servers, it is the worst
-// state of any server.
+// Circuit is the state of this node's circuit breaker for a network. If the network has several servers, it is the
+// worst state of any server.
 type Circuit struct {
 	State CircuitState
 	Since time.Time // when it opened; zero if closed
@@ -64,8 +64,8 @@ func newCircuits(now func() time.Time) *circuits {
 	return &circuits{now: now, byServer: map[server]*circuit{}}
 }
 
-// allow reports whether a delivery may call a server. If not, it returns how long to wait. The first caller after the wait
-// becomes the probe until recordAnswer, recordFailure or releaseProbes is called.
+// allow reports whether a delivery may call a server. If not, it returns how long to wait. The first caller after the
+// wait becomes the probe until recordAnswer, recordFailure or releaseProbes is called.
 func (c *circuits) allow(s server, delivery string) (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,8 +131,8 @@ func (c *circuit) shouldOpen() bool {
 		slices.ContainsFunc(c.failures, func(m failedCall) bool { return m.delivery != first.delivery })
 }
 
-// releaseProbes is called when an attempt ends. If the attempt was a probe without a result, another delivery can become
-// the probe.
+// releaseProbes is called when an attempt ends. If the attempt was a probe without a result, another delivery can
+// become the probe.
 func (c *circuits) releaseProbes(delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,8 +18,8 @@ func (a *attempt) commit(ctx context.Context) error {
 	return a.send(ctx, attempt)
 }
 
-// send makes the call that publishes the post. It returns an error if the lease may have expired, because another node may
-// have sent the post since.
+// send makes the call that publishes the post. It returns an error if the lease may have expired, because another node
+// may have sent the post since.
 func (a *attempt) send(ctx context.Context, attempt int64) error {
 	if err := a.checkLease(); err != nil {
 		return err

@@ -98,8 +98,8 @@ const (
 // errLookupRunning reports that a lookup of the account is running.
 var errLookupRunning = errors.New("a lookup is running")
 
-// Decide records a person's decision for an unconfirmed account of a post. person is 0 for the operator. team may be 0 for
-// any team. Repeating a decision changes nothing.
+// Decide records a person's decision for an unconfirmed account of a post. person is 0 for the operator. team may be 0
+// for any team. Repeating a decision changes nothing.
 //
 // Decide returns not_found for an unknown post or account, and wrong_state for an account that is not unconfirmed. It
 // waits for a running lookup, because that result is newer than what the person saw.

@@ -1,7 +1,7 @@
 // Package delivery publishes posts on networks exactly once, even if the process ends at any point.
 //
-// A delivery sends one post, or one part of a thread, to one account. It moves through phases. Each phase is committed to
-// the database before the network call that it describes:
+// A delivery sends one post, or one part of a thread, to one account. It moves through phases. Each phase is committed
+// to the database before the network call that it describes:
 //
 //   - planned: the request is not fixed yet.
 //   - prepared: the request is fixed.
@@ -12,10 +12,10 @@
 // publishing call, it is repeated only after a lookup at the network found no post.
 //
 // An attempt is the work of one lease holder on a delivery. worker_pool.go and fair_queue.go start attempts. attempt.go
-// claims the delivery and runs its phases. prepare.go, lookup.go, commit.go and permalink.go make network calls. poll.go
-// and retry.go handle waits and failures. record.go stores results, and lease.go manages the lease. Every write checks the
-// lease's epoch, so that a holder that lost its lease cannot write. The job queue only wakes deliveries. If a wake is
-// lost, the waker repeats it at the stored time wake_at.
+// claims the delivery and runs its phases. prepare.go, lookup.go, commit.go and permalink.go make network calls.
+// poll.go and retry.go handle waits and failures. record.go stores results, and lease.go manages the lease. Every write
+// checks the lease's epoch, so that a holder that lost its lease cannot write. The job queue only wakes deliveries. If
+// a wake is lost, the waker repeats it at the stored time wake_at.
 package delivery
 
 import (

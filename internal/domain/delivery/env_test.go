@@ -260,8 +260,8 @@ func (s *env) do(t failer, tool string, args map[string]any) map[string]any {
 	return data
 }
 
-// deliver sends the post as the queue and the waker do. It moves the clock from wake to wake until the post has ended or
-// the given time has passed.
+// deliver sends the post as the queue and the waker do. It moves the clock from wake to wake until the post has ended
+// or the given time has passed.
 func (s *env) deliver(t failer, within time.Duration) {
 	t.Helper()
 	end := s.clock.Now().Add(within)

@@ -17,8 +17,8 @@ import (
 // errLeaseLost reports that another worker holds the lease, so that this worker must not write.
 var errLeaseLost = errors.New("the lease was lost")
 
-// claim acquires the lease of a delivery. It reports false if the delivery is not due, has ended or is leased, if the team
-// is being deleted, or if publishing is on hold.
+// claim acquires the lease of a delivery. It reports false if the delivery is not due, has ended or is leased, if the
+// team is being deleted, or if publishing is on hold.
 func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
 	d := delivery{ID: id}
 	err := s.db.InTx(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {

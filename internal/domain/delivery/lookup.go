@@ -43,8 +43,8 @@ func (a *attempt) resolve(ctx context.Context) error {
 	return a.lookUpLater(ctx, err)
 }
 
-// lookUp makes the network call of resolve. If the post was found only by its content and may belong to another delivery,
-// the verdict is unknown.
+// lookUp makes the network call of resolve. If the post was found only by its content and may belong to another
+// delivery, the verdict is unknown.
 func (a *attempt) lookUp(ctx context.Context, history network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	failpoint.Point("before resolve call")
 	callCtx, span := a.startCall(ctx, "network.resolve")
@@ -74,8 +74,8 @@ func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
 	return err != nil || (network.CommitHistory{OtherPosts: published}).BelongsToOther(r.ID, r.Permalink)
 }
 
-// hasCompetingDelivery reports whether a part of another post with the same words is being published on the account and has no result
-// yet.
+// hasCompetingDelivery reports whether a part of another post with the same words is being published on the account and
+// has no result yet.
 func (s *Service) hasCompetingDelivery(ctx context.Context, d delivery) (bool, error) {
 	others, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error { return rows.Scan(&d.PostID, &d.Part) },
 		`SELECT DISTINCT d.post_id, d.part FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')
@@ -96,8 +96,8 @@ func (s *Service) hasCompetingDelivery(ctx context.Context, d delivery) (bool, e
 	}), nil
 }
 
-// handleAbandoned handles a post that the network accepted and later dropped. Depending on the error, it fails or restarts
-// the delivery.
+// handleAbandoned handles a post that the network accepted and later dropped. Depending on the error, it fails or
+// restarts the delivery.
 func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 	if a.d.Phase != unconfirmed {
 		return a.handleRejection(ctx, planned, err)

@@ -37,8 +37,8 @@ func (s *Service) CountByPhase(ctx context.Context) ([]PhaseCount, error) {
 	return out, nil
 }
 
-// CountUnconfirmed returns the number of unconfirmed deliveries of all teams, and since when the oldest is unconfirmed. The
-// time is zero if there is none.
+// CountUnconfirmed returns the number of unconfirmed deliveries of all teams, and since when the oldest is unconfirmed.
+// The time is zero if there is none.
 func (s *Service) CountUnconfirmed(ctx context.Context) (int64, time.Time, error) {
 	var n, oldest int64
 	err := s.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(ended_at), 0) FROM deliveries
@@ -115,7 +115,7 @@ type Failure struct {
 	PostID      string
 	Platform    string
 	Call        string // prepare, commit or resolve
-	Result      string // a network.Class
+	Result      string // a network.ErrorClass
 	NetworkCode string // from the network; untrusted
 	NetworkText string // from the network; untrusted
 }

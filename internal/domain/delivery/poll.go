@@ -19,8 +19,8 @@ const (
 	maxOutageWait = 30 * time.Minute
 )
 
-// waitUntilReady waits while the network prepares media. After maxPrepareTime the delivery fails, because nothing is public
-// yet.
+// waitUntilReady waits while the network prepares media. After maxPrepareTime the delivery fails, because nothing is
+// public yet.
 func (a *attempt) waitUntilReady(ctx context.Context, wait time.Duration) error {
 	if a.s.db.Now().Sub(a.d.CreatedAt) > maxPrepareTime {
 		return a.finish(ctx, ended, failedResult("network_error", ""))

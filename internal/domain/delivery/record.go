@@ -87,8 +87,8 @@ func (a *attempt) recordFailedCall(ctx context.Context, call string, started tim
 	}
 }
 
-// describeCallResult returns the result of a call with the network's code and text. If the network's response has no code,
-// the HTTP status is the code. So the code of a network.Error is empty only if there was no response.
+// describeCallResult returns the result of a call with the network's code and text. If the network's response has no
+// code, the HTTP status is the code. So the code of a network.Error is empty only if there was no response.
 func describeCallResult(cause error) (string, string, string) {
 	if e, ok := errors.AsType[*network.Error](cause); ok {
 		code := e.Code

@@ -68,8 +68,8 @@ type ResumeOptions struct {
 	SuppressMail func(ctx context.Context, tx *db.Tx, by time.Time) error
 }
 
-// maxListingDelay is how long after the start of a hold a post may be missing from a network's list. It is longer than the
-// sum of a lease, a network call and the delay of any network.
+// maxListingDelay is how long after the start of a hold a post may be missing from a network's list. It is longer than
+// the sum of a lease, a network call and the delay of any network.
 const maxListingDelay = 3 * time.Minute
 
 // ResumableIn returns how long networks may still omit posts that were published right before the hold. It is zero or
@@ -95,9 +95,9 @@ func (s *Service) checkResumable(ctx context.Context, opts ResumeOptions) error 
 	return err
 }
 
-// Resume lifts a hold. Before that, it looks up and records the posts that each account published since the database was
-// last current, so that they are not sent again. A manual hold needs no lookup. Resume returns an apierr.OperatorError if
-// there is no hold. It can be repeated after an interruption.
+// Resume lifts a hold. Before that, it looks up and records the posts that each account published since the database
+// was last current, so that they are not sent again. A manual hold needs no lookup. Resume returns an
+// apierr.OperatorError if there is no hold. It can be repeated after an interruption.
 func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil {
@@ -170,8 +170,8 @@ func (s *Service) checkConfigured(candidates []*candidate) error {
 		", which are not configured here; set PRESSROOM_NETWORKS (or --networks) and the secrets as for serve")
 }
 
-// checkReached returns an error if a network was temporarily unreachable, because posts that were published early could be
-// published twice.
+// checkReached returns an error if a network was temporarily unreachable, because posts that were published early could
+// be published twice.
 func checkReached(candidates []*candidate) error {
 	var names []string
 	for _, d := range candidates {

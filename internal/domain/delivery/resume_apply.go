@@ -62,8 +62,8 @@ func keysOf(of map[string][]*candidate) func(func(string) bool) {
 	}
 }
 
-// applyPostOutcomes records the outcomes of one post's accounts. It does not change a scheduled post that can be released
-// normally.
+// applyPostOutcomes records the outcomes of one post's accounts. It does not change a scheduled post that can be
+// released normally.
 func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates []*candidate) error {
 	first, rejectionCode := candidates[0], ""
 	if first.delivery.ID == "" {
@@ -103,8 +103,8 @@ func recordLookup(ctx context.Context, tx *db.Tx, d delivery, result string) err
 	return nil
 }
 
-// phaseAfterPublishing returns the phase of a delivery whose post is published. Comments need no permalink, and only the
-// post itself may need further calls.
+// phaseAfterPublishing returns the phase of a delivery whose post is published. Comments need no permalink, and only
+// the post itself may need further calls.
 func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d delivery, r post.Result) (phase, error) {
 	switch {
 	case r.Permalink == "" && r.NetworkID != "" && d.Part != comment.Part:
@@ -119,8 +119,8 @@ func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d deliver
 	return finishing, nil // In this phase, the delivery finds out which calls the post needs.
 }
 
-// applyOutcome ends a delivery with the outcome of a candidate. rejected is an error code for candidates that would be
-// sent now. It may be empty.
+// applyOutcome ends a delivery with the outcome of a candidate. rejectionCode is the error code of candidates that
+// would be sent now. It may be empty.
 func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, rejectionCode string) error {
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)

@@ -51,8 +51,8 @@ func (d *candidate) outcome(now time.Time, maxLateness time.Duration) Outcome {
 // isUncertain reports whether the lookup was inconclusive.
 func (d *candidate) isUncertain() bool { return d.lookedUp && d.verdict == network.Unknown }
 
-// listCandidates returns the accounts of unfinished deliveries and of scheduled posts. It includes future posts, because
-// they may have been published early.
+// listCandidates returns the accounts of unfinished deliveries and of scheduled posts. It includes future posts,
+// because they may have been published early.
 func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 	scheduled, err := s.posts.ListScheduled(ctx)
 	if err != nil {

@@ -39,8 +39,8 @@ func (s *Service) lookUpAccounts(ctx context.Context, candidates []*candidate, s
 	group.Wait()
 }
 
-// lookUpAccount lists an account's posts since a time and matches them with the candidates. A candidate whose request was
-// already fixed is also looked up individually, because the network has more information about it.
+// lookUpAccount lists an account's posts since a time and matches them with the candidates. A candidate whose request
+// was already fixed is also looked up individually, because the network has more information about it.
 func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates []*candidate, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, accountLookupTimeout)
 	defer cancel()

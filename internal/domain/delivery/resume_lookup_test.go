@@ -108,8 +108,8 @@ func TestPrivatePostIsNamed(t *testing.T) {
 	}
 }
 
-// Lists of posts have no stories and no comments. Such a candidate neither counts as absent, nor takes the listed post of
-// another candidate.
+// Lists of posts have no stories and no comments. Such a candidate neither counts as absent, nor takes the listed post
+// of another candidate.
 func TestUnlistedCandidates(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -40,8 +40,8 @@ func match(candidates []*candidate, listed []network.CollectedPost) {
 	}
 }
 
-// candidatesFor returns the unmatched candidates whose text matches a listed post. It returns the candidates that were due
-// when the post was published, or if there are none, the candidates that were due later.
+// candidatesFor returns the unmatched candidates whose text matches a listed post. It returns the candidates that were
+// due when the post was published, or if there are none, the candidates that were due later.
 func candidatesFor(candidates []*candidate, f network.CollectedPost, matched map[*candidate]bool,
 	matches func(ours, listed string) bool) []*candidate {
 	var due, early []*candidate

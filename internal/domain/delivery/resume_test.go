@@ -184,8 +184,8 @@ func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 	})
 }
 
-// If one account has a post before its time, a person published it. The other account is then unconfirmed if its network
-// cannot list all posts.
+// If one account has a post before its time, a person published it. The other account is then unconfirmed if its
+// network cannot list all posts.
 func TestResumeSettlesPostsPublishedEarly(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -55,8 +55,8 @@ var rejectionCodes = map[network.ErrorClass]string{
 	network.RejectedMedia: "rejected_media", network.Duplicate: "duplicate_content",
 }
 
-// handleRejection handles an error of a call that had no effect. The delivery fails, waits, or starts again from the phase
-// restart.
+// handleRejection handles an error of a call that had no effect. The delivery fails, waits, or starts again from the
+// phase restart.
 func (a *attempt) handleRejection(ctx context.Context, restart phase, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // The process stops or lost the lease, so another holder continues.
@@ -100,8 +100,8 @@ func (a *attempt) handleRejection(ctx context.Context, restart phase, err error)
 	return a.retry(ctx, restart, "network_error", e.Message, 0)
 }
 
-// finishRejected ends the delivery with a permanent rejection. If the network has the post but does not show it, the result
-// has its ID and permalink, and the draft is stored for the next retry. See keptDraft.
+// finishRejected ends the delivery with a permanent rejection. If the network has the post but does not show it, the
+// result has its ID and permalink, and the draft is stored for the next retry. See hiddenPostDraft.
 func (a *attempt) finishRejected(ctx context.Context, code string, e *network.Error) error {
 	r := failedResult(code, e.Message)
 	if e.Hidden.ID != "" {
@@ -154,8 +154,8 @@ func (a *attempt) refreshGrant(ctx context.Context) error {
 	return a.handleRejection(ctx, a.d.Phase, err)
 }
 
-// handleLostGrant fails the delivery unless the account was reconnected concurrently. After a commit, the account becomes
-// unconfirmed instead, because the post cannot be looked up.
+// handleLostGrant fails the delivery unless the account was reconnected concurrently. After a commit, the account
+// becomes unconfirmed instead, because the post cannot be looked up.
 func (a *attempt) handleLostGrant(ctx context.Context, message string) error {
 	if err := a.s.accounts.MarkLost(ctx, a.d.AccountID, a.grant); err != nil {
 		return err
@@ -175,8 +175,8 @@ func (a *attempt) handleLostGrant(ctx context.Context, message string) error {
 	return a.finish(ctx, ended, failedResult("account_needs_reauth", message))
 }
 
-// lookUpLater waits before the next lookup. After maxLookups the account becomes unconfirmed. Lookups then continue for a
-// day at increasing intervals.
+// lookUpLater waits before the next lookup. After maxLookups the account becomes unconfirmed. Lookups then continue for
+// a day at increasing intervals.
 func (a *attempt) lookUpLater(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -196,15 +196,16 @@ func (a *attempt) leaveUnconfirmed(ctx context.Context, message string) error {
 	return a.finish(ctx, unconfirmed, unconfirmedResult(message))
 }
 
-// callWait is the call of an AttemptLine that records a wait for a failing network. The other constants are its results.
+// callWait is the call of an AttemptLine that records a wait for a failing network. The other constants are its
+// results.
 const (
 	callWait           = "rest"
 	resultNetworkFails = "network_fails"    // while waiting
 	resultGaveUp       = "patience_is_over" // after maxOutageWait
 )
 
-// waitForCircuit waits while the circuit is open. The wait does not count as a try. After maxOutageWait the delivery fails,
-// so that an outdated post is not published unexpectedly.
+// waitForCircuit waits while the circuit is open. The wait does not count as a try. After maxOutageWait the delivery
+// fails, so that an outdated post is not published unexpectedly.
 func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error {
 	err := a.s.db.InTx(ctx, "delivery.rest", func(ctx context.Context, tx *db.Tx) error {
 		id, since, err := outageStart(ctx, tx, a.d)

@@ -18,6 +18,6 @@ var retryableCodes = map[string]bool{
 	"thread_interrupted":      true,
 }
 
-// IsRetryableCode reports whether a retry of an account that failed with the error code can succeed without a change of the
-// post.
+// IsRetryableCode reports whether a retry of an account that failed with the error code can succeed without a change of
+// the post.
 func IsRetryableCode(code string) bool { return retryableCodes[code] }

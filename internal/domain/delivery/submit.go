@@ -21,9 +21,9 @@ type Submitter struct{ queue *job.Queue }
 // NewSubmitter returns a Submitter that wakes deliveries with a queue.
 func NewSubmitter(queue *job.Queue) Submitter { return Submitter{queue} }
 
-// Submit stores and wakes one delivery for each account, in the caller's transaction. A retry keeps the time of the first
-// submission, which identifies the publication at the network. A retry of a thread begins with the first part that is not
-// published.
+// Submit stores and wakes one delivery for each account, in the caller's transaction. A retry keeps the time of the
+// first submission, which identifies the publication at the network. A retry of a thread begins with the first part
+// that is not published.
 func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o post.Submission) error {
 	deliveries := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
@@ -65,8 +65,9 @@ func insert(ctx context.Context, tx *db.Tx, d *delivery, wake time.Duration) err
 	return nil
 }
 
-// hiddenPostDraft returns the draft of a rejected delivery whose post the network has but does not show, or nil. Only such a
-// failure has a network ID. Its retry continues with that draft, so that the network does not get the post twice.
+// hiddenPostDraft returns the draft of a rejected delivery whose post the network has but does not show, or nil. Only
+// such a failure has a network ID. Its retry continues with that draft, so that the network does not get the post
+// twice.
 func hiddenPostDraft(ctx context.Context, tx *db.Tx, d delivery) (network.Draft, error) {
 	var draft string
 	err := tx.QueryRow(ctx, `SELECT draft FROM deliveries WHERE post_id = ? AND account_id = ? AND part = ?
@@ -78,8 +79,8 @@ func hiddenPostDraft(ctx context.Context, tx *db.Tx, d delivery) (network.Draft,
 	return network.Draft(draft), nil
 }
 
-// firstSubmission returns the time that identifies a publication at the network. For a due post it is the scheduled time,
-// so that every copy of the database computes the same value. All parts of a thread have the same time.
+// firstSubmission returns the time that identifies a publication at the network. For a due post it is the scheduled
+// time, so that every copy of the database computes the same value. All parts of a thread have the same time.
 func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (time.Time, error) {
 	var first int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`,

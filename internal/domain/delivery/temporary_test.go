@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestTemporaryCodesAreComplete checks that temporary has each error code of posts and deliveries.
+// TestTemporaryCodesAreComplete checks that retryableCodes has each error code of posts and deliveries.
 func TestTemporaryCodesAreComplete(t *testing.T) {
 	t.Parallel()
 	seen := errorCodes(t)

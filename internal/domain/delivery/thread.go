@@ -8,9 +8,9 @@ import (
 )
 
 // The parts of a thread are published in order. Each part has a delivery of its own. The delivery of the next part is
-// inserted in the transaction that records the part before it as published, so that no part is lost or sent twice after a
-// crash. A part that fails or becomes unconfirmed ends the thread; a retry continues with that part. The first comment is a
-// part too. It follows the last part, and its result does not change that of the account or of the job.
+// inserted in the transaction that records the part before it as published, so that no part is lost or sent twice after
+// a crash. A part that fails or becomes unconfirmed ends the thread; a retry continues with that part. The first
+// comment is a part too. It follows the last part, and its result does not change that of the account or of the job.
 
 // threadInterrupted is the error code of a part that was not sent, although the part before it is published.
 const threadInterrupted = "thread_interrupted"

@@ -15,15 +15,16 @@ import (
 const (
 	wakeInterval      = 250 * time.Millisecond // A due post must be published within two seconds.
 	wakeBatch         = 100
-	heartbeatInterval = 5 * time.Second // time between two tests of the queue
-	// Heartbeat is the name of the test in the queue.
+	heartbeatInterval = 5 * time.Second // time between two heartbeats of the queue
+	// Heartbeat is the kind of the queue's heartbeats.
 	Heartbeat = "pulse"
 )
 
-// Waker releases due posts and wakes deliveries that are due or whose lease has expired. Every worker node runs a Waker.
+// Waker releases due posts and wakes deliveries that are due or whose lease has expired. Every worker node runs a
+// Waker.
 type Waker struct {
 	s               *Service
-	lastHeartbeat   atomic.Int64 // when the queue last delivered a pulse, in microseconds
+	lastHeartbeat   atomic.Int64 // when the queue last delivered a heartbeat, in microseconds
 	heartbeatSentAt time.Time
 }
 
@@ -38,11 +39,11 @@ func (s *Service) NewWaker() *Waker {
 	return w
 }
 
-// RecordHeartbeat records that the queue delivers work now. Callers that move the clock forward must call it, so that the
-// queue does not seem to have stopped.
+// RecordHeartbeat records that the queue delivers work now. Callers that move the clock forward must call it, so that
+// the queue does not seem to have stopped.
 func (w *Waker) RecordHeartbeat() { w.lastHeartbeat.Store(db.Micros(w.s.db.Now())) }
 
-// LastHeartbeat returns when the queue last delivered a pulse to this process.
+// LastHeartbeat returns when the queue last delivered a heartbeat to this process.
 func (w *Waker) LastHeartbeat() time.Time { return db.Time(w.lastHeartbeat.Load()) }
 
 // Run calls Once repeatedly until ctx is canceled. It passes errors to report and continues.
@@ -102,7 +103,8 @@ func (w *Waker) wake(ctx context.Context) error {
 	})
 }
 
-// sendHeartbeat sends a pulse through the queue. The readiness check uses it to detect a queue that does not deliver work.
+// sendHeartbeat sends a heartbeat through the queue. The readiness check uses it to detect a queue that does not
+// deliver work.
 func (w *Waker) sendHeartbeat(ctx context.Context) error {
 	if now := w.s.db.Now(); now.Sub(w.heartbeatSentAt) >= heartbeatInterval {
 		w.heartbeatSentAt = now

@@ -136,8 +136,8 @@ func (f *largeFile) Read(p []byte) (int, error) {
 
 const largeFileSize = 96 << 20
 
-// An export contains the team's data, without secrets and without other teams' data. It needs little memory. Missing files
-// are listed.
+// An export contains the team's data, without secrets and without other teams' data. It needs little memory. Missing
+// files are listed.
 func TestExport(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w env) {
 		account, otherAccount := w.createAccount(t, w.team), w.createAccount(t, w.other)

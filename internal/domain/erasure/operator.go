@@ -15,8 +15,8 @@ var errLastOperator = apierr.BadState("last_operator",
 var errOnlyOperator = apierr.BadState("last_operator",
 	"You are the only operator of this service. First make somebody else an operator on the operator pages.")
 
-// ensureOperatorRemains returns rejection if no operator could sign in after a person has left a team. person 0 means all
-// members, and team 0 means all teams. If no operator can sign in now either, it returns nil.
+// ensureOperatorRemains returns rejection if no operator could sign in after a person has left a team. person 0 means
+// all members, and team 0 means all teams. If no operator can sign in now either, it returns nil.
 func ensureOperatorRemains(ctx context.Context, tx *db.Tx, team, person int64, rejection error) error {
 	// Members of a team that is being deleted cannot sign in for much longer.
 	const able = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0 AND EXISTS (SELECT 1

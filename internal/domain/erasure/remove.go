@@ -11,7 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// DeletePendingTeams deletes the data of all teams that are being deleted, in batches, until nothing is left or ctx is canceled.
+// DeletePendingTeams deletes the data of all teams that are being deleted, in batches, until nothing is left or ctx is
+// canceled.
 func (s *Service) DeletePendingTeams(ctx context.Context) error {
 	teams, err := db.All(ctx, s.DB, scanID, `SELECT team_id FROM team_deletions WHERE ended_at = 0 ORDER BY team_id`)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// MaxWaitSeconds is the maximum number of seconds that a call may wait for a job. It is less than the timeout of a call.
+// MaxWaitSeconds is the maximum number of seconds that a call may wait for a job. It is less than the timeout of a
+// call.
 const MaxWaitSeconds = 25
 
 const (

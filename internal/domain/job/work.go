@@ -15,9 +15,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
-// Handler does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last effect
-// of the work, or postpones it with LeasedJob.Postpone. After a crash or failure, it is called again, so a part of the
-// work may already be done.
+// Handler does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last
+// effect of the work, or postpones it with LeasedJob.Postpone. After a crash or failure, it is called again, so a part
+// of the work may already be done.
 type Handler func(ctx context.Context, h LeasedJob) error
 
 // ErrLeaseLost reports that another node holds the job's lease or that the job has ended, so that nothing may be

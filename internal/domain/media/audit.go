@@ -27,8 +27,8 @@ type Finding struct {
 
 // Audit compares the library with the blob store in both directions, and each team's storage with its items.
 func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
-	// Items are listed before blobs. The blobs of items that are added during the audit are younger than Grace and
-	// therefore skipped.
+	// Items are listed before blobs. The blobs of items that are added during the audit are younger than
+	// OrphanGracePeriod and therefore skipped.
 	items, err := s.allItems(ctx)
 	if err != nil {
 		return nil, err

@@ -42,8 +42,8 @@ const (
 	// plainDraftSQL is an SQL condition that selects drafts from which an item may be removed. It excludes posts shown
 	// to a client and series templates.
 	plainDraftSQL = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
-	// sendingSQL is an SQL condition that selects posts that are being sent or whose outcome is unknown. A delivery that
-	// only polls its status no longer needs the file.
+	// sendingSQL is an SQL condition that selects posts that are being sent or whose outcome is unknown. A delivery
+	// that only polls its status no longer needs the file.
 	sendingSQL = `(p.status = 'processing' OR EXISTS (SELECT 1 FROM deliveries d WHERE d.post_id = p.id
 		AND d.phase IN ('planned', 'prepared', 'committing', 'doubtful'))
 		OR EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state IN ('sending', 'unconfirmed')))`

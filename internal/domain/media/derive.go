@@ -54,13 +54,13 @@ type transform struct {
 	make func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error)
 }
 
-// shape describes the output of a recipe.
+// shape describes the output of a transform.
 type shape struct {
 	mime          string
 	width, height int // pixels
 }
 
-// errUnchanged is returned by recipes if no derived file is needed.
+// errUnchanged is returned by transforms if no derived file is needed.
 var errUnchanged = errors.New("the item's own bytes can be used")
 
 // derive returns an open derived file. On first use it creates and caches the file. Concurrent calls on this node share

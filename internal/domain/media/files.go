@@ -52,8 +52,8 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
 }
 
-// fitTransform returns the recipe that converts an image so that it fits a network's limits. The variant contains only the
-// limits that affect the bytes, so that networks with equivalent limits share a derived file.
+// fitTransform returns the transform that converts an image so that it fits a network's limits. The variant contains
+// only the limits that affect the bytes, so that networks with equivalent limits share a derived file.
 func (s *Service) fitTransform(fit network.FileLimits) transform {
 	wanted := imageBounds(fit)
 	return transform{

@@ -98,7 +98,8 @@ const (
 
 var tokenEncoding = base64.RawURLEncoding.Strict()
 
-// signToken returns the token of a grant. The accepted types are encoded as one bit for each element of Types.
+// signToken returns the token of a link with these claims. The accepted types are encoded as one bit for each element
+// of Types.
 func (s *Service) signToken(g linkClaims) string {
 	body := []byte{tokenVersion}
 	body = binary.BigEndian.AppendUint64(body, uint64(g.item))             //nolint:gosec // IDs are positive
@@ -115,7 +116,7 @@ func (s *Service) signToken(g linkClaims) string {
 	return tokenEncoding.EncodeToString(append(body, s.links.Sign(body)[:tokenSumSize]...))
 }
 
-// parseToken returns the grant of a token. It reports whether this service signed the token and the token has not
+// parseToken returns the claims of a token. It reports whether this service signed the token and the token has not
 // expired.
 func (s *Service) parseToken(token string) (linkClaims, bool) {
 	raw, err := tokenEncoding.DecodeString(token)

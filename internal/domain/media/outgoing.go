@@ -42,7 +42,7 @@ func (i Item) asStored() derived {
 	}
 }
 
-// withoutMetadata is the recipe for a copy without metadata.
+// withoutMetadata is the transform that makes a copy without metadata.
 var withoutMetadata = transform{
 	variant: "clean-1",
 	make: func(_ context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {

@@ -314,7 +314,7 @@ func (a *incomingFile) ReadFrom(r io.Reader) (int64, error) {
 	return n + rest, err
 }
 
-// countingReader is a reader that counts the bytes of an arrival before they are staged.
+// countingReader is a reader that counts the bytes of an incoming file before they are staged.
 type countingReader struct {
 	io.Reader
 	to *incomingFile

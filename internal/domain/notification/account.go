@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
-// Kinds of notices about a person's account. The team of these notices is 0. They are always sent by email, even to
-// people who are suspended or in no team.
+// Kinds of notifications about a person's account. The team of these notifications is 0. They are always sent by email,
+// even to people who are suspended or in no team.
 const (
 	PasswordChanged Kind = "account_password"
 	RecoveryUsed    Kind = "account_recovery"
@@ -38,7 +38,7 @@ var accountKinds = []KindInfo{
 	{Kind: OperatorChanged, Name: "Your operator access changed", Plural: "Your operator access changed %d times"},
 }
 
-// accountEvent describes the notice for an event about a person's account.
+// accountEvent describes the notification for an event about a person's account.
 type accountEvent struct {
 	kind   Kind
 	text   locale.Key
@@ -104,7 +104,7 @@ var accountEvents = map[string]accountEvent{
 
 var operatorEnded = accountEvent{OperatorChanged, "You are no longer an operator of this service.", adviseToAsk}
 
-// accountText returns the sentence of a notice about an account.
+// accountText returns the sentence of a notification about an account.
 func (d detail) accountText(l *locale.Language) string {
 	event := accountEvents[d.Event]
 	if d.Event == "person.operator" && !d.On {
@@ -120,7 +120,7 @@ func (d detail) accountText(l *locale.Language) string {
 	return text
 }
 
-// maxRevokedName is the maximum number of characters of a name in a notice.
+// maxRevokedName is the maximum number of characters of a name in a notification.
 const maxRevokedName = 100
 
 // revokedText returns a sentence that lists the keys and invitations that were revoked. Their names are user input, so
@@ -150,8 +150,8 @@ type accountDetail struct {
 	More    int      `json:"more"`    // how many more were revoked
 }
 
-// notifyAccount creates the notice of an event about a person's account. The person is notified of their own changes
-// too, but not of the events that create the account.
+// notifyAccount creates the notification of an event about a person's account. The person is notified of their own
+// changes too, but not of the events that create the account.
 func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Kind == "person.recovery_not_sent" {
 		return deleteRecoveryNotice(ctx, tx, e.Subject)
@@ -191,7 +191,7 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 	return nil
 }
 
-// deleteRecoveryNotice deletes the newest notice of a recovery link whose mail was not sent.
+// deleteRecoveryNotice deletes the newest notification of a recovery link whose mail was not sent.
 func deleteRecoveryNotice(ctx context.Context, tx *db.Tx, subject string) error {
 	person, err := strconv.ParseInt(subject, 10, 64)
 	if err != nil {

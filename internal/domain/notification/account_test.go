@@ -125,7 +125,7 @@ func TestAccountNotices(t *testing.T) {
 	})
 }
 
-// checkMail checks the mail of a notice about how a person signs in.
+// checkMail checks the mail of a notification about how a person signs in.
 func checkMail(t *testing.T, w *env, name, wantText string, n notification.Notification) {
 	t.Helper()
 	mail := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[0])))(t)

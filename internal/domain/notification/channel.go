@@ -20,7 +20,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ChannelService is a kind of service that notices can be sent to.
+// ChannelService is a kind of service that notifications can be sent to.
 type ChannelService string
 
 // The channel services.
@@ -41,7 +41,7 @@ const (
 	signingPrefix  = "whsec_" // of secrets that sign webhooks (standardwebhooks.com)
 )
 
-// Channel is a chat channel or a webhook that the operator sends notices to.
+// Channel is a chat channel or a webhook that the operator sends notifications to.
 type Channel struct {
 	ID        int64          `json:"id"`
 	Team      int64          `json:"team_id,omitempty"` // 0 for all teams
@@ -84,7 +84,8 @@ type channelAddress struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// channelAssociatedData returns the encryption context of a channel's address, which binds the ciphertext to the channel.
+// channelAssociatedData returns the encryption context of a channel's address, which binds the ciphertext to the
+// channel.
 func channelAssociatedData(id int64) string { return fmt.Sprintf("notice_channel %d", id) }
 
 var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed", Row: "id", Owner: "id",
@@ -215,7 +216,7 @@ var (
 	errNoChannel = apierr.OperatorError("channel not found")
 )
 
-// ChangeChannel changes a channel. Pending notices of teams that the channel no longer covers are not sent.
+// ChangeChannel changes a channel. Pending notifications of teams that the channel no longer covers are not sent.
 func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelChange) error {
 	return s.db.InTx(ctx, "notice_channel.change", func(ctx context.Context, tx *db.Tx) error {
 		var service ChannelService
@@ -366,7 +367,7 @@ func (s *Service) Channels(ctx context.Context) ([]Channel, error) {
 	return out, nil
 }
 
-// RemoveChannel removes a channel and its pending notices.
+// RemoveChannel removes a channel and its pending notifications.
 func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
 	return s.db.InTx(ctx, "notice_channel.remove", func(ctx context.Context, tx *db.Tx) error {
 		var team int64
@@ -377,7 +378,7 @@ func (s *Service) RemoveChannel(ctx context.Context, id int64) error {
 		if err != nil {
 			return fmt.Errorf("finding a notice channel: %w", err)
 		}
-		// This deletes the channel's notices too. Deleting them first could deadlock with a node that sends them.
+		// This deletes the channel's notifications too. Deleting them first could deadlock with a node that sends them.
 		if _, err := tx.Exec(ctx, `DELETE FROM notice_channels WHERE id = ?`, id); err != nil {
 			return fmt.Errorf("removing a notice channel: %w", err)
 		}

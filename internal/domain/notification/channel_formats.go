@@ -24,8 +24,8 @@ const (
 	maxTitle = 200
 )
 
-// channelMessage is the message about a notice for a channel. Of its fields, only teamName, and title if it is the
-// team's name, are user input.
+// channelMessage is the message about a notification for a channel. Of its fields, only teamName, and title if it is
+// the team's name, are user input.
 type channelMessage struct {
 	id       string // the same for every attempt
 	kind     Kind

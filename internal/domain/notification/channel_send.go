@@ -27,9 +27,9 @@ const (
 // channelDelays are how long a channel waits after consecutive failed attempts. The last delay repeats.
 var channelDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour}
 
-// notifyChannels stores the notice of an event for each channel that wants it, in the event's transaction. Failures of
-// a post on several accounts share one notice until it is sent. It locks the channels, so that a channel that is being
-// removed gets no notice.
+// notifyChannels stores the notification of an event for each channel that wants it, in the event's transaction.
+// Failures of a post on several accounts share one notification until it is sent. It locks the channels, so that a
+// channel that is being removed gets no notification.
 func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db.Event, detail []byte) error {
 	event := e.ID
 	if e.Kind == "post.account_failed" || e.Kind == "post.account_unconfirmed" {
@@ -47,8 +47,8 @@ func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db
 	return nil
 }
 
-// RunChannels sends due notices to channels until ctx is canceled. It uses several senders, so that a slow channel does
-// not delay the others.
+// RunChannels sends due notifications to channels until ctx is canceled. It uses several senders, so that a slow
+// channel does not delay the others.
 func (s *Service) RunChannels(ctx context.Context, report func(error)) {
 	var senders sync.WaitGroup
 	for range channelSenders {
@@ -57,7 +57,7 @@ func (s *Service) RunChannels(ctx context.Context, report func(error)) {
 	senders.Wait()
 }
 
-// channelNotice is a notice that a node sends to a channel.
+// channelNotice is a notification that a node sends to a channel.
 type channelNotice struct {
 	Notification
 
@@ -70,22 +70,22 @@ type channelNotice struct {
 	tries       int
 }
 
-// attempt is the result of sending a notice to a channel.
+// attempt is the result of sending a notification to a channel.
 type attempt struct {
 	failure ChannelFailure // empty after a success
 	wait    time.Duration  // how long to wait, as requested by the service
 	final   bool           // whether a retry would fail again
 }
 
-// SendNext sends the oldest due notice of one channel and reports whether there was one. After a failure, the channel
-// waits before the next attempt.
+// SendNext sends the oldest due notification of one channel and reports whether there was one. After a failure, the
+// channel waits before the next attempt.
 func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	n, found, err := s.claimForChannel(ctx)
 	if err != nil || !found {
 		return found, err
 	}
 	if n.channelTeam != 0 &&
-		n.channelTeam != n.Team { // the notice was stored before the channel was limited to one team
+		n.channelTeam != n.Team { // the notification was stored before the channel was limited to one team
 		return true, s.endChannelNotice(ctx, n, nil)
 	}
 	if s.db.Now().Sub(n.At) > maxMailAge {
@@ -105,13 +105,13 @@ func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	return true, s.endChannelNotice(ctx, n, &result)
 }
 
-// dueChannels selects channels that have a due notice, do not wait, and are not claimed. Each placeholder is the
+// dueChannels selects channels that have a due notification, do not wait, and are not claimed. Each placeholder is the
 // current time.
 const dueChannels = `SELECT c.id FROM notice_channels c WHERE c.next_at <= ? AND c.claimed_until <= ?
 	AND EXISTS (SELECT 1 FROM channel_notices d WHERE d.channel_id = c.id AND d.send_at <= ?) ORDER BY c.next_at, c.id LIMIT 1`
 
 // claimForChannel claims the channel that has been due longest, so that no other node sends to it. It returns the
-// channel's oldest due notice.
+// channel's oldest due notification.
 func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, error) {
 	var n channelNotice
 	now := db.Micros(s.db.Now())
@@ -131,7 +131,7 @@ func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, err
 	return n, true, nil
 }
 
-// claimDue claims a channel with a due notice. It returns sql.ErrNoRows if there is none, or all are claimed.
+// claimDue claims a channel with a due notification. It returns sql.ErrNoRows if there is none, or all are claimed.
 func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) error {
 	now := db.Micros(tx.Now())
 	n.claim = db.Micros(tx.Now().Add(claimTime))
@@ -151,9 +151,9 @@ func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) err
 	return err
 }
 
-// endChannelNotice ends a claim and records the result of an attempt. result is nil if the notice was dropped without
-// an attempt. After a temporary failure, the notice is kept and the channel waits. If another node has claimed the
-// channel meanwhile, the channel's state does not change.
+// endChannelNotice ends a claim and records the result of an attempt. result is nil if the notification was dropped
+// without an attempt. After a temporary failure, the notification is kept and the channel waits. If another node has
+// claimed the channel meanwhile, the channel's state does not change.
 func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result *attempt) error {
 	return s.db.InTx(ctx, "notice_channel.end", func(ctx context.Context, tx *db.Tx) error {
 		var failures int
@@ -218,7 +218,7 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 	return nil
 }
 
-// post sends a notice to its channel.
+// post sends a notification to its channel.
 func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	address, err := s.open(n.channel, n.sealed)
 	if err != nil {
@@ -249,11 +249,11 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	return result
 }
 
-// messageID returns the ID of a message about a notice. It is the same for every attempt. It contains the time, because
-// a restored database assigns the IDs of notices that were lost to new notices.
+// messageID returns the ID of a message about a notification. It is the same for every attempt. It contains the time,
+// because a restored database assigns the IDs of notifications that were lost to new notifications.
 func messageID(n Notification) string { return fmt.Sprintf("notice-%d-%d", n.ID, db.Micros(n.At)) }
 
-// message returns the chat message of a notice. It is in English, because many people read a chat.
+// message returns the chat message of a notification. It is in English, because many people read a chat.
 func (s *Service) message(n channelNotice) channelMessage {
 	m := channelMessage{
 		id: messageID(n.Notification), kind: n.Kind, at: n.At, sent: s.db.Now(), team: n.Team, teamName: n.TeamName,

@@ -260,7 +260,7 @@ func TestChannelSlow(t *testing.T) {
 	})
 }
 
-// A damaged notice does not block its channel or others.
+// A damaged notification does not block its channel or others.
 func TestChannelDamagedNotice(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)

@@ -24,8 +24,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Each service gets a notice in its own format. The team's name, which is the only user input, is escaped. A post that
-// fails on two accounts results in one message.
+// Each service gets a notification in its own format. The team's name, which is the only user input, is escaped. A post
+// that fails on two accounts results in one message.
 func TestChannelFormats(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -225,7 +225,7 @@ func TestChannelPrivateHosts(t *testing.T) {
 }
 
 // A changed channel keeps its address and token, unless there are new values. A token is not sent to a new address. The
-// name has at most 100 characters. The channel gets no more notices of other teams.
+// name has at most 100 characters. The channel gets no more notifications of other teams.
 func TestChangeChannel(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -272,8 +272,8 @@ func TestChangeChannel(t *testing.T) {
 	})
 }
 
-// A channel that is moved to a team gets no pending notices of another team. It also gets no notice of an event that is
-// being recorded.
+// A channel that is moved to a team gets no pending notifications of another team. It also gets no notification of an
+// event that is being recorded.
 func TestChangeChannelTeam(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)
@@ -340,7 +340,7 @@ func TestChannelAuditLog(t *testing.T) {
 	})
 }
 
-// After a restore, the IDs of lost notices are assigned again, but their messages have different IDs.
+// After a restore, the IDs of lost notifications are assigned again, but their messages have different IDs.
 func TestMessageIDsAfterRestore(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		c, base := withChannels(t, w)

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// DiscardMail cancels the emails and channel messages of all notices that were created until by. It is
-// called for a restored database, because the original installation may have sent them.
+// DiscardMail cancels the emails and channel messages of all notifications that were created until by. It is called for
+// a restored database, because the original installation may have sent them.
 func (*Service) DiscardMail(ctx context.Context, tx *db.Tx, by time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0, unmailed = 1 WHERE mail_at > 0 AND created_at <= ?`,
 		db.Micros(by))

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// kindByEvent maps kinds of audit events to kinds of notices.
+// kindByEvent maps kinds of audit events to kinds of notifications.
 var kindByEvent = map[string]Kind{
 	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed,
 	"post.first_comment_failed": CommentFailed, "post.first_comment_unconfirmed": CommentFailed,
@@ -38,10 +38,10 @@ const (
 	notPublished = "not_published" // value of the event's decision
 )
 
-// mailDelay is how long an email is delayed, so that it can include more notices of its kind.
+// mailDelay is how long an email is delayed, so that it can include more notifications of its kind.
 const mailDelay = time.Minute
 
-// HandleEvent creates the notices for an event, in the transaction that records the event.
+// HandleEvent creates the notifications for an event, in the transaction that records the event.
 func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Team == 0 {
 		return s.notifyAccount(ctx, tx, e)
@@ -101,7 +101,7 @@ func excludedPerson(kind Kind, e db.Event) int64 {
 	return e.Person
 }
 
-// eventDetail has the fields of audit events that notices use.
+// eventDetail has the fields of audit events that notifications use.
 type eventDetail struct {
 	Account  int64  `json:"account"`
 	Reason   string `json:"reason"`
@@ -116,8 +116,8 @@ type eventDetail struct {
 	LimitBefore *int64  `json:"daily_credits_before"`
 }
 
-// describe returns the details of a notice, such as the name of an account or key. They are stored with the notice,
-// because names may change later.
+// describe returns the details of a notification, such as the name of an account or key. They are stored with the
+// notification, because names may change later.
 func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event) (detail, error) {
 	var r eventDetail
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
@@ -168,7 +168,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 
 const (
 	lowCreditsEvent    = "credits.low"
-	lowCreditsInterval = 24 * time.Hour // minimum time between two notices about low credits of a team
+	lowCreditsInterval = 24 * time.Hour // minimum time between two notifications about low credits of a team
 )
 
 // NotifyLowCredits notifies a team, at most once a day, if a charge lowers its credits from before to after and thereby

@@ -29,8 +29,8 @@ const (
 	pollInterval    = 5 * time.Second  // interval of checks for due messages
 	minMailInterval = 10 * time.Minute // minimum time between two mails of a kind about a team
 	claimTime       = 5 * time.Minute  // how long a node claims a mail
-	maxMailAge      = 24 * time.Hour   // older notices are not mailed
-	maxMailLines    = 10               // maximum number of notices in a mail
+	maxMailAge      = 24 * time.Hour   // older notifications are not mailed
+	maxMailLines    = 10               // maximum number of notifications in a mail
 )
 
 // retryDelays are the delays after failed attempts. After the last failed attempt, the email is discarded.
@@ -64,7 +64,8 @@ func poll(ctx context.Context, next func(context.Context) (bool, error), report 
 	}
 }
 
-// batch is the notices in one email. They are of one kind, for one person, and about one team or the person's account.
+// batch is the notifications in one email. They are of one kind, for one person, and about one team or the person's
+// account.
 type batch struct {
 	person, team int64
 	kind         Kind
@@ -111,7 +112,7 @@ func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 	return b, found, err
 }
 
-// claimNotices adds due notices to a batch, or delays them if the person recently got an email of this kind.
+// claimNotices adds due notifications to a batch, or delays them if the person recently got an email of this kind.
 func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	const group = ` WHERE person_id = ? AND team_id = ? AND kind = ? AND mail_at > 0 `
 	groupArgs := []any{b.person, b.team, string(b.kind)}
@@ -131,7 +132,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	if err != nil {
 		return err
 	}
-	// Old and muted notices are not sent by email.
+	// Old and muted notifications are not sent by email.
 	since := db.Micros(now) + 1
 	if wanted {
 		since = db.Micros(now.Add(-maxMailAge))
@@ -154,7 +155,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	return s.loadNotices(ctx, tx, b)
 }
 
-// loadNotices reads the notices of a batch.
+// loadNotices reads the notifications of a batch.
 func (s *Service) loadNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	for i := range b.notices {
 		found, err := db.All(ctx, tx, scan, selectColumns+fromVisibleNotices+`n.id = ?`, b.person, b.notices[i].ID)
@@ -245,7 +246,7 @@ func (s *Service) write(b batch) Mail {
 	return m
 }
 
-// mailText returns the text of a notice for an email.
+// mailText returns the text of a notification for an email.
 func (n Notification) mailText(l *locale.Language) string {
 	if n.Team != 0 {
 		return n.Text(l)

@@ -1,7 +1,6 @@
 // Package notification notifies people of events in their teams and changes to their accounts. Notifications appear in
-// the app, are sent by email if there is a mail server, and are sent to the channels that the operator set up. A notice
-// is the stored notification of one person. The transaction of an event stores a notice for each person who can act on
-// it.
+// the app, are sent by email if there is a mail server, and are sent to the channels that the operator set up. A
+// Notification is stored for one person. The transaction of an event stores one for each person who can act on it.
 package notification
 
 import (
@@ -20,10 +19,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
-// Kind is the kind of a notice.
+// Kind is the kind of a notification.
 type Kind string
 
-// The kinds of notices about teams.
+// The kinds of notifications about teams.
 const (
 	PostFailed      Kind = "post_failed"
 	PostUnconfirmed Kind = "post_unconfirmed"
@@ -39,11 +38,11 @@ const (
 	AssistantConnected Kind = "assistant_connected"
 )
 
-// KindInfo describes a kind of notice.
+// KindInfo describes a kind of notification.
 type KindInfo struct {
 	Kind        Kind
 	Name        locale.Key
-	Plural      locale.Key // subject of a mail with several notices, such as "%d accounts need to be reconnected"
+	Plural      locale.Key // subject of a mail with several notifications, such as "%d accounts need to be reconnected"
 	Roles       []access.Role
 	NotifyActor bool // whether the person who caused the event is notified too, in any role
 }
@@ -109,7 +108,7 @@ func splitKinds(text string) []Kind {
 // Name returns the name of a kind.
 func (k Kind) Name() locale.Key { return k.info().Name }
 
-// detail has the values in a notice's text.
+// detail has the values in a notification's text.
 type detail struct {
 	Event     string `json:"event"`               // kind of the event
 	Status    string `json:"status,omitempty"`    // status of the post after a client's decision
@@ -141,7 +140,7 @@ type Notification struct {
 	Team     int64 // 0 for the person's own account
 	TeamName string
 	Kind     Kind
-	Subject  string    // ID of the post, account, key or other item that the notice is about
+	Subject  string    // ID of the post, account, key or other item that the notification is about
 	At       time.Time // in the person's time zone, or else the team's
 	Read     bool
 	Unmailed bool   // whether its email could not be sent
@@ -152,20 +151,20 @@ type Notification struct {
 	detail   detail
 }
 
-// SameResult reports whether two notices are about the same result of a post, on different accounts.
+// SameResult reports whether two notifications are about the same result of a post, on different accounts.
 func (n Notification) SameResult(o Notification) bool {
 	return (n.Kind == PostFailed || n.Kind == PostUnconfirmed) && n.Kind == o.Kind && n.Team == o.Team && n.Subject == o.Subject
 }
 
-// ChangesRequested reports whether the notice is about a client who requested changes to a post.
+// ChangesRequested reports whether the notification is about a client who requested changes to a post.
 func (n Notification) ChangesRequested() bool {
 	return n.Kind == ApprovalDecided && n.detail.Event != "post.approved"
 }
 
-// Platform returns the platform of the notice, or "" if it is not about an account.
+// Platform returns the platform of the notification, or "" if it is not about an account.
 func (n Notification) Platform() string { return n.detail.Platform }
 
-// Name returns the name of the notice's account, key or assistant. The name is user input and may be empty.
+// Name returns the name of the notification's account, key or assistant. The name is user input and may be empty.
 func (n Notification) Name() string { return n.detail.Name }
 
 // Browser returns the browser in which the person's account was changed, or "" if unknown.
@@ -182,8 +181,8 @@ func (n Notification) Browser(l *locale.Language) string {
 	return l.T("%s on %s|browser", browser, system)
 }
 
-// Text returns the notice as one or more sentences in a language. It contains no user input except the names of revoked
-// keys and invitations, whose links are disabled.
+// Text returns the notification as one or more sentences in a language. It contains no user input except the names of
+// revoked keys and invitations, whose links are disabled.
 func (n Notification) Text(l *locale.Language) string {
 	d := n.detail
 	switch n.Kind {
@@ -335,7 +334,7 @@ func formatNumber(l *locale.Language, n int64) string {
 	return l.Count(n)
 }
 
-// Path returns the path of the notice's subject.
+// Path returns the path of the notification's subject.
 func (n Notification) Path() string {
 	switch n.Kind {
 	case AccountLost:
@@ -367,7 +366,7 @@ type Options struct {
 	Client    *safehttp.Client   // calls channels
 }
 
-// Service stores notices and sends them by email and to channels.
+// Service stores notifications and sends them by email and to channels.
 type Service struct {
 	Options
 

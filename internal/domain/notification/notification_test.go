@@ -145,7 +145,7 @@ func TestNotificationsShareMail(t *testing.T) {
 		for i := range 100 {
 			w.recordEvent(t, "post.account_failed", fmt.Sprint("post-", i), map[string]any{"account": 1})
 		}
-		w.checkMails(t, 0) // waits for more notices of the kind
+		w.checkMails(t, 0) // waits for more notifications of the kind
 		w.clock.Advance(2 * time.Minute)
 		w.checkMails(t, 2) // one to each recipient
 		w.recordEvent(t, "post.account_failed", "late", nil)
@@ -261,8 +261,8 @@ func TestMutedInApp(t *testing.T) {
 	})
 }
 
-// Reading a notice about a failed post marks the notices about its other accounts as read, but not notices about other
-// posts.
+// Reading a notification about a failed post marks the notifications about its other accounts as read, but not
+// notifications about other posts.
 func TestReadSameResult(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		for _, subject := range []string{"one", "one", "two"} {
@@ -286,8 +286,8 @@ func TestReadSameResult(t *testing.T) {
 	})
 }
 
-// Notices are created in the transaction of the event, so a rollback leaves none. Handling an event again creates no
-// second notice.
+// Notifications are created in the transaction of the event, so a rollback leaves none. Handling an event again creates
+// no second notification.
 func TestNotificationInTransaction(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		stop := errors.New("stop")

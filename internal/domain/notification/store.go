@@ -14,7 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// fromVisibleNotices selects the notices of a person. It omits notices about teams that the person has left.
+// fromVisibleNotices selects the notifications of a person. It omits notifications about teams that the person has
+// left.
 const fromVisibleNotices = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
@@ -32,8 +33,8 @@ const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 	` + fromClient + `client_name` + ofComment + `client_name` + ofDecision + `,
 	` + fromClient + `comment` + ofComment + `comment` + ofDecision
 
-// Fragments of an SQL expression that selects a column of the client's comment or decision that a notice is about. The
-// column follows fromClient and ofComment.
+// Fragments of an SQL expression that selects a column of the client's comment or decision that a notification is
+// about. The column follows fromClient and ofComment.
 const (
 	fromClient = `COALESCE(CASE n.kind WHEN 'approval_comment' THEN (SELECT c.`
 	ofComment  = ` FROM approval_comments c WHERE c.post_id = n.subject AND c.team_id = n.team_id AND c.client_name <> ''
@@ -61,13 +62,13 @@ func scan(rows *sql.Rows, n *Notification) error {
 	return nil
 }
 
-// List returns at most limit notices of a person from all teams, newest first, without muted kinds. If before is not 0,
-// it returns only notices with lower IDs.
+// List returns at most limit notifications of a person from all teams, newest first, without muted kinds. If before is
+// not 0, it returns only notifications with lower IDs.
 func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notification, error) {
 	return s.list(ctx, person, before, limit, `1 = 1`)
 }
 
-// ListUnread is List with unread notices only.
+// ListUnread is List with unread notifications only.
 func (s *Service) ListUnread(ctx context.Context, person, before int64, limit int) ([]Notification, error) {
 	return s.list(ctx, person, before, limit, `n.read_at = 0`)
 }
@@ -85,7 +86,7 @@ func (s *Service) list(ctx context.Context, person, before int64, limit int, whe
 	return out, nil
 }
 
-// Get returns a notice of a person. It returns not_found if the person has no such notice.
+// Get returns a notification of a person. It returns not_found if the person has no such notification.
 func (s *Service) Get(ctx context.Context, person, id int64) (Notification, error) {
 	out, err := db.All(ctx, s.db, scan, selectColumns+fromVisibleNotices+`n.id = ?`, person, id)
 	if err != nil {
@@ -97,15 +98,15 @@ func (s *Service) Get(ctx context.Context, person, id int64) (Notification, erro
 	return out[0], nil
 }
 
-// MaxUnread is the maximum count of unread notices.
+// MaxUnread is the maximum count of unread notifications.
 const MaxUnread = 100
 
-// resultKey is an SQL expression that is equal for all notices about the same result of a post.
+// resultKey is an SQL expression that is equal for all notifications about the same result of a post.
 const resultKey = `CASE WHEN n.kind IN ('post_failed', 'post_unconfirmed')
 	THEN n.kind || ' ' || CAST(n.team_id AS TEXT) || ' ' || n.subject ELSE CAST(n.id AS TEXT) END`
 
-// Unread counts a person's unread notices without muted kinds, up to MaxUnread. Notices about the same result of a post
-// count once.
+// Unread counts a person's unread notifications without muted kinds, up to MaxUnread. Notifications about the same
+// result of a post count once.
 func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	var n int
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT DISTINCT `+resultKey+fromVisibleNotices+inApp+
@@ -115,14 +116,14 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// sameResult is an SQL condition that selects a notice by its ID, and the notices about the same result of a post on
-// other accounts. Both placeholders are the ID.
+// sameResult is an SQL condition that selects a notification by its ID, and the notifications about the same result of
+// a post on other accounts. Both placeholders are the ID.
 const sameResult = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AND o.person_id = notices.person_id
 	AND o.team_id = notices.team_id AND o.kind = notices.kind AND o.subject = notices.subject
 	AND o.kind IN ('post_failed', 'post_unconfirmed')))`
 
-// MarkRead marks a notice of a person as read. It also marks the notices about the same result of a post on other accounts.
-// If all is set, it marks all notices up to the ID.
+// MarkRead marks a notification of a person as read. It also marks the notifications about the same result of a post on
+// other accounts. If all is set, it marks all notifications up to the ID.
 func (s *Service) MarkRead(ctx context.Context, person, id int64, all bool) error {
 	condition, args := sameResult, []any{id, id}
 	if all {
@@ -137,7 +138,7 @@ func (s *Service) MarkRead(ctx context.Context, person, id int64, all bool) erro
 	})
 }
 
-// Delete deletes a team's notices of a kind about a subject, for all people.
+// Delete deletes a team's notifications of a kind about a subject, for all people.
 func (s *Service) Delete(ctx context.Context, team int64, kind Kind, subject string) error {
 	return s.db.InTx(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team,
@@ -148,10 +149,10 @@ func (s *Service) Delete(ctx context.Context, team int64, kind Kind, subject str
 	})
 }
 
-// retention is how long notices are kept.
+// retention is how long notifications are kept.
 const retention = 90 * 24 * time.Hour
 
-// Sweep deletes at most 1,000 notices older than 90 days. It returns the number of deleted notices.
+// Sweep deletes at most 1,000 notifications older than 90 days. It returns the number of deleted notifications.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "notice.sweep", func(ctx context.Context, tx *db.Tx) error {
@@ -167,10 +168,10 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Muted holds the kinds of notices that a person does not want, in the app and by email.
+// Muted holds the kinds of notifications that a person does not want, in the app and by email.
 type Muted struct{ App, Mail []Kind }
 
-// Muted returns the kinds of notices that a person muted.
+// Muted returns the kinds of notifications that a person muted.
 func (s *Service) Muted(ctx context.Context, person int64) (Muted, error) {
 	var out Muted
 	kinds := func(table string) ([]Kind, error) {
@@ -187,7 +188,7 @@ func (s *Service) Muted(ctx context.Context, person int64) (Muted, error) {
 	return out, nil
 }
 
-// SetMuted sets the kinds of notices that a person does not want. It ignores unknown kinds.
+// SetMuted sets the kinds of notifications that a person does not want. It ignores unknown kinds.
 func (s *Service) SetMuted(ctx context.Context, person int64, muted Muted) error {
 	return s.db.InTx(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
 		if err := replaceKinds(ctx, tx, "notice_mutes", person, muted.App); err != nil {

@@ -9,9 +9,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// RequestReapprovalForMedia requests approval again for unsent posts that use a file whose alternative text changes. Clients
-// approve the alternative text too, because it is published with the post. RequestReapprovalForMedia runs in the transaction that
-// changes the text.
+// RequestReapprovalForMedia requests approval again for unsent posts that use a file whose alternative text changes.
+// Clients approve the alternative text too, because it is published with the post. RequestReapprovalForMedia runs in
+// the transaction that changes the text.
 func RequestReapprovalForMedia(ctx context.Context, tx *db.Tx, person, team, media int64) error {
 	posts, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
 		p.TeamID = team

@@ -190,8 +190,8 @@ func (c Composition) Errors() []error {
 var errNoAccount = apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account.")
 
 // Compose replaces the content of a draft, a scheduled post or the template of a paused series, in one transaction.
-// seen is UpdatedAt of the version that the person edited. If the post has changed since then, Compose returns
-// wrong_state with the state "changed".
+// expectedUpdatedAt is UpdatedAt of the version that the person edited. If the post has changed since then, Compose
+// returns wrong_state with the state "changed".
 //
 // A template keeps its time. Its series uses the new rule when it resumes.
 //
@@ -260,7 +260,7 @@ func (p Record) CheckComposable() error {
 	return p.checkEditable()
 }
 
-// applyComposition changes a post to the wanted content and records the changed fields. If timeIsFree is set and only
+// applyComposition changes a post to the desired content and records the changed fields. If timeIsFree is set and only
 // the time changes, the post keeps its approval.
 func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, desired Record,
 	timeIsFree bool,

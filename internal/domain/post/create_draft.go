@@ -107,7 +107,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.created", p.ID, nil)
 }
 
-// sameContent reports whether a post has the wanted content. It ignores the time unless the post is a draft.
+// sameContent reports whether a post has the desired content. It ignores the time unless the post is a draft.
 func (p Record) sameContent(desired Record) bool {
 	sameTime := p.ScheduledAt.Equal(desired.ScheduledAt) && p.PlannedDay == desired.PlannedDay
 	if p.Caption != desired.Caption || p.FirstComment != desired.FirstComment || !p.Options.Equal(desired.Options) ||

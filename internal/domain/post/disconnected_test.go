@@ -50,7 +50,7 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 	})
 }
 
-// Predict matches the result of Release.
+// Preflight matches the result of Release.
 func TestPredict(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)

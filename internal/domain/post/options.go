@@ -38,7 +38,7 @@ func (s *Service) storeOptions(ctx context.Context, tx *db.Tx, p *Record, o netw
 	return true, setMedia(ctx, tx, *p)
 }
 
-// effectiveOptions returns the post's options. For a network for which the post has none, it returns the team's options.
+// effectiveOptions returns the post's options. For a network without options in the post, it returns the team's.
 func (p Record) effectiveOptions() network.Options {
 	return teamoptions.Effective(p.Options, p.TeamOptions)
 }

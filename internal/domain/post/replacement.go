@@ -67,7 +67,7 @@ func (s *Service) Replacement(ctx context.Context, actor *access.Actor, id strin
 	return s.planReplacement(ctx, s.db, from)
 }
 
-// planReplacement returns the existing draft that holds one of the post's failed accounts, or else a new one without ID.
+// planReplacement returns the draft that holds one of the post's failed accounts, or else a new one without an ID.
 func (s *Service) planReplacement(ctx context.Context, q db.Querier, from Record) (Record, error) {
 	if from.Status != Failed && from.Status != PartiallyPublished {
 		return Record{}, apierr.BadState(string(from.Status), "Only a post that failed can be edited and sent again.")

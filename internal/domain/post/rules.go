@@ -28,8 +28,8 @@ func (p Record) checkApproved() error {
 	return nil
 }
 
-// aggregateStatus derives the status of a post from the states of its targets. An unconfirmed target counts as failed. A
-// target with an incomplete thread counts as published and as failed.
+// aggregateStatus derives the status of a post from the states of its targets. An unconfirmed target counts as failed.
+// A target with an incomplete thread counts as published and as failed.
 func aggregateStatus(targets []Target) Status {
 	var sent, failed int
 	for _, t := range targets {

@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// maxOccurrenceDelay is how late an occurrence may be published. Occurrences that are later are skipped, so that downtime
-// does not cause a burst of posts.
+// maxOccurrenceDelay is how late an occurrence may be published. Occurrences that are later are skipped, so that
+// downtime does not cause a burst of posts.
 const maxOccurrenceDelay = time.Hour
 
 // Series is a recurring series of posts. Its template does not change while the series runs. Each occurrence is a

@@ -45,7 +45,7 @@ func (s *Service) validate(ctx context.Context, call operation.Call,
 		in.AccountID)}, nil
 }
 
-// problems returns the problems of a post, blocking or not, for all its accounts, or for one account if only is set.
+// problems returns the problems of a post, blocking or not, for all its accounts or, if it is set, for accountID.
 func (s *Service) problems(call operation.Call, p Record, accountID *int64) []PostProblem {
 	out := []PostProblem{}
 	if p.Status == Draft && !p.IsTemplate && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
@@ -176,7 +176,7 @@ func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.
 	return nil
 }
 
-// checkNewContent returns an error if the post cannot be changed to the wanted content.
+// checkNewContent returns an error if the post cannot be changed to the desired content.
 func (p Record) checkNewContent(desired Record) error {
 	if err := desired.checkCovers(); err != nil {
 		return err

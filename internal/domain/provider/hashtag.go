@@ -25,8 +25,8 @@ var (
 	ErrHashtagLink       = errors.New("the link does not lead to a hashtag")
 )
 
-// ParseHashtag parses a hashtag in the form tag, #tag or a link. It returns the normalized form (see Fold) without #.
-// Parsing the normalized form returns the same hashtag. Errors do not quote the text.
+// ParseHashtag parses a hashtag in the form tag, #tag or a link. It returns the normalized form (see NormalizeText)
+// without #. Parsing the normalized form returns the same hashtag. Errors do not quote the text.
 func ParseHashtag(text string) (string, error) {
 	return ParseHashtagFor("", text)
 }
@@ -58,8 +58,9 @@ func ParseHashtagFor(platform, text string) (string, error) {
 // as one hashtag.
 var joiners = strings.NewReplacer("\u200c", "", "\u200d", "")
 
-// NormalizeText normalizes a text for comparing hashtags and words: to lower case in Unicode form NFKC. It does not use full
-// case folding, which would merge ß with ss and σ with ς although networks distinguish them. Fold is idempotent.
+// NormalizeText normalizes a text for comparing hashtags and words: to lower case in Unicode form NFKC. It does not use
+// full case folding, which would merge ß with ss and σ with ς although networks distinguish them. NormalizeText is
+// idempotent.
 func NormalizeText(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)

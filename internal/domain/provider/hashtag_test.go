@@ -139,7 +139,7 @@ func TestParseHashtagNotations(t *testing.T) {
 	})
 }
 
-// Fold is idempotent for every character and text.
+// NormalizeText is idempotent for every character and text.
 func TestFoldIsIdempotent(t *testing.T) {
 	for r := range unicode.MaxRune {
 		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.S, unicode.P) {

@@ -62,7 +62,7 @@ type HashtagQuery struct {
 	Hashtag   string // normalized by ParseHashtag
 	PostLimit int    // maximum number of posts of each kind
 	// Background marks a query that nobody waits for. A provider with a small quota reserves most of it for other
-	// queries and returns Unavailable.
+	// queries and returns an UnavailableError.
 	Background bool
 	// LowPriority marks a background query that no team requested. It may use only part of the background quota.
 	LowPriority bool

@@ -81,8 +81,8 @@ var (
 	ErrTooLarge = errors.New("the file is too large")
 )
 
-// UnavailableError is returned if a provider temporarily cannot be used: it is unreachable or rate limited, or its response
-// is invalid.
+// UnavailableError is returned if a provider temporarily cannot be used: it is unreachable or rate limited, or its
+// response is invalid.
 type UnavailableError struct {
 	After time.Duration // requested delay before a retry; 0 if unknown
 	Err   error         // for the log

@@ -109,7 +109,7 @@ func TestUnicodeSegmentationTexts(t *testing.T) {
 }
 
 // Each character with a decomposition in Unicode's data is the same hashtag as its decomposition. The data is from the
-// library's test table, which is independent of the tables used by Fold.
+// library's test table, which is independent of the tables used by NormalizeText.
 func TestUnicodeDecompositions(t *testing.T) {
 	t.Parallel()
 	named, all := 0, 0

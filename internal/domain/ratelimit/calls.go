@@ -18,9 +18,9 @@ import (
 // database. If a node crashes, the unused calls of its leases are lost, but no call is used twice.
 type FreeCalls struct {
 	db       *db.DB
-	leases   sync.Map     // ID of a team -> *account
-	size     atomic.Int64 // number of accounts
-	sweepAt  atomic.Int64 // number of accounts above which idle accounts are dropped
+	leases   sync.Map     // ID of a team -> *teamLease
+	size     atomic.Int64 // number of leases
+	sweepAt  atomic.Int64 // number of leases above which idle leases are dropped
 	sweeping sync.Mutex
 }
 
@@ -100,7 +100,7 @@ func (c *FreeCalls) Remaining(ctx context.Context, actor *access.Actor) (int64, 
 	return min(limit, max(0, limit-today.used+p.remaining(today.since))), nil
 }
 
-// teamLease returns the team's account on this node.
+// teamLeaseFor returns the team's lease on this node.
 func (c *FreeCalls) teamLeaseFor(team int64) *teamLease {
 	p, ok := c.leases.Load(team)
 	if !ok {
@@ -111,7 +111,7 @@ func (c *FreeCalls) teamLeaseFor(team int64) *teamLease {
 	return p.(*teamLease) //nolint:forcetypeassert // the map has only these
 }
 
-// lockTeamLease locks the team's account and returns it. The caller must unlock it.
+// lockTeamLease locks the team's lease and returns it. The caller must unlock it.
 func (c *FreeCalls) lockTeamLease(ctx context.Context, team int64) (*teamLease, error) {
 	for {
 		p := c.teamLeaseFor(team)
@@ -127,10 +127,10 @@ func (c *FreeCalls) lockTeamLease(ctx context.Context, team int64) (*teamLease, 
 	}
 }
 
-// sweepFrom is the number of accounts below which idle accounts are not dropped.
+// sweepFrom is the number of leases below which idle leases are not dropped.
 const sweepFrom = 1024
 
-// sweep drops the accounts of teams whose day has ended. It is called again when the number of accounts has doubled.
+// sweep drops the leases of teams whose day has ended. It is called again when the number of leases has doubled.
 func (c *FreeCalls) sweep() {
 	if !c.sweeping.TryLock() {
 		return

@@ -26,7 +26,7 @@ func (l lease) covers(now int64, actor *access.Actor) bool {
 // it was taken. A lowered limit voids earlier calls.
 func (l lease) accepts(since, limit int64) bool { return l.since == since && l.limit >= limit }
 
-// source is a team's lease on this node.
+// teamLease is a team's lease on this node.
 type teamLease struct {
 	// lock is a mutex with cancellation. It is held while a lease is fetched, must not change, or is dropped.
 	lock    chan struct{}

@@ -11,7 +11,7 @@ const (
 // GuessLimiter limits repeated attempts with the same wrong credential. It counts per process.
 type GuessLimiter struct{ limiter *Limiter }
 
-// NewGuessLimiter returns a Guesses.
+// NewGuessLimiter returns a GuessLimiter.
 func NewGuessLimiter() (*GuessLimiter, error) {
 	pace, err := NewLimiter(60*guessesPerMinute, guessesBurst)
 	return &GuessLimiter{pace}, err

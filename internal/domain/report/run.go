@@ -215,7 +215,7 @@ func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string
 	})
 }
 
-// settle calls how to charge or refund the job's reservation, if it has one.
+// settle calls chargeOrRefund for the job's reservation, if it has one.
 func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, chargeOrRefund func(context.Context, *db.Tx,
 	int64) (bool, error)) error {
 	if h.Reservation == 0 {

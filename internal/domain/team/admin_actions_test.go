@@ -197,7 +197,8 @@ func TestInvalidKeysRejected(t *testing.T) {
 	})
 }
 
-// The owner's limit applies in addition to the limit of the plan or operator. It cannot exceed that limit when it is set.
+// The owner's limit applies in addition to the limit of the plan or operator. It cannot exceed that limit when it is
+// set.
 func TestOwnerDailyLimit(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()

@@ -26,8 +26,8 @@ func (s *Service) Connection(ctx context.Context, team, connection int64) (Liste
 	return s.getOfKind(ctx, team, KindAssistant, connection)
 }
 
-// FindConnectionTeam returns the team of a connection. It returns not_found if none of the teams has the connection, or if
-// the person may not see it. A person sees their own connections. Owners and admins see all connections of the team.
+// FindConnectionTeam returns the team of a connection. It returns not_found if none of the teams has the connection, or
+// if the person may not see it. A person sees their own connections. Owners and admins see all connections of the team.
 func (s *Service) FindConnectionTeam(ctx context.Context, person, connection int64, teams []int64) (int64, error) {
 	home, err := s.findOwningTeam(ctx, KindAssistant, connection, teams)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // confirmationLifetime is how long an owner or admin can confirm a person who accepted an invitation.
 const confirmationLifetime = 30 * 24 * time.Hour
 
-// PendingMember is a person who accepted an invitation and waits for confirmation by the owner or an admin. Confirmation is
-// necessary because the person's email address is not confirmed.
+// PendingMember is a person who accepted an invitation and waits for confirmation by the owner or an admin.
+// Confirmation is necessary because the person's email address is not confirmed.
 type PendingMember struct {
 	Invitation       int64
 	Name             string

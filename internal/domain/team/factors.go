@@ -86,8 +86,8 @@ var errLastFactor = apierr.BadState("last_factor",
 	"You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, "+
 		"then remove this one.")
 
-// EnsureFactorRemains returns an error if a person has no second factor left. A transaction that removes factors must lock the
-// person's row first and call EnsureFactorRemains at its end.
+// EnsureFactorRemains returns an error if a person has no second factor left. A transaction that removes factors must
+// lock the person's row first and call EnsureFactorRemains at its end.
 func EnsureFactorRemains(ctx context.Context, tx *db.Tx, person int64) error {
 	remaining, err := factors(ctx, tx, person)
 	if err == nil && !remaining.Any() {
@@ -136,8 +136,8 @@ func listAuthenticatorApp(ctx context.Context, _ *Service, q db.Querier, person 
 }
 
 // RemoveApp removes a person's authenticator app and its recovery codes. It returns not_found if there is no app. If
-// keep is not nil, RemoveApp calls it at the end of the transaction and returns its error. keep is EnsureFactorRemains for a
-// person who needs a second factor.
+// keep is not nil, RemoveApp calls it at the end of the transaction and returns its error. keep is EnsureFactorRemains
+// for a person who needs a second factor.
 func (s *Service) RemoveApp(
 	ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {

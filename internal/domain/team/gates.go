@@ -145,8 +145,8 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.reopened", nil, `closed_at = ?`, func(int64) []any { return []any{0} })
 }
 
-// SetSuspended suspends a person's account, or ends the suspension. The assistants of a suspended person stop working, and
-// so do the keys and assistants of teams that the person owns.
+// SetSuspended suspends a person's account, or ends the suspension. The assistants of a suspended person stop working,
+// and so do the keys and assistants of teams that the person owns.
 func (s *Service) SetSuspended(ctx context.Context, person int64, held bool, opts ...lastoperator.Option) error {
 	return s.change(ctx, "team.hold", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, zeroIf(!held, db.Micros(tx.Now())), person)

@@ -176,7 +176,8 @@ func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 	})
 }
 
-// RemoveApp removes an authenticator app with its recovery codes. EnsureFactorRemains prevents the removal of the last factor.
+// RemoveApp removes an authenticator app with its recovery codes. EnsureFactorRemains prevents the removal of the last
+// factor.
 func TestRemoveApp(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ada := w.owner.ID

@@ -179,8 +179,8 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email strin
 	return nil
 }
 
-// rejection returns the error for the limit that is reached, or nil. isNew reports whether the team was created within a
-// day.
+// rejection returns the error for the limit that is reached, or nil. isNew reports whether the team was created within
+// a day.
 func (n mailCounts) rejection(by int64, isNew bool) *apierr.Error {
 	switch {
 	case n.teamToAddress >= mailsPerAddressDay:

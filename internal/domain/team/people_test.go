@@ -133,7 +133,7 @@ func TestSetOperator(t *testing.T) {
 	})
 }
 
-// With KeepOperator, a change that would leave no operator who can sign in is rolled back.
+// With lastoperator.Required, a change that would leave no operator who can sign in is rolled back.
 func TestLastOperatorKept(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)

@@ -21,8 +21,8 @@ import (
 var (
 	// knownPolicy applies to one account from one client or browser. It also applies to codes.
 	knownPolicy = throttle.Policy{FreeAttempts: 5, InitialDelay: time.Minute, MaxDelay: time.Hour}
-	// unknownBrowserPolicy applies to one account from all unknown browsers together. It delays the account's owner only if
-	// many clients guess passwords, and only in an unknown browser.
+	// unknownBrowserPolicy applies to one account from all unknown browsers together. It delays the account's owner
+	// only if many clients guess passwords, and only in an unknown browser.
 	unknownBrowserPolicy = throttle.Policy{FreeAttempts: 10, InitialDelay: time.Minute, MaxDelay: time.Hour}
 	// clientPolicy applies to one client across all accounts. It is high enough for an office behind one address.
 	clientPolicy = throttle.Policy{FreeAttempts: 30, InitialDelay: time.Minute, MaxDelay: time.Hour, Leak: 6 * time.Minute}
@@ -76,7 +76,7 @@ const (
 type Attempt struct {
 	Email, Password string
 	From            string // IP address or another identifier of the client
-	Browser         string // value of the known-browser cookie; see Service.NoteSignIn
+	Browser         string // value of the known-browser cookie; see Service.RecordSignIn
 }
 
 // errSignIn does not reveal whether there is a person with the email address.

@@ -69,7 +69,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	networktest.WantClass(t, err, network.OutcomeUnknown, "")
 }
 
-// The outcome is Uncertain with a transport that does not report whether it sent the request.
+// The error is of class OutcomeUnknown with a transport that does not report whether it sent the request.
 func TestTransportWithoutTrace(t *testing.T) {
 	t.Parallel()
 	n := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: brokenTransport{}}}})

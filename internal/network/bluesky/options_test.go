@@ -188,7 +188,7 @@ func publishWithGates(t *testing.T, w env) {
 	}
 }
 
-// A repeat with gates creates nothing, and the post is found.
+// commitWithGatesTwice checks that a repeat with gates creates nothing, and that the post is found.
 func commitWithGatesTwice(t *testing.T, w env) {
 	g := w.connect(t)
 	d, _, err := newNetwork().Prepare(t.Context(), g,

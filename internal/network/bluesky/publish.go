@@ -15,7 +15,7 @@ import (
 )
 
 // Commit creates the post's record. Without gates, sending the same record again succeeds without creating a second
-// post. If the server has a different record with the key, Commit changes nothing and returns an Uncertain error.
+// post. If the server has a different record with the key, Commit changes nothing and returns an OutcomeUnknown error.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -61,8 +61,8 @@ func (n *Network) Commit(
 // part of the Draft, so committing the Draft cannot create a second post even if an earlier call is still in progress.
 //
 // A different record with the key was most likely published by an earlier Commit and edited later. Resolve then returns
-// Unknown with an Uncertain error of code RecordDiffers, and a person has to decide. The server rejects every repeat,
-// and a new key could publish the post twice.
+// Unknown with an OutcomeUnknown error of code RecordDiffers, and a person has to decide. The server rejects every
+// repeat, and a new key could publish the post twice.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {

@@ -26,8 +26,8 @@ type session struct {
 	} `json:"didDoc"`
 }
 
-// Connect signs in with an app password. The error is of class ReconnectRequired if the password is wrong, a second factor is
-// required, or the account is inactive.
+// Connect signs in with an app password. The error is of class ReconnectRequired if the password is wrong, a second
+// factor is required, or the account is inactive.
 func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.Grant, error) {
 	identifier := strings.TrimPrefix(strings.TrimSpace(c.Identifier), "@")
 	var answer session

@@ -105,7 +105,7 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 	return network.Receipt{}, undecided
 }
 
-// confirmRejection returns err. If err is a rejection but the video may be published, its class becomes Uncertain.
+// confirmRejection returns err. If err is a rejection but the video may be published, its class becomes OutcomeUnknown.
 func (n *Network) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
 	rejection, ok := errors.AsType[*network.Error](err)
 	if !ok || rejection.Status == 0 ||

@@ -246,8 +246,8 @@ func isMissingPermission(e *network.Error) bool {
 	return e.Class == network.ReconnectRequired && e.Code != "" && !slices.Contains(tokenErrorCodes, code)
 }
 
-// DowngradeMissingPermission changes the class of a missing permission from ReconnectRequired to Unapproved. An account whose
-// metrics the app may not read can still publish, so it must not be disconnected.
+// DowngradeMissingPermission changes the class of a missing permission from ReconnectRequired to AppNotApproved. An
+// account whose metrics the app may not read can still publish, so it must not be disconnected.
 func DowngradeMissingPermission(err error) error {
 	netErr, ok := errors.AsType[*network.Error](err)
 	if !ok || !isMissingPermission(netErr) {

@@ -60,8 +60,8 @@ func (c Comments) Commit(ctx context.Context, g network.Grant, d network.Draft) 
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// withoutPermission changes the class of an error from ReconnectRequired to Rejected if only a permission is missing, because
-// the account can still publish posts.
+// withoutPermission changes the class of an error from ReconnectRequired to Rejected if only a permission is missing,
+// because the account can still publish posts.
 func (c Comments) withoutPermission(err error) error {
 	e, ok := errors.AsType[*network.Error](err)
 	if !ok || e.Class != network.ReconnectRequired || !isPermissionCode(e.Code) {

@@ -75,8 +75,8 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 	return found, incompleteListError(failed != nil, more)
 }
 
-// incompleteListError returns the error for an incomplete list, or nil. The list is incomplete if some of its Pages were not
-// read or if it has more Pages.
+// incompleteListError returns the error for an incomplete list, or nil. The list is incomplete if some of its Pages
+// were not read or if it has more Pages.
 func incompleteListError(unread, more bool) error {
 	switch {
 	case unread:

@@ -61,10 +61,10 @@ func (c *Containers) advance(
 	return c.checkReady(ctx, g, p, p.Container)
 }
 
-// creationError returns the error for creating the post's container. An unknown object is the one that the parameters name,
-// such as the quoted post, so the network rejects the post. In all other cases, the error is temporary: it can also be the
-// account, without a permission, or an item of a carousel or the post before a reply, which the network may not find for
-// some seconds.
+// creationError returns the error for creating the post's container. An unknown object is the one that the parameters
+// name, such as the quoted post, so the network rejects the post. In all other cases, the error is temporary: it can
+// also be the account, without a permission, or an item of a carousel or the post before a reply, which the network may
+// not find for some seconds.
 func (p draft) creationError(params url.Values, err error) error {
 	namesObject := params.Has("quote_post_id") || params.Has("location_id")
 	netErr, ok := errors.AsType[*network.Error](err)

@@ -46,7 +46,7 @@ func (c *Containers) Commit(
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// confirmRejection returns err. The class becomes Uncertain if err is a rejection or a missing permission but the
+// confirmRejection returns err. The class becomes OutcomeUnknown if err is a rejection or a missing permission but the
 // container may be published.
 func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
 	responseError, ok := errors.AsType[*network.Error](err)

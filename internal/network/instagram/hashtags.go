@@ -44,7 +44,7 @@ func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
 	}
 }
 
-// Rules returns the limits that Check applies. The learned limit on hashtags, if any, replaces Hashtags.Warn.
+// Rules returns the limits that Check applies. The learned limit on hashtags, if any, replaces Hashtags.SoftLimit.
 func (n *Network) Rules() network.Rules {
 	rules := n.Containers.Rules()
 	if most := int(n.hashtags.value.Load()); most > 0 {

@@ -53,7 +53,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 
 // Exchange exchanges the code for a token that lasts sixty days, and returns the accounts that the token gives access
 // to. Instagram Login returns one account, and Facebook Login returns the account of each Page. The error is of class
-// AuthDead if the code is rejected or the consent does not include publishing.
+// ReconnectRequired if the code is rejected or the consent does not include publishing.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	code = strings.TrimSuffix(code, "#_") // the network appends #_ to redirect URIs
 	if a.Kind == kindFacebook {
@@ -119,8 +119,8 @@ func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bo
 }
 
 // Refresh exchanges the token for a new token that lasts sixty days. A token less than a day old is returned unchanged,
-// because Instagram does not renew it. The error is of class AuthDead if the token has expired. Refresh also sets a
-// missing Holder.
+// because Instagram does not renew it. The error is of class ReconnectRequired if the token has expired. Refresh also
+// sets a missing Holder.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	fresh, err := n.renew(ctx, g)
 	if err == nil && fresh.Holder == "" {

@@ -23,7 +23,7 @@ var _ network.Collector = (*Network)(nil)
 
 // Collect lists the posts of an organization with their statistics. Listing a member's posts needs a scope that few
 // apps have. Reading the posts' metrics needs another scope. Without the scope for listing, Collect only reads the
-// member's picture and returns an error of class Unapproved. LinkedIn does not return a link to an organization's
+// member's picture and returns an error of class AppNotApproved. LinkedIn does not return a link to an organization's
 // picture.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var picture network.Collection

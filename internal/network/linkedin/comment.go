@@ -77,7 +77,7 @@ func (n *Network) commitComment(ctx context.Context, g network.Grant, d network.
 	return receipt, nil
 }
 
-// resolveComment searches the comments on the post. The error is of class Uncertain if the app may not list them.
+// resolveComment searches the comments on the post. The error is of class OutcomeUnknown if the app may not list them.
 func (n *Network) resolveComment(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {

@@ -61,8 +61,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for a token. It returns the member, if the scopes allow publishing for the member, and
-// then the organizations for which the member may publish. The accounts share the token. The error is of class ReconnectRequired
-// if the code is rejected.
+// then the organizations for which the member may publish. The accounts share the token. The error is of class
+// ReconnectRequired if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
 	token, err := n.requestToken(ctx, app, url.Values{

@@ -57,7 +57,7 @@ func TestVisibility(t *testing.T) {
 	f.WantPosts(0)
 }
 
-// content returns the content of a request.
+// contentOf returns the content of a request.
 func contentOf(body map[string]any) string {
 	encoded, _ := json.Marshal(body["content"])
 	return string(encoded)

@@ -22,9 +22,9 @@ const (
 	scopeReadPosts = "r_member_social" // scope that few apps have
 )
 
-// Resolve searches the author's recent posts. The error is of class Uncertain if the app may not list a member's posts,
-// or if no single post can be identified. A person then has to check, because another Commit could publish the post
-// twice.
+// Resolve searches the author's recent posts. The error is of class OutcomeUnknown if the app may not list a member's
+// posts, or if no single post can be identified. A person then has to check, because another Commit could publish the
+// post twice.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -96,8 +96,8 @@ func (l listedPost) media() int {
 	return len(l.Content.Multi.Images)
 }
 
-// matches reports whether a post has the draft's text, number of media and poll. If addresses is false, it ignores URLs in
-// the text, which LinkedIn may shorten, and the @ of mentions, which LinkedIn may store as plain text.
+// matches reports whether a post has the draft's text, number of media and poll. If addresses is false, it ignores URLs
+// in the text, which LinkedIn may shorten, and the @ of mentions, which LinkedIn may store as plain text.
 func (l listedPost) matches(p draft, addresses bool) bool {
 	seen, want := unescape(l.Commentary), p.Text
 	if !addresses {

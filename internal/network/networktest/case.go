@@ -21,7 +21,7 @@ type Case struct {
 	App          network.App               // only ListingDelay; the suite sets the other fields
 	CheckTraffic func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
 	Containers   Containers                // the zero value if the network has none
-	Described    func(Request) bool        // reports whether Wire compares a request with the API description; may be nil
+	Described    func(Request) bool        // whether CheckTraffic covers a request; may be nil
 	Partial      bool                      // covers only a part of the network; Verify needs a case that covers all of it
 	RealServer   map[string]bool           // capabilities that are also tested with the network's real server
 }

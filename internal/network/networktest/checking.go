@@ -86,7 +86,7 @@ func checkUnknownToken(t *testing.T, c Case) {
 	}
 }
 
-// checkUnreachable checks that no finding is Fails, and some are Unclear, if the network does not respond.
+// checkUnreachable checks that no finding is CheckFailed, and some are CheckUnclear, if the network does not respond.
 func checkUnreachable(t *testing.T, c Case) {
 	s := c.stubAt(t, "http://127.0.0.1:1", network.App{})
 	n := checker(t, s.Network)

@@ -167,7 +167,7 @@ func check(t *testing.T, c Case, checked CheckCase) {
 	}
 }
 
-// Checks returns a Checked.
+// Checks returns a CheckCase.
 func Checks(text string, media []network.Media, want ...string) CheckCase {
 	return CheckCase{Text: text, Media: media, Want: want}
 }

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// maxBody is the maximum size in bytes of a request body that a Wire records.
+// maxBody is the maximum size in bytes of a request body that a RecordingTransport records.
 const maxBody = 2 << 20
 
 // Request is a request that was sent, with its response.

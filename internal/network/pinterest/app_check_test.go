@@ -29,7 +29,7 @@ func TestAppCheckOfPinterestSandbox(t *testing.T) {
 	networktest.WantFinding(t, n.CheckApp(t.Context()), network.CheckUnclear, "api_host", "nobody else can see Pins")
 }
 
-// Pinterest may reject the check's invalid token with the status of a wrong secret. The check is then Unclear.
+// Pinterest may reject the check's invalid token with the status of a wrong secret. The check is then CheckUnclear.
 func TestAppCheckOfUnclearRejection(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]network.CheckResult{

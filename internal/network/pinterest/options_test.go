@@ -66,8 +66,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Pins with equal texts and images are told apart by their title and section. After a lost response, a pin is not taken for
-// another one.
+// Pins with equal texts and images are told apart by their title and section. After a lost response, a pin is not taken
+// for another one.
 func TestResolveByTitleAndSection(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]network.PinterestOptions{

@@ -119,8 +119,8 @@ func newestFirst(pins []pin) bool {
 	return len(pins) > 1 && slices.IsSortedFunc(pins, func(a, b pin) int { return b.createdAt().Compare(a.createdAt()) })
 }
 
-// matches reports whether a pin's content in the list equals the draft's. A field that the list omits is not compared. The
-// link is not compared, because Pinterest may rewrite it.
+// matches reports whether a pin's content in the list equals the draft's. A field that the list omits is not compared.
+// The link is not compared, because Pinterest may rewrite it.
 func (p pin) matches(d draft) bool {
 	form := "image"
 	switch {

@@ -205,8 +205,8 @@ func TestSandboxHidesContainer(t *testing.T) {
 	f.WantPosts(1)
 }
 
-// If no option names an object, the unknown one may be the account or an item that the network does not find yet, so the
-// creation is repeated.
+// If no option names an object, the unknown one may be the account or an item that the network does not find yet, so
+// the creation is repeated.
 func TestUnknownObjectWithoutOptions(t *testing.T) {
 	t.Parallel()
 	app := network.App{Now: func() time.Time { return networktest.Start }}

@@ -28,7 +28,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for a token that lasts sixty days, and returns the token's account. The error is of class
-// AuthDead if the code is rejected, or if Threads reports that the person did not allow posts.
+// ReconnectRequired if the code is rejected, or if Threads reports that the person did not allow posts.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	code = strings.TrimSuffix(code, "#_") // the network appends #_ to redirect URIs
 	short, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.GraphHost, "oauth/access_token", url.Values{
@@ -96,8 +96,8 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 }
 
 // Refresh exchanges the access token for a new token that lasts sixty days. There is no refresh token. A token less
-// than a day old is returned unchanged, because Threads does not renew it. The error is of class AuthDead if the token
-// has expired.
+// than a day old is returned unchanged, because Threads does not renew it. The error is of class ReconnectRequired if
+// the token has expired.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	g.Holder = holderPrefix + g.Account // older grants have no holder
 	if graph.IsTooRecent(g, n.opts.Now()) {

@@ -56,8 +56,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, scopeError(err)
 }
 
-// scopeError changes the class of a missing scope from AuthDead to Unapproved, because the account can still publish
-// and does not have to be reconnected.
+// scopeError changes the class of a missing scope from ReconnectRequired to AppNotApproved, because the account can
+// still publish and does not have to be reconnected.
 func scopeError(err error) error {
 	failed, ok := errors.AsType[*network.Error](err)
 	if !ok || failed.Code != codeScopeNotAuthorized && failed.Code != codeScopePermissionMissed {

@@ -55,7 +55,7 @@ func TestCollectEnds(t *testing.T) {
 	}
 }
 
-// Plan returns the same draft for the same intent, with any text.
+// Plan returns the same draft for the same submission, with any text.
 func TestPlanIsStable(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{})

@@ -49,9 +49,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange exchanges the code for tokens and returns the account that they belong to. The error is of class AuthDead if
-// the code is rejected or the consent has neither video.publish nor video.upload. People can deselect scopes on the
-// consent page. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management.
+// Exchange exchanges the code for tokens and returns the account that they belong to. The error is of class
+// ReconnectRequired if the code is rejected or the consent has neither video.publish nor video.upload. People can
+// deselect scopes on the consent page. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
 	t, err := n.requestToken(ctx, n.opts.APIHost, url.Values{

@@ -39,7 +39,7 @@ func (n *Network) Commit(
 }
 
 // commitVideo sends the last part. If TikTok rejects the part, an earlier request may have sent it. The error is then
-// Uncertain, because only the upload's status shows whether the part arrived.
+// OutcomeUnknown, because only the upload's status shows whether the part arrived.
 func (n *Network) commitVideo(
 	ctx context.Context, g network.Grant, p draft, files network.Files,
 ) (network.Receipt, error) {

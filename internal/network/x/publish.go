@@ -11,8 +11,8 @@ import (
 
 const codeMediaExpired = "media_expired" // not a code of X
 
-// Commit creates the post. If media have expired, the error is of class Uncertain, because an earlier call may have
-// created the post.
+// Commit creates the post. If media have expired, the error is of class OutcomeUnknown, because an earlier call may
+// have created the post.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {

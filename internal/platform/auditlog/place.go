@@ -8,17 +8,18 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// MaxCounted is the highest number of events that a Place counts.
+// MaxCounted is the highest number of events that a PagePosition counts.
 const MaxCounted = 10_000
 
-// PagePosition is the position of a page of events among all selected events. Newer and Total are at most MaxCounted + 1.
+// PagePosition is the position of a page of events among all selected events. Newer and Total are at most MaxCounted +
+// 1.
 type PagePosition struct {
 	Newer    int   // events on earlier pages
 	Total    int   // all selected events
 	Previous int64 // BeforeID of the previous page; 0 if that is the first page
 }
 
-// FindPosition returns the place of a page among a team's events. size is the maximum number of events on a page.
+// FindPosition returns the position of a page among a team's events. size is the maximum number of events on a page.
 func FindPosition(ctx context.Context, q db.Querier, team int64, page Page, size int) (PagePosition, error) {
 	before := page.BeforeID
 	page.BeforeID = 0
@@ -26,8 +27,8 @@ func FindPosition(ctx context.Context, q db.Querier, team int64, page Page, size
 	return findPosition(ctx, q, where, args, before, size)
 }
 
-// FindEntryPosition returns the place of a page in the operator's list of events. size is the maximum number of events on
-// a page.
+// FindEntryPosition returns the position of a page in the operator's list of events. size is the maximum number of
+// events on a page.
 func FindEntryPosition(ctx context.Context, q db.Querier, filter Filter, size int) (PagePosition, error) {
 	filter, err := filter.bounded(ctx, q)
 	if err != nil {

@@ -26,12 +26,12 @@ type Metric struct {
 
 // Collector is a set of metrics that are measured together.
 type Collector struct {
-	Name     string // identifies the measure on all nodes; must not change
+	Name     string // identifies the collector on all nodes; must not change
 	Interval time.Duration
 	Collect  func(context.Context) ([]Metric, error)
 }
 
-// Measurement is the last result of a measure.
+// Measurement is the last result of a collector.
 type Measurement struct {
 	Name       string
 	MeasuredAt time.Time // zero if no measurement was made
@@ -42,10 +42,10 @@ type Measurement struct {
 type Service struct {
 	db         *db.DB
 	collectors []Collector
-	last       []atomic.Pointer[Measurement] // last measurement of each measure
+	last       []atomic.Pointer[Measurement] // last measurement of each collector
 }
 
-// New returns a service for the measures.
+// New returns a service for the collectors.
 func New(d *db.DB, measures ...Collector) *Service {
 	return &Service{db: d, collectors: measures, last: make([]atomic.Pointer[Measurement], len(measures))}
 }
@@ -53,8 +53,8 @@ func New(d *db.DB, measures ...Collector) *Service {
 // pollInterval is how often a node reads the measurements and checks whether a measurement is due.
 const pollInterval = 5 * time.Second
 
-// Last returns the measurements that this node read most recently, in the order of the measures. Measurements that were
-// never read are omitted.
+// Last returns the measurements that this node read most recently, in the order of the collectors. Measurements that
+// were never read are omitted.
 func (s *Service) Last() []Measurement {
 	out := make([]Measurement, 0, len(s.last))
 	for i := range s.last {
@@ -65,9 +65,9 @@ func (s *Service) Last() []Measurement {
 	return out
 }
 
-// Run reads the measurements every pollInterval until the context ends. If measures is true, it also takes measurements
-// that are due. Measures run concurrently, because some take long. If a measure fails, Run reports the error, keeps the
-// last measurement and tries again later.
+// Run reads the measurements every pollInterval until the context ends. If mayCollect is true, it also takes
+// measurements that are due. Collectors run concurrently, because some take long. If a collector fails, Run reports the
+// error, keeps the last measurement and tries again later.
 func (s *Service) Run(ctx context.Context, mayCollect bool, report func(error)) {
 	var all sync.WaitGroup
 	for i := range s.collectors {
@@ -89,7 +89,7 @@ func (s *Service) Run(ctx context.Context, mayCollect bool, report func(error)) 
 	all.Wait()
 }
 
-// Once reads every measurement. If measures is true, it first takes measurements that are due.
+// Once reads every measurement. If mayCollect is true, it first takes measurements that are due.
 func (s *Service) Once(ctx context.Context, mayCollect bool) error {
 	var failed error
 	for i := range s.collectors {
@@ -136,7 +136,7 @@ func (s *Service) measure(ctx context.Context, m Collector) error {
 	})
 }
 
-// claim claims the measure for this node if it is due, and reports whether it did. It writes only if the measure is
+// claim claims the collector for this node if it is due, and reports whether it did. It writes only if the collector is
 // due.
 func (s *Service) claim(ctx context.Context, m Collector) (bool, error) {
 	var due int64

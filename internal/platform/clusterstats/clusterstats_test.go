@@ -68,7 +68,7 @@ func TestOneNodeMeasures(t *testing.T) {
 	})
 }
 
-// A measure that fails keeps its last result and does not affect other measures.
+// A collector that fails keeps its last result and does not affect other collectors.
 func TestFailingMeasure(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

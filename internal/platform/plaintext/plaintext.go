@@ -42,8 +42,8 @@ func visible(line string) string {
 // unlinker inserts an invisible zero-width non-joiner after the characters that mail programs use to detect addresses.
 var unlinker = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c", "@", "@\u200c")
 
-// BreakLinks returns a name as one line of at most limit characters. Mail programs do not detect addresses in the result,
-// but the name looks unchanged.
+// BreakLinks returns a name as one line of at most limit characters. Mail programs do not detect addresses in the
+// result, but the name looks unchanged.
 func BreakLinks(name string, limit int) string {
 	name = Line(name)
 	if short := []rune(name); len(short) > limit {

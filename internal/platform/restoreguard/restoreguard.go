@@ -3,8 +3,8 @@
 //
 // The database records its location. A database whose location has changed, or whose content is older than before, is
 // put on hold. During a hold, people can read and write drafts, and everything that publishes or charges waits. The SQL
-// statements that start such work contain the condition Free, so a hold takes effect on all nodes when its transaction
-// commits.
+// statements that start such work contain the condition NotHeld, so a hold takes effect on all nodes when its
+// transaction commits.
 package restoreguard
 
 import (

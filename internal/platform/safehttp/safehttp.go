@@ -58,7 +58,7 @@ type Client struct {
 	transport  *http.Transport
 }
 
-// New returns a client, or an error if an entry of Allow or Own is invalid.
+// New returns a client, or an error if an entry of Allow or OwnHosts is invalid.
 func New(opts Options) (*Client, error) {
 	return newClient(opts, httpsPort)
 }

@@ -26,8 +26,8 @@ type userTag struct {
 	Y        *float64 `json:"y"`
 }
 
-// checkOptions returns an error if the request has an invalid parameter that its kind of container uses. Instagram ignores
-// the others.
+// checkOptions returns an error if the request has an invalid parameter that its kind of container uses. Instagram
+// ignores the others.
 func (n *Network) checkOptions(r *http.Request, c *graph.Container) error {
 	if err := checkPeople(r, c); err != nil {
 		return err

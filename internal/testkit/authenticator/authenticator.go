@@ -1,5 +1,5 @@
-// Package authenticator implements a passkey device for tests without a browser. It accepts options and returns responses as
-// JSON, like a browser's navigator.credentials (W3C Web Authentication, level 3).
+// Package authenticator implements a passkey device for tests without a browser. It accepts options and returns
+// responses as JSON, like a browser's navigator.credentials (W3C Web Authentication, level 3).
 package authenticator
 
 import (

@@ -1,5 +1,5 @@
-// Package postgres runs a PostgreSQL server for a test, on loopback and in memory if possible. The test can stop, kill, pause
-// and restart it without losing committed data.
+// Package postgres runs a PostgreSQL server for a test, on loopback and in memory if possible. The test can stop, kill,
+// pause and restart it without losing committed data.
 package postgres
 
 import (

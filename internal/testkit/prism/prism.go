@@ -1,5 +1,5 @@
-// Package prism runs Prism, a proxy that validates requests and responses against an OpenAPI document. Node.js runs it from
-// test/contract. Prism does not change responses. It reports violations in a header.
+// Package prism runs Prism, a proxy that validates requests and responses against an OpenAPI document. Node.js runs it
+// from test/contract. Prism does not change responses. It reports violations in a header.
 //
 // The proxy stops when its standard input closes. The system closes it when the test binary ends.
 package prism
@@ -15,8 +15,8 @@ import (
 
 const cli = "node_modules/@stoplight/prism-cli/dist/index.js"
 
-// Start runs the proxy until the test ends, and returns the URL to use instead of upstreamURL. Without Node.js or Prism, the
-// test is skipped, or fails if CI=true.
+// Start runs the proxy until the test ends, and returns the URL to use instead of upstreamURL. Without Node.js or
+// Prism, the test is skipped, or fails if CI=true.
 func Start(tb testing.TB, specPath, upstreamURL string) string {
 	tb.Helper()
 	dir := requirePrism(tb)

@@ -28,7 +28,8 @@ const CrashPoints = "crashpoints"
 
 var builds sync.Map // builds of this process, by command and tags
 
-// Build builds a command with build tags and returns the path of the program in build/test. All tests share the program.
+// Build builds a command with build tags and returns the path of the program in build/test. All tests share the
+// program.
 func Build(tb testing.TB, command, tags string) string {
 	tb.Helper()
 	once, _ := builds.LoadOrStore(command+" "+tags, sync.OnceValues(func() (string, error) { return build(command, tags) }))
@@ -170,7 +171,8 @@ func Admin(tb testing.TB, file, stdin string, args ...string) map[string]any {
 	return out
 }
 
-// Quickstart runs pressroom quickstart --json with args until the test ends. It decodes the first line of output into v.
+// Quickstart runs pressroom quickstart --json with args until the test ends. It decodes the first line of output into
+// v.
 func Quickstart(tb testing.TB, v any, env []string, args ...string) *exec.Cmd {
 	tb.Helper()
 	cmd := exec.Command(Build(tb, Pressroom, ""), append([]string{"quickstart", "--json"}, args...)...)

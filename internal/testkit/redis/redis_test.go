@@ -8,7 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/redis"
 )
 
-// TestServer checks that a restarted server has the same port, and that it loses its data when stopped but not when paused.
+// TestServer checks that a restarted server has the same port, and that it loses its data when stopped but not when
+// paused.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := redis.Start(t)

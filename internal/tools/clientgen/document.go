@@ -277,7 +277,8 @@ func isPartOfOperation(name string) bool {
 	return name == openapi.EnvelopeComponent || strings.HasSuffix(name, openapi.RequestSuffix)
 }
 
-// resolve replaces references to enumerations in a schema. The title of an enumeration becomes the name of its component.
+// resolve replaces references to enumerations in a schema. The title of an enumeration becomes the name of its
+// component.
 func (d *document) resolve(s *schema) error {
 	if s == nil {
 		return nil

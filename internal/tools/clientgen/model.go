@@ -252,7 +252,8 @@ func (b *builder) input(c *call) {
 	}
 }
 
-// describeRecords sets the comments of records without one. A record that only one field uses gets the field's description.
+// describeRecords sets the comments of records without one. A record that only one field uses gets the field's
+// description.
 func (b *builder) describeRecords() {
 	uses, comments := map[string]int{}, map[string]string{}
 	for _, c := range b.Operations {

@@ -28,8 +28,8 @@ type pendingDirectorySignIn struct {
 
 var errChoiceExpired = apierr.BadState("ended", "This sign-in has expired. Sign in again.")
 
-// chooseInvitation shows the open invitations of a person who signed in with the directory without an invitation link. It
-// issues a new session token, so that a token planted by an attacker cannot join a team.
+// chooseInvitation shows the open invitations of a person who signed in with the directory without an invitation link.
+// It issues a new session token, so that a token planted by an attacker cannot join a team.
 func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of pendingDirectorySignIn) {
 	open, err := p.Teams.InvitationsForDirectory(r.Context(), of.Who)
 	var raw []byte

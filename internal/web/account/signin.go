@@ -71,8 +71,8 @@ type field struct{ Name, Value string }
 // several accounts fits. Encoding the form may triple its size.
 const maxKeptForm = 512 << 10
 
-// signInKeepingForm shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no input is
-// lost. A person who has signed in since then is redirected to the form's page, which shows the form again.
+// signInKeepingForm shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no
+// input is lost. A person who has signed in since then is redirected to the form's page, which shows the form again.
 func (p *Handlers) signInKeepingForm(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadFormToSave(w, r, maxKeptForm) {
 		return

@@ -29,8 +29,8 @@ type listView struct {
 	Now          time.Time
 }
 
-// disconnectedAccount is a recently disconnected account. Text explains whether pressroom's permission on the network was
-// revoked.
+// disconnectedAccount is a recently disconnected account. Text explains whether pressroom's permission on the network
+// was revoked.
 type disconnectedAccount struct {
 	Platform, Username, Text string
 	At                       time.Time

@@ -82,8 +82,8 @@ type listedPost struct {
 	Why string    // why the post cannot be sent; "" if it can
 }
 
-// newRequestPage shows which of the selected posts can be sent to a client, and the options of the approval request. If no
-// posts are selected, it shows posts to select.
+// newRequestPage shows which of the selected posts can be sent to a client, and the options of the approval request. If
+// no posts are selected, it shows posts to select.
 func (p *Handlers) newRequestPage(w http.ResponseWriter, r *http.Request) {
 	v, ids, status := newRequestView{input: input{Schedule: true}}, r.URL.Query()["post"], http.StatusOK
 	if len(ids) == 0 {

@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// submitAction performs the action of the button that the client pressed. It requires only the link, not a session. Comments
-// that the client entered for other posts stay on the page.
+// submitAction performs the action of the button that the client pressed. It requires only the link, not a session.
+// Comments that the client entered for other posts stay on the page.
 func (p *Handlers) submitAction(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxClientForm) {
 		return

@@ -40,8 +40,8 @@ type accountOption struct {
 	Left bool // whether the account is disconnected, but still belongs to the post
 }
 
-// accountOptions returns the given accounts and the other accounts of the saved post, which are usually disconnected. It sorts
-// them by network and username. held is nil for a new post.
+// accountOptions returns the given accounts and the other accounts of the saved post, which are usually disconnected.
+// It sorts them by network and username. held is nil for a new post.
 func accountOptions(accounts []account.SocialAccount, held *post.Record) []accountOption {
 	out := make([]accountOption, 0, len(accounts))
 	for _, a := range accounts {
@@ -90,7 +90,7 @@ func (s *formData) contradictions(accounts []account.SocialAccount, held *post.R
 	return out
 }
 
-// choose groups the accounts by network, sets Chosen and Aside, and removes unknown accounts from the form.
+// choose groups the accounts by network, sets Chosen and Unselected, and removes unknown accounts from the form.
 func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	kept := []int64{}
 	for _, a := range accountOptions(accounts, held) {

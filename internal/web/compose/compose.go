@@ -76,8 +76,8 @@ type Handlers struct {
 	times     PostingTimes
 }
 
-// NetworkInfo provides what the editor needs from the networks: the settings of TikTok accounts, the options of posts that
-// set none, and the rules for content.
+// NetworkInfo provides what the editor needs from the networks: the settings of TikTok accounts, the options of posts
+// that set none, and the rules for content.
 type NetworkInfo interface {
 	CreatorInfo(ctx context.Context, account int64) appcheck.Creator
 	DefaultOptions(platform string) network.Options
@@ -93,8 +93,8 @@ func New(
 	return &Handlers{f, posts, approvals, library, creators, readyMade, times}
 }
 
-// Routes returns the routes of the editor. The routes of a post are open to all members: own looks up the post before
-// it checks the role, because the post may belong to another of the person's teams.
+// Routes returns the routes of the editor. The routes of a post are open to all members: withPost looks up the post
+// before it checks the role, because the post may belong to another of the person's teams.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /posts/new", Audience: shell.Writers, Handler: p.newPage},
@@ -113,8 +113,8 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// withPost wraps a handler for the post in the path. It calls do if the visitor may write in the selected team and the post
-// belongs to that team. For a GET of a post of another of the visitor's teams, it selects that team and redirects.
+// withPost wraps a handler for the post in the path. It calls do if the visitor may write in the selected team and the
+// post belongs to that team. For a GET of a post of another of the visitor's teams, it selects that team and redirects.
 func (p *Handlers) withPost(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
@@ -144,8 +144,8 @@ func (p *Handlers) isInOwnTeam(r *http.Request, id string) bool {
 	return err == nil
 }
 
-// requireWriter wraps a handler for people who may write in the selected team. It does not check requests with files, because
-// their team is known only after the form is parsed: receive checks them.
+// requireWriter wraps a handler for people who may write in the selected team. It does not check requests with files,
+// because their team is known only after the form is parsed: receive checks them.
 func (p *Handlers) requireWriter(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !shell.SendsFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {

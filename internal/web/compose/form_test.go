@@ -272,8 +272,8 @@ func TestArrangePartMedia(t *testing.T) {
 	}
 }
 
-// Long texts are split where they are, and media stay with the first part of their text. A thread that would be too long, and
-// a link that does not fit, change nothing.
+// Long texts are split where they are, and media stay with the first part of their text. A thread that would be too
+// long, and a link that does not fit, change nothing.
 func TestSplitTexts(t *testing.T) {
 	t.Parallel()
 	fits := func(text string) bool { return len(text) <= 12 }

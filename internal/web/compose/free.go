@@ -38,8 +38,8 @@ func (p *Handlers) useNextFreeSlot(r *http.Request, s *formData) error {
 	return nil
 }
 
-// nextFreeHour returns the first hour, from firstHour to lastHour, that is on or after day, later than behind, and has no
-// posts.
+// nextFreeHour returns the first hour, from firstHour to lastHour, that is on or after day, later than after, and has
+// no posts.
 func (p *Handlers) nextFreeHour(ctx context.Context, team int64, day, after time.Time) (time.Time, error) {
 	for range maxFreeDays {
 		hours := make([]time.Time, 0, lastHour-firstHour+2)

@@ -57,7 +57,7 @@ type card struct {
 	Alone bool         // whether the account's problems do not prevent publishing to the others
 }
 
-// check validates a form and returns its preview. accounts are the team's accounts; held is the saved post, or nil.
+// check validates a form and returns its preview. accounts are the team's accounts; saved is the saved post, or nil.
 func (p *Handlers) check(
 	ctx context.Context, l *locale.Language, actor *access.Actor, accounts []account.SocialAccount, s formData,
 	saved *post.Record,
@@ -138,7 +138,8 @@ func (p *Handlers) forecast(out *previewView, checked post.CompositionCheck, hel
 	out.count()
 }
 
-// requestedTime returns the form's time, together with an error if it is invalid or not allowed. A post may keep its saved time.
+// requestedTime returns the form's time, together with an error if it is invalid or not allowed. A post may keep its
+// saved time.
 func (p *Handlers) requestedTime(s formData, zone *time.Location, held *post.Record) (time.Time, error) {
 	if s.When.isDayOnly() {
 		_, err := s.When.day()

@@ -98,8 +98,8 @@ func (p problems) sort() {
 	slices.SortStableFunc(p, func(a, b problem) int { return rank(a) - rank(b) })
 }
 
-// findErrors returns all errors that prevent the form from being saved and, depending on the button, scheduled, published
-// or sent for approval.
+// findErrors returns all errors that prevent the form from being saved and, depending on the button, scheduled,
+// published or sent for approval.
 func (p *Handlers) findErrors(r *http.Request, s formData, what string) ([]error, error) {
 	actor, err := p.actor(r)
 	if err != nil {
@@ -136,8 +136,8 @@ func (p *Handlers) findErrors(r *http.Request, s formData, what string) ([]error
 	return append(out, p.timeErrors(s, held, actor.PersonZone, what)...), nil
 }
 
-// savedPost returns the post that the form changes, or the copy of a failed post that saving the form creates. It returns a
-// zero Record for a new post, and an error if the post cannot be changed.
+// savedPost returns the post that the form changes, or the copy of a failed post that saving the form creates. It
+// returns a zero Record for a new post, and an error if the post cannot be changed.
 func (p *Handlers) savedPost(r *http.Request, actor *access.Actor, s formData) (post.Record, error) {
 	switch id := r.PathValue("id"); {
 	case id != "":

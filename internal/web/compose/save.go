@@ -68,7 +68,8 @@ func (p *Handlers) handleButton(w http.ResponseWriter, r *http.Request, s formDa
 	}
 }
 
-// edit changes the form as a button asks that does not save it. argument is the part of the button's value after a colon.
+// edit changes the form as a button asks that does not save it. argument is the part of the button's value after a
+// colon.
 func (p *Handlers) edit(r *http.Request, s *formData, button, argument string) error {
 	switch button {
 	case "search":
@@ -256,7 +257,8 @@ func (p *Handlers) write(r *http.Request, s *formData, scheduling bool) (string,
 	return id, c.At, p.saveAltTexts(r, actor, *s)
 }
 
-// newRule returns the form's rule for a paused series, or "" if the post is not a template or its rule cannot be changed.
+// newRule returns the form's rule for a paused series, or "" if the post is not a template or its rule cannot be
+// changed.
 func (p *Handlers) newRule(r *http.Request, s formData, id string) (string, error) {
 	held, err := p.postOf(r, id)
 	if err != nil || !held.IsTemplate || held.CheckComposable() != nil {
@@ -344,7 +346,8 @@ func (p *Handlers) schedule(r *http.Request, s formData, id string, at time.Time
 	return p.startSeries(r, held, rule, actor.PersonZone)
 }
 
-// startSeries starts or resumes a series and returns a confirmation with the next time and the drafts that it reschedules.
+// startSeries starts or resumes a series and returns a confirmation with the next time and the drafts that it
+// reschedules.
 func (p *Handlers) startSeries(r *http.Request, held post.Record, rule string, zone *time.Location) (string, error) {
 	l, taken := p.Language(r), ""
 	message, next := locale.Key("The post repeats on schedule."),

@@ -171,7 +171,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 // ownText returns the name of the field of an account's text.
 func ownText(account int64) string { return "text-" + strconv.FormatInt(account, 10) }
 
-// composition returns the sheet's content without its time, and every error. Errors name the invalid field.
+// composition returns the form's content without its time, and every error. Errors name the invalid field.
 func (s *formData) composition() (post.Composition, []error) {
 	formErr := s.Choices.errors()
 	c := post.Composition{

@@ -138,8 +138,8 @@ func (p *Handlers) endUnsaved(r *http.Request, s formData) {
 	}
 }
 
-// unsavedOfPost selects a person's unsaved forms of a post in a team. With an empty ID it selects the forms of new posts, which
-// include the forms of posts that were deleted or published in the meantime.
+// unsavedOfPost selects a person's unsaved forms of a post in a team. With an empty ID it selects the forms of new
+// posts, which include the forms of posts that were deleted or published in the meantime.
 const unsavedOfPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? OR (? = '' AND NOT EXISTS
 	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
 	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`

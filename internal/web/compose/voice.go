@@ -16,7 +16,7 @@ import (
 // maxWords limits the words to use that are listed.
 const maxWords = 20
 
-// noVoice is the value of sheet.Voice if the person chose no voice. The value 0 stands for the team's default voice.
+// noVoice is the value of formData.Voice if the person chose no voice. The value 0 stands for the team's default voice.
 const noVoice = -1
 
 // voiceCheck is the result of checking the texts of a form against a brand voice.

@@ -25,8 +25,8 @@ var forwardedParams = []string{
 	"resource", "response_mode",
 }
 
-// authorize shows a client's request to a signed-in person. It validates the request before it asks the visitor to sign in,
-// so that clients learn of errors immediately. But it fetches client metadata only for signed-in people.
+// authorize shows a client's request to a signed-in person. It validates the request before it asks the visitor to sign
+// in, so that clients learn of errors immediately. But it fetches client metadata only for signed-in people.
 func (p *Handlers) authorize(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RequestURI()) > shell.MaxNext {
 		p.ShowMessage(w, r, http.StatusRequestURITooLong, "Action not completed",
@@ -206,7 +206,7 @@ func fields(sent url.Values) []field {
 }
 
 // teamOptions returns the person's teams, with the reasons why some cannot be selected, and the requested
-// capabilities that the person can grant in any of them. The team with the ID now is selected.
+// capabilities that the person can grant in any of them. The team with the ID selectedID is selected.
 func (p *Handlers) teamOptions(
 	r *http.Request, v *shell.Visitor, authReq oauth.AuthorizationRequest, selectedID int64,
 ) ([]teamOption, []access.Capability, error) {

@@ -45,8 +45,8 @@ var missingCapabilityTexts = map[access.Capability]locale.Key{
 const all = "all"
 
 // levelOptions returns the levels whose capabilities are all in able, and the option all if none of them has exactly
-// the capabilities in able. The option with the value now is selected, otherwise the level for drafts, otherwise the
-// first option.
+// the capabilities in able. The option with the value selectedValue is selected, otherwise the level for drafts,
+// otherwise the first option.
 func levelOptions(l *locale.Language, able []access.Capability, selectedValue string) []levelOption {
 	var out []levelOption
 	exact := false
@@ -86,7 +86,8 @@ func selectLevel(out []levelOption, selectedValue string) {
 	out[at].Chosen = true
 }
 
-// selectedCapabilities returns the capabilities of the option whose value is level, or none if levelOptions does not offer it.
+// selectedCapabilities returns the capabilities of the option whose value is level, or none if levelOptions does not
+// offer it.
 func selectedCapabilities(able []access.Capability, level string) []access.Capability {
 	if len(able) == 0 {
 		return nil

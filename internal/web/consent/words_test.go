@@ -60,8 +60,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestGrantsOnlyRequestedAndOwned checks that a selection never grants more than was requested and the role in that team
-// has.
+// TestGrantsOnlyRequestedAndOwned checks that a selection never grants more than was requested and the role in that
+// team has.
 func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -220,8 +220,8 @@ func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 	return v, nil
 }
 
-// confirmPostChoice reports whether scheduled posts use the files and the form does not say what happens to these posts. If
-// so, it shows the confirmation page again.
+// confirmPostChoice reports whether scheduled posts use the files and the form does not say what happens to these
+// posts. If so, it shows the confirmation page again.
 func (p *Handlers) confirmPostChoice(w http.ResponseWriter, r *http.Request, ids []int64) bool {
 	if r.PostForm.Get("posts") != "" {
 		return false

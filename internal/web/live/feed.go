@@ -136,7 +136,8 @@ func (f *Feed) remove(s *stream) {
 	s.close()
 }
 
-// Close ends all streams and rejects new streams, because the node is shutting down. Browsers reconnect to another node.
+// Close ends all streams and rejects new streams, because the node is shutting down. Browsers reconnect to another
+// node.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,7 +188,7 @@ func (f *Feed) start(ctx context.Context) error {
 }
 
 // poll sends the changes since the last poll. It reports whether one of them may have ended the access of a stream's
-// reader. Without streams, it forgets its position and does not read.
+// subscriber. Without streams, it forgets its position and does not read.
 func (f *Feed) poll(ctx context.Context) (bool, error) {
 	f.tailMu.Lock()
 	defer f.tailMu.Unlock()

@@ -28,7 +28,7 @@ type Handlers struct {
 // New returns the handlers.
 func New(f *shell.Shell, feed *Feed) *Handlers { return &Handlers{f, feed} }
 
-// Routes returns the route of the streams. It is Urgent, because Feed limits the number of streams.
+// Routes returns the route of the streams. It has SkipsSlot, because Feed limits the number of streams.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{{Pattern: "GET /live", Audience: shell.Members, Handler: p.stream, SkipsSlot: true}}
 }
@@ -78,8 +78,8 @@ func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// encodeEvents returns the pending changes of a stream as server-sent events. A notification's event contains the number
-// of unread notifications.
+// encodeEvents returns the pending changes of a stream as server-sent events. A notification's event contains the
+// number of unread notifications.
 func (p *Handlers) encodeEvents(r *http.Request, s *stream) []byte {
 	var out bytes.Buffer
 	for _, c := range s.take() {

@@ -57,8 +57,8 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	return out, nil
 }
 
-// advanceFloor moves the floor past rows that were returned more than rereadWindow ago. If there are many rows, it also moves
-// past newer ones.
+// advanceFloor moves the floor past rows that were returned more than rereadWindow ago. If there are many rows, it also
+// moves past newer ones.
 func (t *tail) advanceFloor(found []row, now time.Time) {
 	for i, r := range found {
 		if now.Sub(t.seen[r.id]) < rereadWindow && len(found)-i <= maxRows/2 {

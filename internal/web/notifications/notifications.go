@@ -40,8 +40,8 @@ var looks = map[notification.Kind]appearance{
 	notification.AssistantConnected: {"robot-2-line", ""},
 }
 
-// lookOf returns the look of a notification. The default, which is for notifications about the person's account, is
-// that of a security event.
+// lookOf returns the appearance of a notification. The default, which is for notifications about the person's account,
+// is that of a security event.
 func lookOf(n notification.Notification) appearance {
 	if n.ChangesRequested() {
 		return appearance{"pencil-line", "warn"}
@@ -277,7 +277,7 @@ type choice struct {
 	InApp, ByMail bool
 }
 
-// Look returns the icon of the kind.
+// Look returns the appearance of the kind.
 func (c choice) Look() appearance { return looks[c.Kind] }
 
 // groupNames maps kinds of notifications to the names of their groups.
@@ -315,8 +315,8 @@ func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
 		settingsView{Mails: p.notices.Mails(), Groups: groupsOf(muted)})
 }
 
-// saveSettings saves which kinds a person wants in the app and by email. Without a mail server, the form has no choices for
-// email, so these settings do not change.
+// saveSettings saves which kinds a person wants in the app and by email. Without a mail server, the form has no choices
+// for email, so these settings do not change.
 func (p *Handlers) saveSettings(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

@@ -18,7 +18,7 @@ type ledgerView struct {
 	At     time.Time // zero if there was no audit
 	By     string    // name of the operator
 	Report credit.Report
-	Now    bool // the audit was just run, so Report lists the complaints
+	Now    bool // the audit was just run, so Report lists the violations
 }
 
 // ledgerAudited is the kind of the audit log events that store the results of ledger audits.

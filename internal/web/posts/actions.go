@@ -14,7 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// finish redirects to the post's page, which shows said, or shows the page with the error. said is already translated.
+// finish redirects to the post's page, which shows message, or shows the page with the error. message is already
+// translated.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, message string) {
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
@@ -31,7 +32,7 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, mes
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
-// run runs an operation on the post in the path and confirms it with said.
+// run runs an operation on the post in the path and confirms it with message.
 func (p *Handlers) run(w http.ResponseWriter, r *http.Request, tool string, message locale.Key) {
 	if !p.ReadForm(w, r) {
 		return

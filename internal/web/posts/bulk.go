@@ -203,7 +203,7 @@ func (p *Handlers) rescheduleAction(r *http.Request) (bulkAction, error) {
 	}), nil
 }
 
-// moveAction returns the action that moves posts. becomes maps the current date of a post to the new one. Dates are
+// moveAction returns the action that moves posts. newDate maps the current date of a post to the new one. Dates are
 // midnight UTC, and the zero time means no date. The time of day becomes toClock, or stays if toClock is empty. The
 // action fails if clocks skip that time on the new day.
 func (p *Handlers) moveAction(zone *time.Location, toClock string, newDate func(time.Time) time.Time) bulkAction {

@@ -106,8 +106,8 @@ func (p *Handlers) doMove(r *http.Request) (moveResult, error) {
 	return out, nil
 }
 
-// parseVersion returns the version of a post that the page showed: the time of the post's last change. The field has it in
-// microseconds.
+// parseVersion returns the version of a post that the page showed: the time of the post's last change. The field has it
+// in microseconds.
 func parseVersion(r *http.Request, field string) (time.Time, error) {
 	seen, err := strconv.ParseInt(r.PostForm.Get(field), 10, 64)
 	if err != nil {

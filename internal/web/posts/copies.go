@@ -56,8 +56,8 @@ func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	return p.posts.Duplicate(r.Context(), call.Actor, once, id)
 }
 
-// editAgain opens the composer with a copy of the post for the accounts that failed. The copy is created when it is saved
-// for the first time.
+// editAgain opens the composer with a copy of the post for the accounts that failed. The copy is created when it is
+// saved for the first time.
 func (p *Handlers) editAgain(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

@@ -58,8 +58,8 @@ func (v *view) historyIn(zone *time.Location) []historyEntry {
 	return out
 }
 
-// approvalEntries returns the history entries for when the post was sent to the client, and for the last change if the client
-// has not seen it.
+// approvalEntries returns the history entries for when the post was sent to the client, and for the last change if the
+// client has not seen it.
 func (v *view) approvalEntries() []historyEntry {
 	var out []historyEntry
 	for i, s := range v.Sendings {

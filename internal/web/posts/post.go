@@ -250,8 +250,8 @@ func (p *Handlers) addForecast(v *view, language string) {
 	}
 }
 
-// replacedAccounts returns the accounts that edited copies of the post have taken over. The map values are the IDs of the
-// copies.
+// replacedAccounts returns the accounts that edited copies of the post have taken over. The map values are the IDs of
+// the copies.
 func (p *Handlers) replacedAccounts(ctx context.Context, stored post.Record) (map[int64]string, error) {
 	if stored.Status == post.Draft || stored.Status == post.Scheduled || stored.Status == post.Published {
 		return nil, nil //nolint:nilnil // nothing of it failed
@@ -388,7 +388,7 @@ func (v *view) setRetryActions() {
 	})
 }
 
-// setPlannedTime sets Wished if the post is a draft that can be published and its planned time is in the future.
+// setPlannedTime sets PlannedTime if the post is a draft that can be published and its planned time is in the future.
 func (v *view) setPlannedTime(now time.Time, zone *time.Location) {
 	if stored := v.Stored; stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
 		at := stored.ScheduledAt.In(zone)

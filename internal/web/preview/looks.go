@@ -42,7 +42,8 @@ func titleOf(text string, limit int) string {
 	return network.Clip(strings.Join(strings.Fields(first), " "), limit)
 }
 
-// splitPreview splits a text after a number of lines or characters, whichever comes first, and between two words if possible.
+// splitPreview splits a text after a number of lines or characters, whichever comes first, and between two words if
+// possible.
 func splitPreview(text string, chars, lines int) (string, string) {
 	end := cutLines(text, lines)
 	if shown := splitAt(text[:end], chars); shown < end {
@@ -88,7 +89,7 @@ func splitAt(text string, limit int) int {
 	return end
 }
 
-// part is a piece of a text. Lifted means that networks highlight it.
+// part is a piece of a text. Highlighted reports whether networks highlight it.
 type part struct {
 	Text        string
 	Highlighted bool

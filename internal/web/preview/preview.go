@@ -133,7 +133,8 @@ func Date(l *locale.Language, p post.Record, zone *time.Location) string {
 	return l.Format(at.In(zone), locale.Day)
 }
 
-// HTML returns the post as its network shows it, followed by the parts of its thread, the first comment and the settings.
+// HTML returns the post as its network shows it, followed by the parts of its thread, the first comment and the
+// settings.
 func (p Post) HTML() (template.HTML, error) {
 	html, err := p.html(p.Platform + ".html")
 	for _, part := range p.Parts {
@@ -168,7 +169,8 @@ func (p Post) html(name string) (template.HTML, error) {
 	return template.HTML(out.String()), nil //nolint:gosec // a template has escaped it
 }
 
-// IsVerticalVideo reports whether the post is a single video that is taller than wide, which most networks show as a reel.
+// IsVerticalVideo reports whether the post is a single video that is taller than wide, which most networks show as a
+// reel.
 func (p Post) IsVerticalVideo() bool {
 	return len(p.Media) == 1 && p.Media[0].Kind == network.Video && p.Media[0].Height > p.Media[0].Width
 }

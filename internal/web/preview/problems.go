@@ -73,7 +73,7 @@ func textPatterns(keys []locale.Key) []textPattern {
 	return out
 }
 
-// forms returns the forms of problems and of values.
+// forms returns the patterns of problems and of values.
 var forms = sync.OnceValues(func() ([]textPattern, []textPattern) {
 	return textPatterns(problemFormats), textPatterns(valueFormats)
 })

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// metadata is what a source returns in addition to the report.
+// metadata is what a reportReader returns in addition to the report.
 type metadata struct {
 	Notes     []string
 	Untrusted []operation.Untrusted
@@ -20,7 +20,7 @@ type metadata struct {
 // reportReader reads a report with the given sections, starting at a cursor.
 type reportReader func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error)
 
-// visitorReader returns a source that reads a report for the visitor, with the checks of the API.
+// visitorReader returns a reportReader that reads a report for the visitor, with the checks of the API.
 func (p *Handlers) visitorReader(r *http.Request, kind, id string) reportReader {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		args := operation.Arguments{"type": kind, "id": id, "limit": int64(limit)}

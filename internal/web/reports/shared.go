@@ -65,7 +65,7 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	return out, err
 }
 
-// teamReader returns a source that reads a team's report without a signed-in visitor.
+// teamReader returns a reportReader that reads a team's report without a signed-in visitor.
 func (p *Handlers) teamReader(ctx context.Context, team int64, kind, id string, zone *time.Location) reportReader {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		in := report.GetInput{Ref: report.Ref{Type: kind, ID: id}, Sections: sections, Limit: limit}

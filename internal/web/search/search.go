@@ -36,8 +36,8 @@ const (
 	maxListed = 500 // maximum number of accounts or hashtag lists that are searched
 )
 
-// highlight returns a text as HTML. It marks the first occurrence of the query or, if there is none, of one of the words
-// in the query.
+// highlight returns a text as HTML. It marks the first occurrence of the query or, if there is none, of one of the
+// words in the query.
 func highlight(text, query string) template.HTML {
 	var out strings.Builder
 	escaped := template.HTMLEscapeString

@@ -113,7 +113,8 @@ func TestStatementWords(t *testing.T) {
 	}
 }
 
-// TestEndOf checks that a key is valid until the end of its last day in the team's time zone, even on days with 25 hours.
+// TestEndOf checks that a key is valid until the end of its last day in the team's time zone, even on days with 25
+// hours.
 func TestEndOf(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// NewCall returns an operation.NewCall by the visitor in the selected team, for an action that is not an API operation. It
+// NewCall returns an operation.Call by the visitor in the selected team, for an action that is not an API operation. It
 // checks the membership and the gates, but no limits, idempotency key or price. what names the action.
 func (s *Shell) NewCall(r *http.Request, what string) (operation.Call, error) {
 	v := VisitorOf(r.Context())
@@ -94,7 +94,7 @@ func (s *Shell) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 }
 
 // SwitchToTeamOf handles an error for a requested item. If a GET failed with not_found, but another of the visitor's
-// open teams has the item, it selects that team and redirects to the item. Otherwise it shows an error page. home
+// open teams has the item, it selects that team and redirects to the item. Otherwise it shows an error page. findTeam
 // returns which of the given teams has the item, or an error if none has it.
 func (s *Shell) SwitchToTeamOf(
 	w http.ResponseWriter, r *http.Request, err error, findTeam func(context.Context, []int64) (int64, error),

@@ -31,8 +31,8 @@ func appearance(r *http.Request) string {
 	return ""
 }
 
-// SetAppearance stores the color scheme of the form in a cookie and redirects to the home page. With scripts, the page stays
-// open.
+// SetAppearance stores the color scheme of the form in a cookie and redirects to the home page. With scripts, the page
+// stays open.
 func (s *Shell) SetAppearance(w http.ResponseWriter, r *http.Request) {
 	if !s.ReadForm(w, r) {
 		return

@@ -61,8 +61,8 @@ func (p proxies) client(r *http.Request) string {
 	return network.String()
 }
 
-// untrustedProxy records the last peer that forwarded a request but is not a trusted proxy. All clients behind such a proxy
-// count as one client and share one limit on sign-in attempts.
+// untrustedProxy records the last peer that forwarded a request but is not a trusted proxy. All clients behind such a
+// proxy count as one client and share one limit on sign-in attempts.
 type untrustedProxy struct {
 	mu     sync.Mutex
 	peer   string

@@ -45,7 +45,8 @@ func NetworkName(platform string) string {
 	return platform
 }
 
-// connectMethodNames has the display names of the sign-in methods of networks that have more than one, by platform and kind.
+// connectMethodNames has the display names of the sign-in methods of networks that have more than one, by platform and
+// kind.
 var connectMethodNames = map[string]string{
 	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok",
 	"tiktok/business": "TikTok for Business", "linkedin/company": "LinkedIn for companies",
@@ -88,8 +89,8 @@ func typeName(kind string) string {
 	return kind
 }
 
-// MomentHTML returns a moment as a time element in the zone of its field Team, such as "Sat 21 Nov 2026, 12:00". It returns
-// "" for nil.
+// MomentHTML returns a moment as a time element in the zone of its field Team, such as "Sat 21 Nov 2026, 12:00". It
+// returns "" for nil.
 func MomentHTML(l *locale.Language, m *teamtime.Moment) template.HTML {
 	if m == nil {
 		return ""
@@ -134,8 +135,8 @@ func ShortTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
 	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
-// RelativeTimeHTML returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time as its
-// title. Instants a week ago or earlier, and future ones, are shown as dates.
+// RelativeTimeHTML returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time
+// as its title. Instants a week ago or earlier, and future ones, are shown as dates.
 func RelativeTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
 	passed := now.Sub(at)
 	var text string

@@ -92,8 +92,8 @@ func (p page) CanCreatePosts() bool {
 	return p.Visitor.Team.ID > 0 && !p.Visitor.Team.Closed && p.Visitor.Is(Writers)
 }
 
-// TeamSwitchPath returns the path of the page to show after the visitor has selected another team: the start of the current
-// section, because a single item belongs to the previous team.
+// TeamSwitchPath returns the path of the page to show after the visitor has selected another team: the start of the
+// current section, because a single item belongs to the previous team.
 func (p page) TeamSwitchPath() string {
 	for _, item := range slices.Concat(mainItems, p.Visitor.moreMenu()) {
 		if item.Has(p.Section) {

@@ -10,7 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// Notes translates the notes of operations, which are in English. Unlike Texts, it also translates notes with values.
+// Notes translates the notes of operations, which are in English. Unlike TranslateNotes, it also translates notes with
+// values.
 type Notes struct {
 	formats  []locale.Key
 	patterns func() []*regexp.Regexp

@@ -77,7 +77,7 @@ type Pages map[string]Page
 
 // Parse returns the pages of a package by name: the files of its folder templates, each of which defines the block
 // "main". Files whose names begin with an underscore define blocks for all of the package's pages. funcs are template
-// functions, and bound returns those that depend on the language. An invalid page panics on first use, which a test
+// functions, and langFuncs returns those that depend on the language. An invalid page panics on first use, which a test
 // triggers.
 func Parse(files fs.FS, funcs template.FuncMap, langFuncs ...func(*locale.Language) template.FuncMap) Pages {
 	names, err := fs.Glob(files, "templates/*.html")

@@ -39,16 +39,17 @@ type Route struct {
 	// Page is the path of the page with this route's form; empty if it is the route's own path. Names in braces are
 	// those of Pattern. If a GET route needs a recent sign-in, the visitor continues on that page afterwards.
 	Page string
-	// AllowsOneFactor is true if the route is open to visitors who still need a second factor, such as for sign-in, sign-out
-	// and the visitor's account.
+	// AllowsOneFactor is true if the route is open to visitors who still need a second factor, such as for sign-in,
+	// sign-out and the visitor's account.
 	AllowsOneFactor bool
-	// RequiresRecentAuth is true if the route requires an authentication within the last 15 minutes. Shell.StepUp requests it.
+	// RequiresRecentAuth is true if the route requires an authentication within the last 15 minutes. Shell.StepUp
+	// requests it.
 	RequiresRecentAuth bool
-	// SkipsSlot is true if the route is served without a slot, even on a full node, and without a timeout, because it is
-	// cheap, ends something, has its own limit, or sends a file.
+	// SkipsSlot is true if the route is served without a slot, even on a full node, and without a timeout, because it
+	// is cheap, ends something, has its own limit, or sends a file.
 	SkipsSlot bool
-	// AcceptsFiles is true if the route's form may contain files. Its handler calls EnterUploads and, if it needs a page slot,
-	// takes the slot after it has read the form.
+	// AcceptsFiles is true if the route's form may contain files. Its handler calls AcquireUploadRequest and, if it
+	// needs a page slot, takes the slot after it has read the form.
 	AcceptsFiles bool
 }
 

@@ -29,7 +29,7 @@ const (
 )
 
 // LimitConcurrency wraps a handler so that every request occupies a page slot of the node until it is served, except
-// for urgent routes and forms with files. See AcquireUploadRequest for forms with files.
+// for routes with SkipsSlot and forms with files. See AcquireUploadRequest for forms with files.
 func (s *Shell) LimitConcurrency(next http.Handler) http.Handler {
 	slotted := s.WithSlot(next, s.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,10 +91,10 @@ var errManyUploads = apierr.Newf(apierr.RateLimited,
 	"You already have %d uploads in progress. Wait until one has finished, then send this one.", uploadsPerPerson).
 	With("scope", "uploads_under_way").WithRetryAfter(uploadsRetryAfter)
 
-// AcquireUploadRequest counts a request with files toward the visitor's limit until the returned function is called. It returns
-// a rate_limited error if the visitor has too many such requests. The request itself occupies no slot. Each of its
-// files occupies one, taken with AcquireUploadSlot, until it has arrived or is rejected: a form that stalls between files
-// occupies none.
+// AcquireUploadRequest counts a request with files toward the visitor's limit until the returned function is called. It
+// returns a rate_limited error if the visitor has too many such requests. The request itself occupies no slot. Each of
+// its files occupies one, taken with AcquireUploadSlot, until it has arrived or is rejected: a form that stalls between
+// files occupies none.
 func (s *Shell) AcquireUploadRequest(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
 	if !s.uploads.TryAcquire(person) {

@@ -17,12 +17,12 @@ const (
 	discardTimeout = 30 * time.Second // time limit for reading these bytes
 
 	// Uploads that are slower than minThroughput are ended, so that they do not hold connections.
-	throughputGrace = 30 * time.Minute // time before the minimum pace applies
-	minThroughput   = 1 << 10          // minimum average pace in bytes per second
+	throughputGrace = 30 * time.Minute // time before minThroughput applies
+	minThroughput   = 1 << 10          // minimum average throughput in bytes per second
 )
 
 // Upload is the body of a request that uploads files. It replaces the server's deadlines: the upload may take any time
-// if it does not stall and keeps a minimum pace.
+// if it does not stall and keeps a minimum throughput.
 type Upload struct {
 	io.ReadCloser
 	control         *http.ResponseController
@@ -43,7 +43,7 @@ func NewUpload(w http.ResponseWriter, r *http.Request) *Upload {
 // Err returns why the upload was interrupted, or nil.
 func (b *Upload) Err() error { return b.err }
 
-// Reject calls answer to write the response before the body has ended. Clients that read while they send see the
+// Reject calls writeResponse to write the response before the body has ended. Clients that read while they send see the
 // response and stop. Other clients read no response before they have sent everything, so Reject reads a limited part of
 // the rest.
 func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, writeResponse func()) {

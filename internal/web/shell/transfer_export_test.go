@@ -149,7 +149,7 @@ func drips(t *testing.T, read func(*Upload)) time.Duration {
 	return took
 }
 
-// TestSlowUploads checks that uploads below the minimum pace end, and that rejected ones end sooner.
+// TestSlowUploads checks that uploads below the minimum throughput end, and that rejected ones end sooner.
 func TestSlowUploads(t *testing.T) {
 	whole := drips(t, func(body *Upload) {
 		if _, err := io.Copy(io.Discard, body); !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -83,7 +83,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	return out, nil
 }
 
-// CountFailures returns the number of findings with the result Fails.
+// CountFailures returns the number of findings with the result CheckFailed.
 func CountFailures(found []Finding) int {
 	n := 0
 	for _, f := range found {

@@ -250,7 +250,7 @@ func TestLastPostWithoutAudit(t *testing.T) {
 	}
 }
 
-// If a network does not respond within 30 seconds, the finding is Unclear.
+// If a network does not respond within 30 seconds, the finding is CheckUnclear.
 func TestCheckTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

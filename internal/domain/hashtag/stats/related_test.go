@@ -82,8 +82,8 @@ func TestFalsePositiveRate(t *testing.T) {
 	}
 }
 
-// All posts found under harbour have that hashtag. Among them, the posts with the seed hashtag are not a random sample of
-// all posts with the seed hashtag.
+// All posts found under harbour have that hashtag. Among them, the posts with the seed hashtag are not a random sample
+// of all posts with the seed hashtag.
 func TestBiasedSample(t *testing.T) {
 	t.Parallel()
 	c := &sampledPosts{target: map[int64]storedPost{}}

@@ -80,8 +80,8 @@ func (n Network) PostsAnywhere(posts int) []provider.Post {
 	return n.posts("any", seedAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
 }
 
-// posts generates posts. choose returns the subject of a post and whether the post has the subject's hashtag for certain.
-// All posts have the hashtag always, unless it is empty.
+// posts generates posts. choose returns the subject of a post and whether the post has the subject's hashtag for
+// certain. All posts have the hashtag always, unless it is empty.
 func (n Network) posts(
 	id string, stream, count int, always string, choose func(*rand.Rand) (int, bool),
 ) []provider.Post {

@@ -22,7 +22,7 @@ import (
 // MinSide is the minimum side of a cropped image, in pixels.
 const MinSide = 16
 
-// AspectRatio is an aspect ratio. The zero Shape means any ratio.
+// AspectRatio is an aspect ratio. The zero AspectRatio means any ratio.
 type AspectRatio struct{ Width, Height int }
 
 // Edit is a change of an image.
@@ -119,7 +119,7 @@ func editedName(name string, e Edit) string {
 	return name + " cropped"
 }
 
-// String returns the shape as part of a name, such as 4x5 or 1.91x1.
+// String returns the aspect ratio as part of a name, such as 4x5 or 1.91x1.
 func (s AspectRatio) String() string {
 	if s.Height == 100 {
 		return fmt.Sprintf("%gx1", float64(s.Width)/float64(s.Height))

@@ -44,8 +44,8 @@ func fill(t *testing.T, d *db.DB) int64 {
 	return team
 }
 
-// The queries for lists, counts and folders use an index of the team's items. Lists ordered by the time of addition need
-// no sort step.
+// The queries for lists, counts and folders use an index of the team's items. Lists ordered by the time of addition
+// need no sort step.
 func TestQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -16,8 +16,8 @@ import (
 // MarkerFolder is the key prefix of the marker file in a blob store. The database records the name of the file.
 const MarkerFolder = "store/"
 
-// Check returns an error if the blob store does not belong to this database. With the wrong store, all items would seem to
-// have lost their bytes. If this database has no store yet, Check claims the store for it.
+// Check returns an error if the blob store does not belong to this database. With the wrong store, all items would seem
+// to have lost their bytes. If this database has no store yet, Check claims the store for it.
 func Check(ctx context.Context, d *db.DB, blobs blob.Store) error {
 	name, err := markerName(ctx, d)
 	if err == nil && name == "" {

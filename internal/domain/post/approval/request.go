@@ -49,9 +49,9 @@ func (s *Service) Request(ctx context.Context, person int64, postID string) (str
 	return sent.Link, err
 }
 
-// RequestPosts requests a client's approval of posts. It returns a link to the page where the client decides on the current
-// versions. The link works for 30 days. A scheduled post stays scheduled but is not published before it is approved. A
-// post that already awaits approval gets another link.
+// RequestPosts requests a client's approval of posts. It returns a link to the page where the client decides on the
+// current versions. The link works for 30 days. A scheduled post stays scheduled but is not published before it is
+// approved. A post that already awaits approval gets another link.
 //
 // RequestPosts returns not_found if the person may not write, or if in.Schedule is set and the person may not publish.
 // It returns wrong_state if a post is approved, submitted or the template of a series. If it returns an error, it

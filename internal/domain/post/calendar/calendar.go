@@ -99,8 +99,8 @@ func scanEntry(rows *sql.Rows, entry *Entry) error {
 	return err
 }
 
-// queryEntries runs a query of entryColumns and returns the posts with their accounts. The team is the first argument of
-// the query.
+// queryEntries runs a query of entryColumns and returns the posts with their accounts. The team is the first argument
+// of the query.
 func queryEntries(ctx context.Context, d *db.DB, team int64, query string, args ...any) ([]Entry, error) {
 	entries, err := db.All(ctx, d, scanEntry, query, db.Args(team, args)...)
 	if err != nil {

@@ -48,7 +48,8 @@ func TestListOverdueDrafts(t *testing.T) {
 	})
 }
 
-// ListRecent returns published posts, newest first. It omits drafts, scheduled and failed posts, and posts of other teams.
+// ListRecent returns published posts, newest first. It omits drafts, scheduled and failed posts, and posts of other
+// teams.
 func TestListRecent(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		var sent []string

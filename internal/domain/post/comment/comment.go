@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Part is the number of the first comment among the parts of a post. The post itself is part 0, and the other parts of a
-// thread are numbered from 1.
+// Part is the number of the first comment among the parts of a post. The post itself is part 0, and the other parts of
+// a thread are numbered from 1.
 const Part = -1
 
 // Result is the result of the first comment on one account.

@@ -18,7 +18,7 @@ type ReviewEvent struct {
 	Changed bool   // whether the post was changed instead of sent
 }
 
-// maxReviewEvents is the maximum number of entries that Sendings returns.
+// maxReviewEvents is the maximum number of entries that ReviewEvents returns.
 const maxReviewEvents = 50
 
 const reviewEventsQuery = `SELECT e.at, COALESCE(p.name, ''), e.kind, e.detail FROM events e

@@ -92,7 +92,8 @@ func (t splitText) raise(l level, next func(string, int) (string, string, int)) 
 	}
 }
 
-// raiseSpaces raises the level of the places after white space. A place between two white spaces is as good as the next one.
+// raiseSpaces raises the level of the places after white space. A place between two white spaces is as good as the next
+// one.
 func (t splitText) raiseSpaces() {
 	for at, r := range t.text {
 		if end := at + utf8.RuneLen(r); unicode.IsSpace(r) && t.levels[end] != never {
@@ -153,8 +154,8 @@ func links(text string) [][]int {
 	return out
 }
 
-// split returns the best place to split: the last place of the greatest level before which the text fits. It returns 0 if
-// there is none.
+// split returns the best place to split: the last place of the greatest level before which the text fits. It returns 0
+// if there is none.
 func (t splitText) split(fits func(string) bool) int {
 	if fits(t.text) {
 		return len(t.text)

@@ -111,7 +111,7 @@ func port(u *url.URL) string {
 }
 
 // ProfileMedia returns a page of a profile's media. Its errors are provider.ErrNotFound, provider.ErrPrivate,
-// provider.ErrNotOffered and *provider.Unavailable.
+// provider.ErrNotOffered and *provider.UnavailableError.
 func (c *Client) ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error) {
 	params := url.Values{"type": {q.Type}, "limit": {strconv.Itoa(q.Limit)}}
 	if q.Cursor != "" {
@@ -160,8 +160,9 @@ func (c *Client) request(ctx context.Context, address string) (*http.Request, er
 }
 
 // Fetch downloads a file. It requests files on the bridge's host with the token. Other files are downloaded by
-// Options.FetchPublic, and Fetch returns its errors. For a file of the bridge, Fetch returns *provider.Unavailable,
-// provider.ErrTooLarge if the file exceeds limit (a part may have been written), or the error of into.
+// Options.FetchPublic, and Fetch returns its errors. For a file of the bridge, Fetch returns
+// *provider.UnavailableError, provider.ErrTooLarge if the file exceeds limit (a part may have been written), or the
+// error of into.
 func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	target, err := url.Parse(address)
 	if err != nil || !c.isOwnURL(target) {

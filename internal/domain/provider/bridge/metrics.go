@@ -53,7 +53,7 @@ func (c *Client) profilePage(ctx context.Context, params url.Values, q provider.
 }
 
 // Hashtag returns the public metrics of a hashtag. Its errors are provider.ErrNotFound, provider.ErrNotOffered and
-// *provider.Unavailable.
+// *provider.UnavailableError.
 func (c *Client) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	params := url.Values{"limit": {strconv.Itoa(min(max(q.PostLimit, 1), maxHashtagPosts))}}
 	body, err := c.get(ctx, maxMetricsBytes, params, q.Platform, "hashtags", q.Hashtag)

@@ -121,7 +121,7 @@ func TestFailuresOfMetrics(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
-		want   error // nil for *provider.Unavailable
+		want   error // nil for *provider.UnavailableError
 		after  time.Duration
 	}{
 		"no such profile":    {respond(http.StatusNotFound, `{"error":"profile_not_found"}`), provider.ErrNotFound, 0},

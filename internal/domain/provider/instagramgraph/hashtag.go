@@ -23,8 +23,8 @@ const (
 // are provider.ErrNotFound, provider.ErrNotOffered, *provider.UnavailableError and errors of the store.
 //
 // An account can query a limited number of distinct hashtags per week, each of which takes one of its slots and can be
-// queried any number of times. If no account has a free slot, provider.UnavailableError says when the next slot is freed.
-// For a background query, two thirds of an account's slots must be free.
+// queried any number of times. If no account has a free slot, provider.UnavailableError says when the next slot is
+// freed. For a background query, two thirds of an account's slots must be free.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	if q.Platform != provider.Instagram || !s.opts.Hashtags {
 		return provider.HashtagMetrics{}, provider.ErrNotOffered

@@ -28,7 +28,7 @@ const (
 var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
 // Profile returns the public metrics of a professional account. Errors are provider.ErrNotFound (also for personal
-// accounts, which Instagram does not distinguish), provider.ErrNotOffered and *provider.Unavailable.
+// accounts, which Instagram does not distinguish), provider.ErrNotOffered and *provider.UnavailableError.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	if q.Platform != provider.Instagram {
 		return provider.ProfileMetrics{}, provider.ErrNotOffered

@@ -14,7 +14,7 @@ import (
 )
 
 // get requests a path with the token of an account and decodes the response. Errors are *apiError and
-// *provider.Unavailable. They do not contain the token or the queried profile.
+// *provider.UnavailableError. They do not contain the token or the queried profile.
 func (s *Source) get(ctx context.Context, one *account, path string, params url.Values, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()

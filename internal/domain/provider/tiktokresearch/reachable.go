@@ -8,7 +8,7 @@ import (
 
 // Reachable checks whether TikTok issues a token and requests are not paused. If a token is cached, it sends no
 // request, because requests count against the daily quota. Errors are provider.ErrNotOffered for other platforms and
-// *provider.Unavailable.
+// *provider.UnavailableError.
 func (s *Source) Reachable(ctx context.Context, platform string) error {
 	if platform != provider.TikTok {
 		return provider.ErrNotOffered

@@ -92,7 +92,7 @@ type user struct {
 }
 
 // Profile returns the public metrics of a profile. Errors are provider.ErrNotFound, provider.ErrPrivate,
-// provider.ErrNotOffered and *provider.Unavailable.
+// provider.ErrNotOffered and *provider.UnavailableError.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	if q.Platform != provider.TikTok {
 		return provider.ProfileMetrics{}, provider.ErrNotOffered

@@ -48,8 +48,8 @@ func IsBaseURL(address string) bool {
 		u.RawQuery == "" && u.Fragment == ""
 }
 
-// Do sends a request. The caller must close the body of the response. The error is a *provider.UnavailableError without the
-// URL, because the URL names the profile and may contain a token.
+// Do sends a request. The caller must close the body of the response. The error is a *provider.UnavailableError without
+// the URL, because the URL names the profile and may contain a token.
 func Do(client *http.Client, request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", "pressroom")
 	response, err := client.Do(request) //nolint:gosec // the URL is configured by the operator
@@ -69,8 +69,8 @@ type Response struct {
 	Body   []byte
 }
 
-// Send sends a request and reads a response of limited size. It returns a *provider.UnavailableError on failure. During the
-// request, it releases the slot of the context's provider.Limiter, and then acquires a slot again.
+// Send sends a request and reads a response of limited size. It returns a *provider.UnavailableError on failure. During
+// the request, it releases the slot of the context's provider.Limiter, and then acquires a slot again.
 func Send(client *http.Client, request *http.Request, maxBytes int64) (Response, error) {
 	provider.Release(request.Context())
 	response, err := send(client, request, maxBytes)

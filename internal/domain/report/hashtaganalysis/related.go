@@ -76,7 +76,8 @@ func addLift(b result.FindingHashtag, here, elsewhere tally, z float64) result.F
 	return b
 }
 
-// inTop returns the share of top posts with a hashtag relative to the share of recent posts, or nil if there are too few.
+// inTop returns the share of top posts with a hashtag relative to the share of recent posts, or nil if there are too
+// few.
 func inTop(top, recent proportion) *result.FindingRatio {
 	if top.total < minCompared || recent.total < minCompared || top.count+recent.count < minSupport {
 		return nil

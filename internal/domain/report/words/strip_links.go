@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// stripLinks returns a caption without links, email addresses and mentions, normalized by provider.NormalizeText. It replaces
-// invalid UTF-8 with U+FFFD, which is not part of any word.
+// stripLinks returns a caption without links, email addresses and mentions, normalized by provider.NormalizeText. It
+// replaces invalid UTF-8 with U+FFFD, which is not part of any word.
 func stripLinks(caption string) string {
 	if !utf8.ValidString(caption) {
 		caption = strings.ToValidUTF8(caption, "\ufffd")

@@ -18,8 +18,8 @@ const minLetters = 2
 // initialCapacity suffices for the words of most captions.
 const initialCapacity = 24
 
-// asciiWordChars caches provider.IsHashtagRune for ASCII. Most captions are ASCII, and lookups in Unicode tables took most
-// of the run time.
+// asciiWordChars caches provider.IsHashtagRune for ASCII. Most captions are ASCII, and lookups in Unicode tables took
+// most of the run time.
 var asciiWordChars = func() [utf8.RuneSelf]bool {
 	var table [utf8.RuneSelf]bool
 	for r := range table {

@@ -1,5 +1,6 @@
 // Package words extracts hashtags and significant words from captions. Each result is a single token, normalized by
-// provider.Fold, with 1 to 100 letters, digits, marks and underscores. It never contains a phrase or a sentence.
+// provider.NormalizeText, with 1 to 100 letters, digits, marks and underscores. It never contains a phrase or a
+// sentence.
 package words
 
 import (

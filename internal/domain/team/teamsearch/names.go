@@ -56,7 +56,7 @@ type TeamStats struct {
 	LastActive        time.Time // of the last event in its audit log; zero if there is none
 }
 
-// StatsByTeam returns the sizes of teams by ID.
+// StatsByTeam returns the TeamStats of teams by ID.
 func StatsByTeam(ctx context.Context, d *db.DB, ids []int64) (map[int64]TeamStats, error) {
 	out := map[int64]TeamStats{}
 	if len(ids) == 0 {

@@ -23,7 +23,7 @@ const (
 	ByMemberships Order = "teams"
 )
 
-// teamOrders are the SQL expressions by which teams are sorted, with the values of Size.
+// teamOrders are the SQL expressions by which teams are sorted, with the values of TeamStats.
 var teamOrders = map[Order]string{ //nolint:gosec // SQL, not credentials
 	ByName:       `LOWER(name)`,
 	ByCredits:    `COALESCE((SELECT w.available FROM wallets w WHERE w.team_id = teams.id), 0)`,
