@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"testing"
 
-	"pressroom.example/pressroom/internal/domain/provider/bridge"
 	"pressroom.example/pressroom/internal/domain/provider/instagramgraph"
 	"pressroom.example/pressroom/internal/domain/provider/tiktokresearch"
 	"pressroom.example/pressroom/internal/testkit/must"
@@ -22,7 +21,6 @@ func TestGuideSettings(t *testing.T) {
 	var all struct {
 		Instagram instagramgraph.Options `json:"instagram_graph"`
 		TikTok    tiktokresearch.Options `json:"tiktok_research"`
-		Bridge    bridge.Options         `json:"bridge"`
 	}
 	for _, found := range example.FindAllSubmatch(guide, -1) {
 		decoder := json.NewDecoder(bytes.NewReader(found[1]))
@@ -35,8 +33,7 @@ func TestGuideSettings(t *testing.T) {
 	if len(accounts) != 2 || accounts[1].ID == "" || accounts[1].TokenEnv == "" || !all.Instagram.Hashtags {
 		t.Errorf("%+v", accounts)
 	}
-	if !all.TikTok.Eligible || all.TikTok.ClientKey == "" || all.TikTok.ClientSecretEnv == "" || all.Bridge.URL == "" ||
-		all.Bridge.TokenEnv == "" {
+	if !all.TikTok.Eligible || all.TikTok.ClientKey == "" || all.TikTok.ClientSecretEnv == "" {
 		t.Error("settings of the guide were rejected")
 	}
 }
