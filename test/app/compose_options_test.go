@@ -95,7 +95,7 @@ func TestComposerStory(t *testing.T) {
 		c := h.crew(t)
 		account := c.addAccountOf(t, "instagram")
 		b, image := c.as(t, access.Editor), strings.TrimPrefix(c.addImage(t, "sign", 90), "/media/")
-		f := b.open("/posts/new?media="+image).shows(http.StatusOK, "Instagram options", "Post in the feed", "Story").form("Save draft")
+		f := b.open("/posts/new?media="+image).shows(http.StatusOK, "Instagram options", "Post Reel Story").form("Save draft")
 		saved := f.fill("caption", "Open from eight").fill("account", account).fill("instagram-format", "story").press().
 			shows(http.StatusOK, "Saved.", "has no text. The text of the post is not sent.").contains(`class="pv pv-story"`)
 		want := network.Options{Instagram: &network.InstagramOptions{Format: "story"}}

@@ -73,8 +73,15 @@ func userTag(name string, places []string) network.InstagramUserTag {
 	return tag
 }
 
-// Formats returns the choices of a post's format on Instagram and Facebook.
-func (*view) Formats() []shell.Choice { return preview.Formats }
+// Formats returns the choices of a post's format on Instagram and Facebook, with the chosen format of a post if it is set
+// explicitly.
+func (*view) Formats(chosen string) []shell.Choice {
+	post := shell.Choice{Name: "Post|noun"}
+	if chosen == network.FormatPost {
+		post.Value = chosen
+	}
+	return []shell.Choice{post, {Value: network.FormatReel, Name: "Reel"}, {Value: network.FormatStory, Name: "Story"}}
+}
 
 // Trials returns the choices of how a trial reel is shown to followers.
 func (*view) Trials() []shell.Choice { return preview.InstagramTrials }

@@ -69,6 +69,7 @@ type Post struct {
 	Parts               []Post           // replies of the thread, in order
 	Comment             string           // the account's first comment; empty if there is none
 	Story               bool             // the post is a story, which fills the screen and has no text
+	Reel                bool             // the post is a reel, which fills the screen
 	Play                bool             // show images in full, and let videos be played
 	// Link is the path of the approval link through which the post is shown, which prefixes the paths of files and
 	// pictures. It is empty in the app.
@@ -96,6 +97,7 @@ func New(a Author, c network.Content) Post {
 		p.Text = ""
 		return p
 	}
+	p.Reel = isReel(a.Platform, c.Options)
 	if look.title > 0 {
 		p.Title = titleOf(c.Text, look.title)
 	}
@@ -106,6 +108,17 @@ func New(a Author, c network.Content) Post {
 		p.Card = hostOf(links[0])
 	}
 	return p.withOptions(c)
+}
+
+// isReel reports whether the options make a post on Facebook or Instagram a reel.
+func isReel(platform string, o network.Options) bool {
+	switch platform {
+	case "facebook":
+		return network.Chosen(o.Facebook).Format == network.FormatReel
+	case "instagram":
+		return network.Chosen(o.Instagram).Format == network.FormatReel
+	}
+	return false
 }
 
 // WithThread returns the preview with further parts of a thread.
@@ -153,10 +166,14 @@ func (p Post) HTML() (template.HTML, error) {
 	return html + list, errors.Join(err, listErr)
 }
 
-// html renders a template. For a story, it renders the template of stories instead of the network's template.
+// html renders a template. Stories and reels have their own templates instead of the network's.
 func (p Post) html(name string) (template.HTML, error) {
-	if p.Story && name == p.Platform+".html" {
+	switch {
+	case name != p.Platform+".html":
+	case p.Story:
 		name = "story.html"
+	case p.Reel:
+		name = "reel.html"
 	}
 	all := templates[cmp.Or(p.Lang, locale.English)]()
 	if all.Lookup(name) == nil {

@@ -320,3 +320,16 @@ func TestSettings(t *testing.T) {
 		}
 	}
 }
+
+// A reel fills the screen on the network whose options ask for it.
+func TestReel(t *testing.T) {
+	t.Parallel()
+	reel := network.Options{Instagram: &network.InstagramOptions{Format: network.FormatReel}}
+	c := network.Content{Text: "Open from eight", Options: reel}
+	for platform, class := range map[string]string{"instagram": "pv-reel", "facebook": "pv-facebook"} {
+		html := string(must.Get(New(Author{Platform: platform, Username: "harbour"}, c).HTML())(t))
+		if !strings.Contains(html, class) || !strings.Contains(html, "Open from eight") {
+			t.Errorf("%s: %s, want %s", platform, html, class)
+		}
+	}
+}

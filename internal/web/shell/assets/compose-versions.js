@@ -113,6 +113,9 @@ function showOptions() {
   for (const options of form.querySelectorAll('[data-options]')) {
     options.hidden = Boolean(version) && platformOf(version) !== options.dataset.options;
   }
+  for (const format of form.querySelectorAll('[data-format]')) {
+    format.hidden = Boolean(version) && platformOf(version) !== format.dataset.format;
+  }
   for (const text of form.querySelectorAll('[data-chosen]')) {
     const field = document.getElementById(text.dataset.chosen);
     const { rule, rules } = field.selectedOptions[0].dataset;
@@ -272,7 +275,14 @@ editor.addEventListener('click', (event) => {
 function reveal(field) {
   const options = field?.closest('[data-options]');
   const details = field?.closest('#own details[data-account]');
+  const format = field?.closest('[data-format]');
   if (options) options.open = true;
+  if (format) {
+    version = '';
+    follow();
+    format.querySelector(':checked, input').focus();
+    return;
+  }
   if (details) version = details.dataset.account;
   else if (options || shared.contains(field)) version = '';
   else return;
