@@ -43,7 +43,7 @@ func TestComposerLinkedInAttachments(t *testing.T) {
 		b := c.as(t, access.Editor)
 		thumbnail := strings.TrimPrefix(c.addImage(t, "cover", 90), "/media/")
 		f := b.open("/posts/new").form("Save draft").fill("account", account).fill("caption", "With @Studio North").
-			fill("linkedin-article-source", "https://menu.test/today").fill("linkedin-article-title", " Menu ").
+			fill("linkedin-article", "yes").fill("linkedin-article-source", "https://menu.test/today").fill("linkedin-article-title", " Menu ").
 			fill("linkedin-article-description", "Coffee").
 			fill("linkedin-mentions", "@Studio North = 2414183\r\n\r\nMira=urn:li:person:a_1\r\n")
 		f.values.Set("linkedin-article-thumbnail", thumbnail) // shown for a post that has one
@@ -66,9 +66,8 @@ func TestComposerLinkedInAttachments(t *testing.T) {
 		}
 		b.open(saved.path+"/edit").form("Save").fill("linkedin-mentions", "Mira").press().
 			shows(http.StatusUnprocessableEntity, "Enter up to 20 mentions")
-		edit := b.open(saved.path+"/edit").form("Save").fill("linkedin-article").fill("linkedin-article-source", "").
-			fill("linkedin-article-title", "").fill("linkedin-article-description", "").fill("linkedin-mentions", "").
-			fill("linkedin-question", " Which? ").fill("linkedin-poll", "Espresso", "", "Filter").
+		edit := b.open(saved.path+"/edit").form("Save").fill("linkedin-article").fill("linkedin-mentions", "").
+			fill("linkedin-add-poll", "yes").fill("linkedin-question", " Which? ").fill("linkedin-poll", "Espresso", "", "Filter").
 			fill("linkedin-poll-length", "FOURTEEN_DAYS")
 		edit.press().shows(http.StatusOK, "Saved.", "Which?", "Espresso")
 		want = network.Options{LinkedIn: &network.LinkedInOptions{Poll: &network.LinkedInOptionsPoll{

@@ -18,8 +18,8 @@ func TestComposerPolls(t *testing.T) {
 		b := c.as(t, access.Editor)
 		saved := b.open("/posts/new").shows(http.StatusOK, "X options", "Threads options").form("Save draft").
 			fill("caption", "Which one?").fill("account", x, threads).
-			fill("x-poll", " Espresso ", "", "Filter").fill("x-poll-minutes", "4320").fill("x-reply", "verified").
-			fill("x-ai", "yes").fill("threads-poll", "Yes", "No", "Maybe").fill("threads-topic", "#Coffee").
+			fill("x-add-poll", "yes").fill("x-poll", " Espresso ", "", "Filter").fill("x-poll-minutes", "4320").fill("x-reply", "verified").
+			fill("x-ai", "yes").fill("threads-add-poll", "yes").fill("threads-poll", "Yes", "No", "Maybe").fill("threads-topic", "#Coffee").
 			fill("threads-reply", "followers_only").press().shows(http.StatusOK, "Saved.")
 		want := network.Options{
 			X: &network.XOptions{
@@ -40,6 +40,12 @@ func TestComposerPolls(t *testing.T) {
 		}
 		b.open(saved.path+"/edit").form("Save").fill("x-poll", "Only one").press().
 			shows(http.StatusUnprocessableEntity, "A poll needs two to four choices.")
+		b.open(saved.path+"/edit").form("Save").fill("threads-poll").press().
+			shows(http.StatusUnprocessableEntity, "A poll needs two to four choices.")
+		b.open(saved.path+"/edit").form("Save").fill("x-add-poll").press().shows(http.StatusOK, "Saved.")
+		if o := c.storedPost(t, saved.path).Options; o.X.Poll != nil || o.Threads.PollAttachment == nil {
+			t.Errorf("options %+v, want only the poll on Threads", o)
+		}
 		b.open(saved.path+"/edit").form("Save").fill("threads-topic", "a.b").press().
 			shows(http.StatusUnprocessableEntity, "A topic can have at most 50 characters")
 		b.open(saved.path+"/edit").form("Save").fill("threads-quote", "https://threads.net/x").press().

@@ -57,14 +57,13 @@ func readBluesky(form url.Values, o *network.Options) {
 	if len(b.Languages) == 0 {
 		b.Languages = nil
 	}
-	card := network.BlueskyOptionsLinkCard{
-		URL: strings.TrimSpace(form.Get("bluesky-card-url")), Title: strings.TrimSpace(textOf(form, "bluesky-card-title")),
-		Description: strings.TrimSpace(textOf(form, "bluesky-card-description")),
-	}
-	// The checkbox requests a card. If the card has no texts, those of the linked page are used.
-	if form.Get("bluesky-card") == yes || card != (network.BlueskyOptionsLinkCard{}) {
-		card.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("bluesky-card-thumbnail"), 10, 64) // checked on delivery
-		b.LinkCard = &card
+	// If the card has no texts, those of the linked page are used.
+	if form.Get("bluesky-card") == yes {
+		b.LinkCard = &network.BlueskyOptionsLinkCard{
+			URL: strings.TrimSpace(form.Get("bluesky-card-url")), Title: strings.TrimSpace(textOf(form, "bluesky-card-title")),
+			Description: strings.TrimSpace(textOf(form, "bluesky-card-description")),
+		}
+		b.LinkCard.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("bluesky-card-thumbnail"), 10, 64) // checked on delivery
 	}
 	if !b.IsZero() {
 		o.Bluesky = &b

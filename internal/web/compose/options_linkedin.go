@@ -45,14 +45,14 @@ func readLinkedIn(form url.Values, o *network.Options) {
 		Visibility: form.Get("linkedin-visibility"), Poll: readLinkedInPoll(form),
 		Mentions: readMentions(textOf(form, "linkedin-mentions")),
 	}
-	article := network.LinkedInOptionsArticle{
-		Source: strings.TrimSpace(form.Get("linkedin-article-source")), Title: strings.TrimSpace(textOf(form, "linkedin-article-title")),
-		Description: strings.TrimSpace(textOf(form, "linkedin-article-description")),
-	}
-	// The checkbox requests a card even if no text is entered. The texts then come from the linked page.
-	if form.Get("linkedin-article") == yes || article != (network.LinkedInOptionsArticle{}) {
-		article.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("linkedin-article-thumbnail"), 10, 64) // checked later
-		l.Article = &article
+	// If the card has no texts, those of the linked page are used.
+	if form.Get("linkedin-article") == yes {
+		l.Article = &network.LinkedInOptionsArticle{
+			Source:      strings.TrimSpace(form.Get("linkedin-article-source")),
+			Title:       strings.TrimSpace(textOf(form, "linkedin-article-title")),
+			Description: strings.TrimSpace(textOf(form, "linkedin-article-description")),
+		}
+		l.Article.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("linkedin-article-thumbnail"), 10, 64) // checked later
 	}
 	if !l.IsZero() {
 		o.LinkedIn = &l
@@ -61,11 +61,11 @@ func readLinkedIn(form url.Values, o *network.Options) {
 
 // readLinkedInPoll returns the LinkedIn poll in a form, or nil if there is none.
 func readLinkedInPoll(form url.Values) *network.LinkedInOptionsPoll {
+	if form.Get("linkedin-add-poll") != yes {
+		return nil
+	}
 	poll := network.LinkedInOptionsPoll{
 		Question: strings.TrimSpace(textOf(form, "linkedin-question")), Options: readChoicesOf(form, "linkedin-poll"),
-	}
-	if poll.Question == "" && len(poll.Options) == 0 {
-		return nil
 	}
 	poll.Duration = usualLinkedInPoll
 	if length := form.Get("linkedin-poll-length"); shell.IsOffered(linkedInPollLengths, length) {

@@ -28,8 +28,8 @@ func readThreads(form url.Values, o *network.Options) {
 		LinkAttachment: strings.TrimSpace(form.Get("threads-link")), QuotePostID: strings.TrimSpace(form.Get("threads-quote")),
 		IsSpoilerMedia: form.Get("threads-spoiler") == yes,
 	}
-	if choices := readChoicesOf(form, "threads-poll"); len(choices) > 0 {
-		choices = append(choices, "", "", "")
+	if form.Get("threads-add-poll") == yes {
+		choices := append(readChoicesOf(form, "threads-poll"), make([]string, maxPollChoices)...)
 		t.PollAttachment = &network.ThreadsOptionsPollAttachment{
 			OptionA: choices[0], OptionB: choices[1], OptionC: choices[2], OptionD: choices[3],
 		}

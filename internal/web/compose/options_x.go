@@ -43,12 +43,12 @@ func readX(form url.Values, o *network.Options) {
 		ReplySettings: form.Get("x-reply"), QuoteTweetID: strings.TrimSpace(form.Get("x-quote")),
 		MadeWithAI: form.Get("x-ai") == yes, PaidPartnership: form.Get("x-paid") == yes,
 	}
-	if choices := readChoicesOf(form, "x-poll"); len(choices) > 0 {
+	if form.Get("x-add-poll") == yes {
 		minutes, err := strconv.Atoi(form.Get("x-poll-minutes"))
 		if err != nil || minutes < 1 || minutes > maxPollMinutes {
 			minutes = usualPollMinutes
 		}
-		x.Poll = &network.XOptionsPoll{Options: choices, DurationMinutes: minutes}
+		x.Poll = &network.XOptionsPoll{Options: readChoicesOf(form, "x-poll"), DurationMinutes: minutes}
 	}
 	if !x.IsZero() {
 		o.X = &x
