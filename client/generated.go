@@ -890,6 +890,8 @@ type CreatePostInput struct {
 	Thread []ThreadPart `json:"thread,omitzero"`
 	// Comment that each account adds to its post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Content for single accounts, instead of the post's.
+	Overrides []CreatePostInputOverride `json:"overrides,omitzero"`
 }
 
 // CreatePostInputOptions: Choices for single networks.
@@ -992,6 +994,16 @@ type CreatePostInputOptionsX struct {
 	MadeWithAi *bool `json:"made_with_ai,omitzero"`
 	// Discloses that the post is a paid partnership.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+}
+
+// CreatePostInputOverride is an object in API responses.
+type CreatePostInputOverride struct {
+	// An account of the post.
+	AccountID int64 `json:"account_id"`
+	// Text for this account; may be empty.
+	Caption *string `json:"caption,omitzero"`
+	// Media for this account; empty for none.
+	MediaIDs []int64 `json:"media_ids,omitzero"`
 }
 
 // CreateReportInput: Arguments of create_report.
@@ -2483,6 +2495,8 @@ type UpdatePostInput struct {
 	Thread []ThreadPart `json:"thread,omitzero"`
 	// The new first comment; empty for none.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Replaces all content for single accounts.
+	Overrides []CreatePostInputOverride `json:"overrides,omitzero"`
 }
 
 func (in UpdatePostInput) nulls() []string {
@@ -3099,6 +3113,7 @@ var operations = []Operation{
 			{Name: "options", In: "body", Type: "object", Description: "Choices for single networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Parts to publish as replies, in order."},
 			{Name: "first_comment", In: "body", Type: "string", Description: "Comment that each account adds to its post."},
+			{Name: "overrides", In: "body", Type: "objects", Description: "Content for single accounts, instead of the post's."},
 		},
 	},
 	{
@@ -3358,6 +3373,7 @@ var operations = []Operation{
 			{Name: "options", In: "body", Type: "object", Description: "Replaces all choices for single networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Replaces all parts after the post itself."},
 			{Name: "first_comment", In: "body", Type: "string", Description: "The new first comment; empty for none."},
+			{Name: "overrides", In: "body", Type: "objects", Description: "Replaces all content for single accounts."},
 		},
 	},
 	{

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/core/access"
-	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
@@ -26,7 +25,8 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 		second := c.addAccount(t)
 		own := "For the harbour alone"
 		id := c.draft(t, "For all", "")
-		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
+		c.callTool(t, "update_post", map[string]any{"id": id, "overrides": []any{map[string]any{"account_id": c.account,
+			"caption": own}}})
 		c.callTool(t, "update_post", map[string]any{"id": id, "account_ids": []any{c.account, second}})
 		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": c.apiTime(48 * time.Hour)})
 		b.open("/posts/"+id).shows(200, "Scheduled for").lacks("it will fail")

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"pressroom.example/pressroom/internal/core/access"
-	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
@@ -20,7 +19,8 @@ func (c *crew) publishRejected(t *testing.T, b *browser, caption string) (string
 	id := c.draft(t, caption, "")
 	c.callTool(t, "update_post", map[string]any{"id": id, "account_ids": []int64{c.account, has}})
 	own := "No [sandbox:reject]"
-	must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
+	c.callTool(t, "update_post", map[string]any{"id": id, "overrides": []any{map[string]any{"account_id": c.account,
+		"caption": own}}})
 	b.open("/posts/" + id + "/publish").form("Publish to 2 accounts").press().shows(200)
 	b.waitUntilPublished(id).shows(200, "The network rejected the content.")
 	return id, has

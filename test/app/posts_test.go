@@ -13,7 +13,6 @@ import (
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
-	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -169,7 +168,8 @@ func TestDuplicateKeepsAccountTexts(t *testing.T) {
 		c := h.crew(t)
 		id := c.draft(t, "For all", "")
 		own := "For the <harbour> alone"
-		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
+		c.callTool(t, "update_post", map[string]any{"id": id, "overrides": []any{map[string]any{"account_id": c.account,
+			"caption": own}}})
 		b := c.as(t, access.Editor)
 		b.open("/posts/"+id).shows(200, "Preview", own)
 		made := b.open("/posts/"+id).form("Duplicate").press().shows(200, "This is the copy", "For all", own)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -28,15 +29,18 @@ func TestOverrides(t *testing.T) {
 		})
 		id, _ := made.Data()["id"].(string)
 		own := "for X alone"
-		for account, o := range map[int64]post.Override{
+		edited := post.Composition{Caption: "for everybody", Media: w.images[:1], Overrides: map[int64]override.Override{
 			w.accounts["x"][usual]:         {Caption: &own, Media: []int64{w.images[2], w.images[1]}},
 			w.accounts["tiktok"][usual]:    {Media: []int64{w.video}},
 			w.accounts["pinterest"][usual]: {Media: []int64{w.video}},
 			w.accounts["instagram"][usual]: {Media: []int64{w.video}},
-		} {
-			must.Get(w.node.Posts.Override(t.Context(), w.owner, id, account, o))(t)
+		}, Covers: map[int64]time.Duration{w.video: 2 * time.Second}}
+		stored := must.Get(w.node.Posts.Load(t.Context(), w.team, id))(t)
+		for _, account := range stored.Targets {
+			edited.Accounts = append(edited.Accounts, account.AccountID)
 		}
-		must.Get(w.node.Posts.SetCover(t.Context(), w.owner, id, w.video, 2*time.Second))(t)
+		actor := must.Get(w.node.Teams.InApp(t.Context(), w.owner, w.team))(t)
+		must.Get(w.node.Posts.Compose(t.Context(), actor, id, stored.UpdatedAt, edited))(t)
 		shown, _ := w.get("/posts/" + id)["accounts"].([]any)
 		x, _ := shown[1].(map[string]any)
 		if diff := cmp.Diff([]any{own, []any{float64(w.images[2]), float64(w.images[1])}},
@@ -56,11 +60,9 @@ func TestOverrides(t *testing.T) {
 				t.Errorf("%s did not receive the cover", platform)
 			}
 		}
-		if _, err := w.node.Posts.Override(t.Context(), w.owner, id, w.accounts["x"][usual], post.Override{}); err == nil {
+		stored = must.Get(w.node.Posts.Load(t.Context(), w.team, id))(t)
+		if _, err := w.node.Posts.Compose(t.Context(), actor, id, stored.UpdatedAt, edited); err == nil {
 			t.Error("a published post was changed")
-		}
-		if _, err := w.node.Posts.SetCover(t.Context(), w.owner, id, w.video, time.Hour); err == nil {
-			t.Error("a cover after the end")
 		}
 	})
 }

@@ -436,6 +436,8 @@ export interface CreatePostInput {
   thread?: readonly ThreadPart[];
   /** Comment that each account adds to its post. */
   first_comment?: string;
+  /** Content for single accounts, instead of the post's. */
+  overrides?: readonly CreatePostInputOverride[];
 }
 
 /** Choices for single networks. */
@@ -542,6 +544,15 @@ export interface CreatePostInputOptionsX {
   made_with_ai?: boolean;
   /** Discloses that the post is a paid partnership. */
   paid_partnership?: boolean;
+}
+
+export interface CreatePostInputOverride {
+  /** An account of the post. */
+  account_id: number;
+  /** Text for this account; may be empty. */
+  caption?: string;
+  /** Media for this account; empty for none. */
+  media_ids?: number[];
 }
 
 /** Arguments of create_report. */
@@ -2046,6 +2057,8 @@ export interface UpdatePostInput {
   thread?: readonly ThreadPart[];
   /** The new first comment; empty for none. */
   first_comment?: string;
+  /** Replaces all content for single accounts. */
+  overrides?: readonly CreatePostInputOverride[];
 }
 
 export interface UploadBatch {
@@ -2603,7 +2616,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "POST",
     path: "/posts",
     key: true,
-    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body", first_comment: "body" },
+    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body", first_comment: "body", overrides: "body" },
   },
   create_report: {
     method: "POST",
@@ -2765,7 +2778,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "PATCH",
     path: "/posts/{id}",
     key: true,
-    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body", first_comment: "body" },
+    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body", first_comment: "body", overrides: "body" },
   },
   validate_post: {
     method: "GET",

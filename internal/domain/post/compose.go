@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/caption"
 	"pressroom.example/pressroom/internal/domain/post/excerpt"
+	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/domain/post/thread"
@@ -30,16 +31,16 @@ const (
 // Composition is the content of a post that a person edits in one form.
 type Composition struct {
 	Caption      string
-	Accounts     []int64                 // account IDs, in order
-	Media        []int64                 // media IDs, in order
-	Thread       []ThreadPart            // parts after the post itself, in order
-	FirstComment string                  // comment that each account adds to its post; empty for none
-	Overrides    map[int64]Override      // overrides by account
-	Covers       map[int64]time.Duration // cover times by media ID of the video; see SetCover
-	At           time.Time               // scheduled time, or planned time of a draft; zero if there is none
-	Options      *network.Options        // settings for individual networks; nil keeps the current settings
-	Day          string                  // planned date of a draft without a time, as 2026-03-29; empty if there is none
-	Rule         string                  // recurrence rule of a template; empty keeps the current rule
+	Accounts     []int64                     // account IDs, in order
+	Media        []int64                     // media IDs, in order
+	Thread       []ThreadPart                // parts after the post itself, in order
+	FirstComment string                      // comment that each account adds to its post; empty for none
+	Overrides    map[int64]override.Override // overrides by account
+	Covers       map[int64]time.Duration     // cover times by media ID of the video; without one, the network chooses the frame
+	At           time.Time                   // scheduled time, or planned time of a draft; zero if there is none
+	Options      *network.Options            // settings for individual networks; nil keeps the current settings
+	Day          string                      // planned date of a draft without a time, as 2026-03-29; empty if there is none
+	Rule         string                      // recurrence rule of a template; empty keeps the current rule
 
 	Scheduling bool // whether the caller schedules the post for At afterwards
 	OnlyTime   bool // whether to change only At and Day
@@ -120,16 +121,10 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 	if p.Targets, err = s.findTargets(ctx, q, call, c.Accounts, previous); err != nil {
 		return p, err
 	}
-	for i := range p.Targets {
-		t := &p.Targets[i]
-		override := c.Overrides[t.AccountID]
-		t.Caption = override.Caption
-		if override.Media == nil {
-			continue
-		}
-		if t.Media, err = s.library.ForPost(ctx, q, call.TeamID, override.Media); err != nil {
-			return p, err
-		}
+	if err = s.findOverrides(ctx, q, call.TeamID, p.Targets, c.Overrides); err != nil {
+		return p, err
+	}
+	for _, t := range p.Targets {
 		c.setCovers(t.Media)
 	}
 	return p, nil
@@ -164,11 +159,11 @@ func (c Composition) Errors() []error {
 	add(caption.Check(c.Caption, "caption"))
 	mediaCount := len(c.Media)
 	for _, account := range slices.Sorted(maps.Keys(c.Overrides)) {
-		override := c.Overrides[account]
-		if override.Caption != nil {
-			add(caption.Check(*override.Caption, fmt.Sprintf("text-%d", account)))
+		o := c.Overrides[account]
+		if o.Caption != nil {
+			add(caption.Check(*o.Caption, fmt.Sprintf("text-%d", account)))
 		}
-		mediaCount = max(mediaCount, len(override.Media))
+		mediaCount = max(mediaCount, len(o.Media))
 	}
 	for i, part := range c.Thread {
 		add(caption.Check(part.Caption, fmt.Sprintf("part-%d", i+1)))
@@ -352,11 +347,7 @@ func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Record, targets
 	if err := s.checkNotHeld(ctx, tx, *p, targets); err != nil {
 		return false, err
 	}
-	ids := make([]int64, len(targets))
-	for i, t := range targets {
-		ids[i] = t.AccountID
-	}
-	if err := removeOtherTargets(ctx, tx, p.ID, ids); err != nil {
+	if err := removeOtherTargets(ctx, tx, p.ID, accountIDs(targets)); err != nil {
 		return false, err
 	}
 	if err := insertTargets(ctx, tx, p.ID, targets); err != nil {

@@ -16,6 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/caption"
+	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/domain/post/posttest"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -54,8 +55,8 @@ func (networkWithRules) Rules() network.Rules { r, _ := network.DefaultRules("bl
 func eachDatabaseWithMedia(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {
 	t.Helper()
 	eachDatabase(t, func(t *testing.T, w *env) {
-		w.Service = post.New(w.DB, account.New(w.DB, w.Sealer, nil, networkWithRules{}), job.NewStore(w.DB, nil, 100), fakeLibrary{},
-			w.Deliveries, post.DefaultLimits, plan.Default())
+		w.SetService(post.New(w.DB, account.New(w.DB, w.Sealer, nil, networkWithRules{}), job.NewStore(w.DB, nil, 100),
+			fakeLibrary{}, w.Deliveries, post.DefaultLimits, plan.Default()))
 		w.Exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes,
 			width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2,
 			?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.Call.TeamID, w.Call.TeamID)
@@ -76,7 +77,7 @@ func TestCompose(t *testing.T) {
 		text := "override"
 		c := post.Composition{Caption: "another", Accounts: []int64{w.Account}, Media: []int64{2, 1},
 			At:        posttest.Noon.Add(time.Hour),
-			Overrides: map[int64]post.Override{w.Account: {Caption: &text, Media: []int64{2}}},
+			Overrides: map[int64]override.Override{w.Account: {Caption: &text, Media: []int64{2}}},
 			Covers:    map[int64]time.Duration{2: 2500 * time.Millisecond},
 			Options:   &network.Options{Bluesky: &network.BlueskyOptions{ReplySettings: []string{"everybody"}}}}
 		w.Clock.Advance(time.Second)
@@ -143,7 +144,7 @@ func TestComposeRejects(t *testing.T) {
 			"unknown media": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{9}},
 				apierr.NotFound, "media_ids"},
 			"unknown media in an override": {post.Composition{Caption: "x", Accounts: []int64{w.Account},
-				Overrides: map[int64]post.Override{w.Account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
+				Overrides: map[int64]override.Override{w.Account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
 			"cover after the end": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{2},
 				Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
 			"unknown account": {post.Composition{Caption: "x", Accounts: []int64{w.Account + 1}}, apierr.NotFound,
@@ -208,7 +209,7 @@ func TestCheckComposition(t *testing.T) {
 		before := w.CountEvents(t, "post.created")
 		text := "forbidden"
 		got, err := w.CheckComposition(t.Context(), act, post.Composition{Caption: "fine #one",
-			Accounts: []int64{w.Account}, Overrides: map[int64]post.Override{w.Account: {Caption: &text}},
+			Accounts: []int64{w.Account}, Overrides: map[int64]override.Override{w.Account: {Caption: &text}},
 			Media: []int64{1}}, nil)
 		must.NoError(t, err)
 		check := got.Previews[0]

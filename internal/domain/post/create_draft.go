@@ -96,14 +96,6 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 	if _, err := tx.Exec(ctx, `UPDATE posts SET form = ? WHERE id = ?`, form, p.ID); err != nil {
 		return fmt.Errorf("recording the form of a draft: %w", err)
 	}
-	for _, t := range p.Targets {
-		if t.Caption == nil && t.Media == nil {
-			continue
-		}
-		if err := setOverride(ctx, tx, p.ID, t); err != nil {
-			return err
-		}
-	}
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.created", p.ID, nil)
 }
 

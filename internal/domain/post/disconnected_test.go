@@ -7,6 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/domain/post/posttest"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -23,7 +24,7 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 		other, text := w.connectSecond(t), "override"
 		id, otherPost := w.Draft(t, "hello", time.Time{}), w.Draft(t, "elsewhere", time.Time{})
 		c := post.Composition{Caption: "hello", Accounts: []int64{w.Account, other},
-			Overrides: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
+			Overrides: map[int64]override.Override{other: {Caption: &text, Media: []int64{1}}}}
 		_, err := w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c)
 		must.NoError(t, err)
 		w.disconnect(t, other)

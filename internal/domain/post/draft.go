@@ -27,6 +27,9 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	if err != nil {
 		return operation.Response[Post]{}, err
 	}
+	if err := s.applyOverrides(ctx, call.Reader(s.db), call.TeamID, targets, in.Overrides); err != nil {
+		return operation.Response[Post]{}, err
+	}
 	media, err := s.library.ForPost(ctx, call.Reader(s.db), call.TeamID, in.MediaIDs)
 	if err != nil {
 		return operation.Response[Post]{}, err
@@ -142,6 +145,7 @@ func (s *Service) applyUpdate(ctx context.Context, tx *db.Tx, call operation.Cal
 		{"account_ids", in.AccountIDs != nil, func() (bool, error) {
 			return s.changeAccounts(ctx, tx, call, p, in.AccountIDs)
 		}},
+		{"override", in.Overrides != nil, func() (bool, error) { return s.changeOverrides(ctx, tx, p, in.Overrides) }},
 		{"options", in.Options != nil, func() (bool, error) { return s.changeOptions(ctx, tx, p, *in.Options) }},
 	} {
 		if !part.set {

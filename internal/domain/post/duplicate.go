@@ -50,11 +50,7 @@ func (s *Service) splitTargets(
 	if len(targets) == 0 {
 		return nil, nil, nil
 	}
-	ids := make([]int64, len(targets))
-	for i, t := range targets {
-		ids[i] = t.AccountID
-	}
-	found, err := s.accounts.ByID(ctx, q, team, ids)
+	found, err := s.accounts.ByID(ctx, q, team, accountIDs(targets))
 	if err != nil {
 		return nil, nil, err
 	}

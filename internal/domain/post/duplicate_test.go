@@ -6,7 +6,6 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
-	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
@@ -14,7 +13,8 @@ import (
 func TestDuplicate(t *testing.T) {
 	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		from, override := w.Draft(t, "for all", time.Time{}), "for one"
-		must.Get(w.Override(t.Context(), w.Person, from, w.Account, post.Override{Caption: &override}))(t)
+		w.Do(t, "update_post", map[string]any{"id": from, "overrides": []map[string]any{{"account_id": w.Account,
+			"caption": override}}})
 		duplicate, omitted, err := w.Duplicate(t.Context(), act, "form", from)
 		must.NoError(t, err)
 		p := w.getPost(t, duplicate.ID)

@@ -35,7 +35,8 @@ func TestMediaRemoved(t *testing.T) {
 			draftWithMedia("other", 2),
 			draftWithMedia("sent", 1), draftWithMedia("approved", 1)
 		override := w.Draft(t, "own", time.Time{})
-		must.Get(w.Override(t.Context(), w.Person, override, w.Account, post.Override{Media: []int64{1}}))(t)
+		w.Do(t, "update_post", map[string]any{"id": override, "overrides": []map[string]any{{"account_id": w.Account,
+			"media_ids": []int64{1}}}})
 		for _, id := range []string{scheduled, unrelated, override} {
 			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
 		}

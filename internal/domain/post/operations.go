@@ -9,6 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post/attachment"
+	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/domain/post/seriesgap"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/teamtime"
@@ -46,7 +47,8 @@ type (
 		Options    *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
 		Thread     []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
 
-		FirstComment string `json:"first_comment,omitempty" maxLength:"10000"`
+		FirstComment string                  `json:"first_comment,omitempty" maxLength:"10000"`
+		Overrides    []override.PostOverride `json:"overrides,omitempty" maxItems:"100" jsonschema:"Content for single accounts, instead of the post's."`
 	}
 	// ThreadPart is a part of a thread after the post itself.
 	ThreadPart struct {
@@ -63,6 +65,7 @@ type (
 		Options      *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
 		Thread       []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
 		FirstComment *string                  `json:"first_comment,omitempty" maxLength:"10000"`
+		Overrides    []override.PostOverride  `json:"overrides,omitempty" maxItems:"100" jsonschema:"Replaces all content for single accounts."`
 	}
 	// ScheduleInput identifies a draft and its time.
 	ScheduleInput struct {

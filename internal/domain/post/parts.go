@@ -142,7 +142,10 @@ func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
 
 // AllMedia returns the media of all parts and overrides.
 func (p Record) AllMedia() []network.Media {
-	media := slices.Concat(append(targetMedia(p.Targets), p.Media)...)
+	media := slices.Clone(p.Media)
+	for _, t := range p.Targets {
+		media = append(media, t.Media...)
+	}
 	for _, part := range p.Thread {
 		media = append(media, part.Media...)
 	}

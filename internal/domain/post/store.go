@@ -162,7 +162,18 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 			return err
 		}
 	}
-	return insertTargets(ctx, tx, p.ID, p.Targets)
+	if err := insertTargets(ctx, tx, p.ID, p.Targets); err != nil {
+		return err
+	}
+	for _, t := range p.Targets {
+		if t.Caption == nil && t.Media == nil {
+			continue
+		}
+		if err := setOverride(ctx, tx, p.ID, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) error {

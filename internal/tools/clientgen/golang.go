@@ -6,8 +6,8 @@ import (
 	"pressroom.example/pressroom/internal/api/openapi"
 )
 
-// distinctEmpty lists optional strings in responses whose empty value differs from an absent one.
-var distinctEmpty = map[string]bool{"PostAccount.caption": true}
+// distinctEmpty lists optional strings in objects whose empty value differs from an absent one.
+var distinctEmpty = map[string]bool{"PostAccount.caption": true, "CreatePostInputOverride.caption": true}
 
 var goBasic = map[string]string{
 	"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "any": "json.RawMessage",

@@ -101,9 +101,9 @@ func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 		g.Accounts = append(g.Accounts, a)
 		if slices.Contains(v.Accounts, a.ID) {
 			kept = append(kept, a.ID)
-			v.Chosen = append(v.Chosen, selectedAccount{accountOption: a, override: v.Own[a.ID]})
+			v.Chosen = append(v.Chosen, selectedAccount{accountOption: a, ownContent: v.Own[a.ID]})
 		} else if o := v.Own[a.ID]; o.UsesText() || o.UsesMedia() {
-			v.Unselected = append(v.Unselected, selectedAccount{accountOption: a, override: o})
+			v.Unselected = append(v.Unselected, selectedAccount{accountOption: a, ownContent: o})
 		}
 	}
 	slices.Sort(kept)

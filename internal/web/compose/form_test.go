@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/caption"
+	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/domain/post/recurrence"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/locale"
@@ -169,7 +170,7 @@ func TestArrangeMedia(t *testing.T) {
 	}
 	text := "a\nb"
 	want := post.Composition{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8},
-		Overrides: map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
+		Overrides: map[int64]override.Override{3: {Caption: &text, Media: []int64{9}}},
 		Covers:    map[int64]time.Duration{9: 2500 * time.Millisecond}, Thread: []post.ThreadPart{}}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
@@ -198,7 +199,7 @@ func TestFormRoundTrip(t *testing.T) {
 	}
 	want := post.Composition{
 		Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5},
-		Overrides: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}},
+		Overrides: map[int64]override.Override{2: {Caption: &text, Media: []int64{}}},
 		Covers:    map[int64]time.Duration{4: 1500 * time.Millisecond},
 		Thread:    []post.ThreadPart{{Caption: "next", MediaIDs: []int64{6}}, {Caption: "last", MediaIDs: []int64{}}},
 	}

@@ -140,7 +140,7 @@ func (v *view) arrangeMedia(known map[int64]network.Media) {
 		for i := range list {
 			c := &list[i]
 			c.Items, c.Media = v.items(mediaList{Account: c.ID}, c.Media, known, seen)
-			v.Own[c.ID] = c.override
+			v.Own[c.ID] = c.ownContent
 		}
 	}
 	v.Parts = slices.Clone(v.Parts)

@@ -61,7 +61,7 @@ type group struct {
 // selectedAccount is an account with its overrides.
 type selectedAccount struct {
 	accountOption
-	override
+	ownContent
 
 	Items []item
 }

@@ -10,6 +10,7 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/network"
 )
 
@@ -18,10 +19,10 @@ type formData struct {
 	Caption      string
 	Accounts     []int64
 	Media        []int64
-	Parts        []part             // of the thread, after the post itself
-	Own          map[int64]override // by account
-	Alts         map[int64]string   // by image
-	Covers       map[int64]string   // by video, in seconds as entered
+	Parts        []part               // of the thread, after the post itself
+	Own          map[int64]ownContent // by account
+	Alts         map[int64]string     // by image
+	Covers       map[int64]string     // by video, in seconds as entered
 	FirstComment string
 	Choices      choices
 	When         timeInput
@@ -35,8 +36,8 @@ type formData struct {
 	Draft        string // identifies the form until it is saved; empty if it has no id yet
 }
 
-// override has an account's overrides. NoText and NoMedia override the post's text and media with nothing.
-type override struct {
+// ownContent is an account's override. NoText and NoMedia override the post's text and media with nothing.
+type ownContent struct {
 	Text    string
 	NoText  bool
 	Media   []int64
@@ -44,10 +45,10 @@ type override struct {
 }
 
 // UsesText reports whether the account does not publish the post's text.
-func (o override) UsesText() bool { return o.NoText || strings.TrimSpace(o.Text) != "" }
+func (o ownContent) UsesText() bool { return o.NoText || strings.TrimSpace(o.Text) != "" }
 
 // UsesMedia reports whether the account does not publish the post's media.
-func (o override) UsesMedia() bool { return o.NoMedia || len(o.Media) > 0 }
+func (o ownContent) UsesMedia() bool { return o.NoMedia || len(o.Media) > 0 }
 
 // cleanText converts the line endings of forms and removes NUL.
 var cleanText = strings.NewReplacer("\r\n", "\n", "\x00", "")
@@ -81,7 +82,7 @@ func parseForm(form url.Values) formData {
 	s := formData{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
 		Parts: readParts(form), FirstComment: textOf(form, "first-comment"), Choices: readChoices(form),
-		Own: map[int64]override{}, Alts: map[int64]string{}, Covers: map[int64]string{},
+		Own: map[int64]ownContent{}, Alts: map[int64]string{}, Covers: map[int64]string{},
 		When: timeInput{
 			Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1",
 			Chosen: form.Get("second") != "",
@@ -110,7 +111,7 @@ func parseForm(form url.Values) formData {
 		}
 		switch field {
 		case "text", "notext", "media", "nomedia":
-			s.Own[id] = override{
+			s.Own[id] = ownContent{
 				Text: textOf(form, "text-"+text), NoText: form.Get("notext-"+text) != "",
 				Media: numbers(form["media-"+text]), NoMedia: form.Get("nomedia-"+text) != "",
 			}
@@ -126,7 +127,7 @@ func parseForm(form url.Values) formData {
 // formDataOf returns a saved post as a form.
 func formDataOf(p post.Record, zone *time.Location) formData {
 	s := formData{Caption: p.Caption, Media: idsOf(p.Media), Parts: partsOf(p), FirstComment: p.FirstComment,
-		Own: map[int64]override{}, Alts: map[int64]string{},
+		Own: map[int64]ownContent{}, Alts: map[int64]string{},
 		Covers: map[int64]string{}, Choices: choicesOf(p.Options),
 		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
 	if p.PlannedDay != "" {
@@ -139,7 +140,7 @@ func formDataOf(p post.Record, zone *time.Location) formData {
 	for _, t := range p.Targets {
 		s.Accounts = append(s.Accounts, t.AccountID)
 		addCovers(s.Covers, t.Media)
-		o := override{Media: idsOf(t.Media), NoMedia: t.Media != nil && len(t.Media) == 0}
+		o := ownContent{Media: idsOf(t.Media), NoMedia: t.Media != nil && len(t.Media) == 0}
 		if t.Caption != nil {
 			o.Text, o.NoText = *t.Caption, strings.TrimSpace(*t.Caption) == ""
 		}
@@ -175,11 +176,11 @@ func ownText(account int64) string { return "text-" + strconv.FormatInt(account,
 func (s *formData) composition() (post.Composition, []error) {
 	formErr := s.Choices.errors()
 	c := post.Composition{
-		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]post.Override{},
+		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]override.Override{},
 		Covers: map[int64]time.Duration{}, Thread: s.thread(), FirstComment: strings.TrimSpace(s.FirstComment),
 	}
 	for _, account := range s.Accounts {
-		var o post.Override
+		var o override.Override
 		edited := s.Own[account]
 		if edited.UsesText() {
 			o.Caption = &edited.Text

@@ -87,6 +87,7 @@ __all__ = [
     "CreatePostInputOptionsLinkedin",
     "CreatePostInputOptionsThreads",
     "CreatePostInputOptionsX",
+    "CreatePostInputOverride",
     "Credits",
     "CreditsDailyLimits",
     "CreditsReservedToday",
@@ -983,6 +984,16 @@ class CreatePostInputOptionsX(TypedDict):
     made_with_ai: NotRequired[bool]
     # Discloses that the post is a paid partnership.
     paid_partnership: NotRequired[bool]
+
+
+class CreatePostInputOverride(TypedDict):
+
+    # An account of the post.
+    account_id: int
+    # Text for this account; may be empty.
+    caption: NotRequired[str]
+    # Media for this account; empty for none.
+    media_ids: NotRequired[list[int]]
 
 
 class Credits(TypedDict):
@@ -2487,7 +2498,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "POST",
         "/posts",
         True,
-        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body", "first_comment": "body"},
+        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "overrides": "body"},
     ),
     "create_report": Operation(
         "POST",
@@ -2649,7 +2660,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "PATCH",
         "/posts/{id}",
         True,
-        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body", "first_comment": "body"},
+        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "overrides": "body"},
         frozenset({"scheduled_at"}),
     ),
     "validate_post": Operation(
@@ -2728,6 +2739,7 @@ class Pressroom(Runtime):
         options: CreatePostInputOptions | None = None,
         thread: Sequence[ThreadPart] | None = None,
         first_comment: str | None = None,
+        overrides: Sequence[CreatePostInputOverride] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[Post]:
         """Create a draft. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is
@@ -2742,6 +2754,7 @@ class Pressroom(Runtime):
             "options": options,
             "thread": thread,
             "first_comment": first_comment,
+            "overrides": overrides,
         }, idempotency_key)
 
     def create_report(
@@ -3355,6 +3368,7 @@ class Pressroom(Runtime):
         options: CreatePostInputOptions | None = None,
         thread: Sequence[ThreadPart] | None = None,
         first_comment: str | None = None,
+        overrides: Sequence[CreatePostInputOverride] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[PostChange]:
         """Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.
@@ -3371,6 +3385,7 @@ class Pressroom(Runtime):
             "options": options,
             "thread": thread,
             "first_comment": first_comment,
+            "overrides": overrides,
         }, idempotency_key)
 
     def validate_post(self, post_id: str, *, account_id: int | None = None) -> Response[Validation]:

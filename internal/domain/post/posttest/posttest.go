@@ -146,15 +146,20 @@ func New(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Seal
 	}
 	d := testkit.Open(t, url, clock)
 	w := &Env{DB: d, Clock: clock, URL: url, Sealer: sealer, Teams: team.New(d, nil, offered),
-		Deliveries: &Deliveries{}, tools: map[string]operation.Operation{}}
-	w.Service = post.New(d, account.New(d, sealer, nil, Network{}), job.NewStore(d, nil, 100), emptyLibrary{},
-		w.Deliveries, post.DefaultLimits, offered)
+		Deliveries: &Deliveries{}}
+	w.SetService(post.New(d, account.New(d, sealer, nil, Network{}), job.NewStore(d, nil, 100), emptyLibrary{},
+		w.Deliveries, post.DefaultLimits, offered))
 	w.Approvals = approval.New(approval.Options{DB: d, Posts: w.Service, Sealer: sealer,
 		PublicURL: "https://press.example"})
-	for _, op := range w.Operations() {
+	return w
+}
+
+// SetService replaces the service and its operations.
+func (w *Env) SetService(s *post.Service) {
+	w.Service, w.tools = s, map[string]operation.Operation{}
+	for _, op := range s.Operations() {
 		w.tools[op.Tool] = op
 	}
-	return w
 }
 
 // Try runs an operation and returns its result and error.
