@@ -108,7 +108,13 @@ func TestThreadOnOtherNetwork(t *testing.T) {
 		b := c.as(t, access.Owner)
 		f := b.open("/posts/new?caption=First.&account=" + c.id()).form("Schedule")
 		f.values.Set("part-1", "Second.")
-		f.fill("date", "2030-01-02").fill("time", "10:00").press().shows(422, "LinkedIn has no threads.", "Second.").
+		says := "LinkedIn has no threads, so this post cannot be published there."
+		f.fill("date", "2030-01-02").fill("time", "10:00").press().shows(422, says, "Second.").
 			contains(`id="error-thread"`)
+		f.values["account"] = []string{c.id(), c.addAccountOf(t, "facebook"), c.addAccountOf(t, "x")}
+		p := b.send(http.MethodPost, "/posts/preview", f.values).shows(200, "X harbour", ": 7 / 280")
+		if n := strings.Count(p.source, "Facebook and LinkedIn have no threads, so this post cannot be published there."); n != 1 {
+			t.Errorf("%d sentences about networks without threads", n)
+		}
 	})
 }

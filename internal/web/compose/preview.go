@@ -37,6 +37,8 @@ type previewView struct {
 	More           bool                  // whether the day has more posts than Day
 	Error          string                // an error in the input; empty if there is none
 	Empty          bool                  // whether no account is selected
+	Lengths        [][]partLength        // lengths of the form's parts
+	NoThreads      string                // says which networks cannot publish the thread; empty if all can
 	Threads        bool                  // whether a selected account's network publishes threads
 	TooLong        bool                  // whether a text is too long for a network with threads, so that splitting helps
 	Blank          bool                  // whether the post is new and has no content
@@ -102,6 +104,7 @@ func (p *Handlers) check(
 	if err != nil {
 		return out, err
 	}
+	out.Lengths, out.NoThreads = p.partLengths(s, checked.Previews), noThreadsText(l, networksWithoutThreads(checked.Previews))
 	p.forecast(&out, checked, saved, actor.Language)
 	out.addPreviews(l, names, checked.Post)
 	out.Blank = !s.hasContent() && saved.ID == ""
@@ -272,7 +275,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 		name string
 		body any
 	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"moment", fresh}, {"zone", fresh},
-		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"split offer", out}, {"next", out}, {"voice", fresh.Wording}} {
+		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"no threads", out}, {"part lengths", out}, {"split offer", out}, {"next", out}, {"voice", fresh.Wording}} {
 		if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.ServerError(w, r, err)
 			return

@@ -224,13 +224,13 @@ func (p *Handlers) rejections(
 			if !strings.Contains(text, name) {
 				text = name + " (" + o.Target.Username + "): " + text
 			}
-			if found.Blocking && !seen[text+field] {
+			if found.Blocking && !isNoThreads(found) && !seen[text+field] {
 				seen[text+field] = true
 				out = append(out, apierr.Invalid(apierr.NotAllowedValue, field, text))
 			}
 		}
 	}
-	return out, nil
+	return append(out, nonNil(noThreadsError(p.Language(r), checked.Previews))...), nil
 }
 
 // fieldOf returns the field that corrects a network's problem with an account.
@@ -240,7 +240,7 @@ func fieldOf(found post.PostProblem, t post.Target) string {
 		return "first-comment"
 	case found.Part > 0:
 		return partField(found.Part)
-	case code == "thread_not_supported":
+	case code == codeNoThreads:
 		return "thread"
 	case strings.HasPrefix(code, "media_"):
 		return "media"

@@ -32,6 +32,8 @@ async function look() {
     put(page.getElementById('creators'));
     put(page.getElementById('tallies'));
     put(page.getElementById('thread-offer'));
+    putNoThreads(page.getElementById('no-threads'));
+    for (const part of page.querySelectorAll('[id^="length-"]')) put(part);
     put(page.getElementById('split-offer'));
     put(page.getElementById('voice-check'));
     follow();
@@ -66,7 +68,11 @@ function placeProblems() {
   for (const item of looks.querySelectorAll('.look li[data-field]')) {
     const preview = item.closest('.look');
     const account = preview.id.replace('look-', '');
-    const list = nearField(item.dataset.field, account);
+    const list = item.dataset.field === 'thread' ? null : nearField(item.dataset.field, account);
+    if (item.dataset.field === 'thread') { // one sentence names all networks
+      item.hidden = true;
+      continue;
+    }
     if (list && version && version !== account) { // belongs to another tab
       item.hidden = false;
       continue;
@@ -138,6 +144,13 @@ function put(part) {
   part.remove();
   const here = document.getElementById(part.id);
   if (here && here.outerHTML !== part.outerHTML && here.textContent !== part.textContent) here.replaceWith(part);
+}
+
+// putNoThreads replaces the sentence about networks without threads and the same error of a sent form.
+function putNoThreads(part) {
+  document.getElementById('error-thread')?.remove();
+  if (part && !document.getElementById('no-threads')) document.getElementById('thread-offer')?.before(part.cloneNode());
+  put(part);
 }
 
 // follow shows the parts that match the selection.
