@@ -890,6 +890,8 @@ type CreatePostInput struct {
 	Thread []ThreadPart `json:"thread,omitzero"`
 	// Comment that each account adds to its post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Labels for the team; not published.
+	Labels []string `json:"labels,omitzero"`
 	// Content for single accounts, instead of the post's.
 	Overrides []CreatePostInputOverride `json:"overrides,omitzero"`
 }
@@ -1896,6 +1898,8 @@ type Post struct {
 	Thread []ThreadPart `json:"thread,omitzero"`
 	// Comment that each account adds to its post.
 	FirstComment string `json:"first_comment,omitzero"`
+	// Labels for the team; not published.
+	Labels []string `json:"labels,omitzero"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
 	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1979,6 +1983,8 @@ type PostChange struct {
 	Thread []ThreadPart `json:"thread,omitzero"`
 	// Comment that each account adds to its post.
 	FirstComment string `json:"first_comment,omitzero"`
+	// Labels for the team; not published.
+	Labels []string `json:"labels,omitzero"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
 	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -2495,6 +2501,8 @@ type UpdatePostInput struct {
 	Thread []ThreadPart `json:"thread,omitzero"`
 	// The new first comment; empty for none.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Replaces all labels. Needs no new approval.
+	Labels []string `json:"labels,omitzero"`
 	// Replaces all content for single accounts.
 	Overrides []CreatePostInputOverride `json:"overrides,omitzero"`
 }
@@ -3113,6 +3121,7 @@ var operations = []Operation{
 			{Name: "options", In: "body", Type: "object", Description: "Choices for single networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Parts to publish as replies, in order."},
 			{Name: "first_comment", In: "body", Type: "string", Description: "Comment that each account adds to its post."},
+			{Name: "labels", In: "body", Type: "strings", Description: "Labels for the team; not published."},
 			{Name: "overrides", In: "body", Type: "objects", Description: "Content for single accounts, instead of the post's."},
 		},
 	},
@@ -3373,6 +3382,7 @@ var operations = []Operation{
 			{Name: "options", In: "body", Type: "object", Description: "Replaces all choices for single networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Replaces all parts after the post itself."},
 			{Name: "first_comment", In: "body", Type: "string", Description: "The new first comment; empty for none."},
+			{Name: "labels", In: "body", Type: "strings", Description: "Replaces all labels. Needs no new approval."},
 			{Name: "overrides", In: "body", Type: "objects", Description: "Replaces all content for single accounts."},
 		},
 	},

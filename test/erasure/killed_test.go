@@ -166,6 +166,7 @@ func (h *env) addTeamData(ctx context.Context, tx *db.Tx, team, owner, account i
 		updated_at) VALUES (?, ?, ?, 0, 'published', 'Fish', 'Fish', 1, 1, 1)`, []any{id("post"), team, owner}},
 		{`INSERT INTO post_targets (post_id, account_id, position, state) VALUES (?, ?, 0, 'published')`, []any{id("post"), account}},
 		{`INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, ?)`, []any{id("post"), files[0]}},
+		{`INSERT INTO post_labels (post_id, position, label) VALUES (?, 0, 'menu')`, []any{id("post")}},
 		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, scheduled_at, created_at,
 		updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Bread', 'Bread', 9000000000000000, 1, 1)`, []any{id("later"), team, owner}},
 		{`INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, 0)`, []any{id("later"), account}},
@@ -285,6 +286,7 @@ var retainedTables = map[string]bool{
 var orphans = []string{
 	`post_targets WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`post_media WHERE post_id NOT IN (SELECT id FROM posts)`,
+	`post_labels WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`post_approvals WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`approval_request_posts WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`approval_requests WHERE id NOT IN (SELECT request_id FROM approval_request_posts)`,

@@ -436,6 +436,8 @@ export interface CreatePostInput {
   thread?: readonly ThreadPart[];
   /** Comment that each account adds to its post. */
   first_comment?: string;
+  /** Labels for the team; not published. */
+  labels?: readonly string[];
   /** Content for single accounts, instead of the post's. */
   overrides?: readonly CreatePostInputOverride[];
 }
@@ -1447,6 +1449,8 @@ export interface Post {
   thread?: ThreadPart[];
   /** Comment that each account adds to its post. */
   first_comment?: string;
+  /** Labels for the team; not published. */
+  labels?: string[];
   /** Choices for single networks. */
   options?: Options;
   /**
@@ -1535,6 +1539,8 @@ export interface PostChange {
   thread?: ThreadPart[];
   /** Comment that each account adds to its post. */
   first_comment?: string;
+  /** Labels for the team; not published. */
+  labels?: string[];
   /** Choices for single networks. */
   options?: Options;
   /**
@@ -2057,6 +2063,8 @@ export interface UpdatePostInput {
   thread?: readonly ThreadPart[];
   /** The new first comment; empty for none. */
   first_comment?: string;
+  /** Replaces all labels. Needs no new approval. */
+  labels?: readonly string[];
   /** Replaces all content for single accounts. */
   overrides?: readonly CreatePostInputOverride[];
 }
@@ -2616,7 +2624,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "POST",
     path: "/posts",
     key: true,
-    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body", first_comment: "body", overrides: "body" },
+    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body", first_comment: "body", labels: "body", overrides: "body" },
   },
   create_report: {
     method: "POST",
@@ -2778,7 +2786,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "PATCH",
     path: "/posts/{id}",
     key: true,
-    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body", first_comment: "body", overrides: "body" },
+    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body", first_comment: "body", labels: "body", overrides: "body" },
   },
   validate_post: {
     method: "GET",

@@ -44,7 +44,8 @@ var files = []exportFile{
 	{"post_attempts.jsonl", `posts`, defaultPage, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at,
 		a.result, a.network_code, a.network_text, a.person_id FROM deliveries d
 		JOIN delivery_attempts a ON a.delivery_id = d.id WHERE d.post_id IN`},
-	{"post_media.jsonl", `posts`, defaultPage, `SELECT post_id, position, media_id, cover_ms FROM post_media
+	{"post_labels.jsonl", `posts`, defaultPage, `SELECT post_id, position, label FROM post_labels WHERE post_id IN`},
+	{"post_media.jsonl", `posts`, defaultPage, `SELECT post_id, part, position, media_id, cover_ms FROM post_media
 		WHERE post_id IN`},
 	{"post_account_media.jsonl", `posts`, defaultPage, `SELECT post_id, account_id, position, media_id, cover_ms
 		FROM post_target_media WHERE post_id IN`},

@@ -91,6 +91,7 @@ func (w env) createPosts(t *testing.T, team, account int64, n int) {
 		updated_at) VALUES (?, ?, ?, 0, 'published', ?, '', 1, 1)`, []any{id, team, w.person, "Caption of " + id}},
 				{`INSERT INTO post_targets (post_id, account_id, position, state, permalink)
 		VALUES (?, ?, 0, 'published', 'https://example.com/p')`, []any{id, account}},
+				{`INSERT INTO post_labels (post_id, position, label) VALUES (?, 0, 'menu')`, []any{id}},
 				{`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at)
 		VALUES (?, ?, ?, ?, 'j', 'ended', 1, 1)`, []any{"d" + id, team, id, account}},
 				{`INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result)
@@ -221,7 +222,7 @@ func (w env) checkArchive(t *testing.T, archive *zip.Reader) {
 	for name, want := range map[string]int{
 		"team.jsonl": 1, "members.jsonl": 1, "posts.jsonl": manyPosts, "post_accounts.jsonl": manyPosts,
 		"post_attempts.jsonl": manyPosts, "accounts.jsonl": 1, "keys.jsonl": 2, "media.jsonl": 4,
-		"media_missing.jsonl": 1,
+		"media_missing.jsonl": 1, "post_labels.jsonl": manyPosts,
 	} {
 		if got := len(lines[name]); got != want {
 			t.Errorf("%s has %d lines, want %d", name, got, want)

@@ -195,6 +195,7 @@ func removePosts(ctx context.Context, tx *db.Tx, ids []string) (int64, error) {
 		`DELETE FROM post_target_media WHERE post_id IN `+idList,
 		`DELETE FROM post_targets WHERE post_id IN `+idList,
 		`DELETE FROM post_media WHERE post_id IN `+idList,
+		`DELETE FROM post_labels WHERE post_id IN `+idList,
 		`DELETE FROM posts WHERE id IN `+idList)
 	if err != nil || len(requests) == 0 {
 		return n, err

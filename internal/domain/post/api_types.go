@@ -50,6 +50,7 @@ type Post struct {
 	Media        []attachment.PostMedia `json:"media"`
 	Thread       []ThreadPart           `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
 	FirstComment string                 `json:"first_comment,omitempty" jsonschema:"Comment that each account adds to its post."`
+	Labels       []string               `json:"labels,omitempty" jsonschema:"Labels for the team; not published."`
 	Options      *network.Options       `json:"options,omitempty" jsonschema:"Choices for single networks."`
 	Defaults     *network.Options       `json:"default_options,omitempty"`
 	ScheduledAt  *teamtime.Moment       `json:"scheduled_at,omitempty"`
@@ -150,9 +151,9 @@ type PostProblem struct {
 func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.UntrustedTexts) Post {
 	out := Post{
 		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: attachment.List(p.Media), Thread: p.apiThread(),
-		FirstComment: p.FirstComment,
-		Approval:     p.Approval,
-		ScheduledAt:  call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
+		FirstComment: p.FirstComment, Labels: p.Labels,
+		Approval:    p.Approval,
+		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
 		Replaces: p.Replaces, ArchivedAt: call.MomentOrNil(p.ArchivedAt),
 	}

@@ -13,6 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/caption"
 	"pressroom.example/pressroom/internal/domain/post/excerpt"
+	"pressroom.example/pressroom/internal/domain/post/label"
 	"pressroom.example/pressroom/internal/domain/post/posttime"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/domain/post/thumbnailcheck"
@@ -36,6 +37,9 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	}
 	p := Record{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
 		Caption: in.Caption, FirstComment: in.FirstComment, Excerpt: excerpt.Of(in.Caption), Approval: NotNeeded, Targets: targets}
+	if p.Labels, err = label.Normalize(in.Labels); err != nil {
+		return operation.Response[Post]{}, err
+	}
 	if p.Thread, err = s.findThread(ctx, call.Reader(s.db), call.TeamID, in.Thread); err != nil {
 		return operation.Response[Post]{}, err
 	}
@@ -146,6 +150,7 @@ func (s *Service) applyUpdate(ctx context.Context, tx *db.Tx, call operation.Cal
 			return s.changeAccounts(ctx, tx, call, p, in.AccountIDs)
 		}},
 		{"override", in.Overrides != nil, func() (bool, error) { return s.changeOverrides(ctx, tx, p, in.Overrides) }},
+		{fieldLabels, in.Labels != nil, func() (bool, error) { return label.Change(ctx, tx, p.ID, &p.Labels, in.Labels) }},
 		{"options", in.Options != nil, func() (bool, error) { return s.changeOptions(ctx, tx, p, *in.Options) }},
 	} {
 		if !part.set {
@@ -159,11 +164,16 @@ func (s *Service) applyUpdate(ctx context.Context, tx *db.Tx, call operation.Cal
 			fields = append(fields, part.name)
 		}
 	}
-	if len(fields) == 0 {
+	switch {
+	case len(fields) == 0:
 		return nil
+	case slices.Equal(fields, []string{fieldLabels}):
+		return recordChangeKeepingApproval(ctx, tx, call, p, fields) // Labels are not published.
 	}
 	return RecordChange(ctx, tx, call, p, fields)
 }
+
+const fieldLabels = "labels"
 
 // setCaption sets a post's text and reports whether it changed.
 func setCaption(p *Record, caption string) bool {

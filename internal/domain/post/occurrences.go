@@ -104,8 +104,8 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string
 		return err
 	}
 	for _, statement := range []string{
-		`DELETE FROM post_target_media WHERE post_id = ?`, `DELETE FROM post_media WHERE post_id = ?`, `DELETE
-			FROM post_targets WHERE post_id = ?`,
+		`DELETE FROM post_target_media WHERE post_id = ?`, `DELETE FROM post_media WHERE post_id = ?`,
+		`DELETE FROM post_targets WHERE post_id = ?`, `DELETE FROM post_labels WHERE post_id = ?`,
 	} {
 		if _, err := tx.Exec(ctx, statement, id); err != nil {
 			return fmt.Errorf("removing the content of an occurrence: %w", err)
@@ -139,7 +139,7 @@ func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time)
 		map[string]any{"template": template.ID, "at": when})
 }
 
-// copyContent copies accounts and media from one post to another, which must have none yet.
+// copyContent copies accounts, media and labels from one post to another, which must have none yet.
 func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 	for _, statement := range []string{
 		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position,
@@ -148,6 +148,7 @@ func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 			FROM post_media WHERE post_id = ?`,
 		`INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) SELECT ?, account_id,
 			position, media_id, cover_ms FROM post_target_media WHERE post_id = ?`,
+		`INSERT INTO post_labels (post_id, position, label) SELECT ?, position, label FROM post_labels WHERE post_id = ?`,
 	} {
 		if _, err := tx.Exec(ctx, statement, to, from); err != nil {
 			return fmt.Errorf("copying accounts and media to an occurrence: %w", err)

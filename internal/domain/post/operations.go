@@ -48,6 +48,7 @@ type (
 		Thread     []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
 
 		FirstComment string                  `json:"first_comment,omitempty" maxLength:"10000"`
+		Labels       []string                `json:"labels,omitempty" maxItems:"20" minLength:"1" maxLength:"50"`
 		Overrides    []override.PostOverride `json:"overrides,omitempty" maxItems:"100" jsonschema:"Content for single accounts, instead of the post's."`
 	}
 	// ThreadPart is a part of a thread after the post itself.
@@ -65,6 +66,7 @@ type (
 		Options      *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
 		Thread       []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
 		FirstComment *string                  `json:"first_comment,omitempty" maxLength:"10000"`
+		Labels       []string                 `json:"labels,omitempty" maxItems:"20" minLength:"1" maxLength:"50"`
 		Overrides    []override.PostOverride  `json:"overrides,omitempty" maxItems:"100" jsonschema:"Replaces all content for single accounts."`
 	}
 	// ScheduleInput identifies a draft and its time.
@@ -98,13 +100,15 @@ func (ValidateInput) Descriptions() map[string]string {
 
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (CreateInput) Descriptions() map[string]string {
-	return map[string]string{"first_comment": "Comment that each account adds to its post."}
+	return map[string]string{"first_comment": "Comment that each account adds to its post.",
+		"labels": "Labels for the team; not published."}
 }
 
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (UpdateInput) Descriptions() map[string]string {
 	return map[string]string{
 		"first_comment": "The new first comment; empty for none.",
+		"labels":        "Replaces all labels. Needs no new approval.",
 		"scheduled_at": "The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft " +
 			"stays a draft. Null clears the time of a draft.",
 	}

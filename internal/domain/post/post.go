@@ -80,11 +80,13 @@ type Record struct {
 	Targets      []Target
 	Media        []network.Media // in order
 	Thread       []thread.Part   // parts after the post itself, which is part 0
+	Labels       []string        // for the team, in order; not published
 	FirstComment string          // text that each account adds to its post as a comment; empty for none
 	Options      network.Options // settings for individual networks
 	OptionMedia  []network.Media // media that Options use; deleted media have Gone set
 	TeamOptions  network.Options // the team's options, for networks without options in Options
 	hasMedia     bool
+	hasLabels    bool
 }
 
 // Target is one account that a post is published to, with the result.

@@ -11,6 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/post/attachment"
 	"pressroom.example/pressroom/internal/domain/post/comment"
+	"pressroom.example/pressroom/internal/domain/post/label"
 	"pressroom.example/pressroom/internal/domain/post/thread"
 	"pressroom.example/pressroom/internal/domain/post/warning"
 	"pressroom.example/pressroom/internal/network"
@@ -20,21 +21,21 @@ import (
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
 	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
 	p.options, (SELECT post_options FROM teams WHERE teams.id = p.team_id), p.created_at, p.updated_at, p.planned_day,
-	p.replaces, p.archived_at, p.thread, p.first_comment`
+	p.replaces, p.archived_at, p.thread, p.first_comment, (SELECT COUNT(*) FROM post_labels l WHERE l.post_id = p.id)`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Record) error {
 	var status, approval, options, teamOptions, parts string
-	var template, media, occurs, skipped, scheduled, submitted, published, created, updated, archived int64
+	var template, media, occurs, skipped, scheduled, submitted, published, created, updated, archived, labels int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
 		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &teamOptions, &created, &updated,
-		&p.PlannedDay, &p.Replaces, &archived, &parts, &p.FirstComment)
+		&p.PlannedDay, &p.Replaces, &archived, &parts, &p.FirstComment, &labels)
 	if err != nil {
 		return err
 	}
 	p.Status, p.Approval, p.IsTemplate = Status(status), Approval(approval), template != 0
-	p.hasMedia, p.Skipped = media != 0, skipped != 0
+	p.hasMedia, p.hasLabels, p.Skipped = media != 0, labels != 0, skipped != 0
 	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted),
 		db.Time(published)
 	p.CreatedAt, p.UpdatedAt, p.ArchivedAt = db.Time(created), db.Time(updated), db.Time(archived)
@@ -65,6 +66,11 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 	}
 	if p.hasMedia {
 		if err := s.readMedia(ctx, q, &p); err != nil {
+			return p, err
+		}
+	}
+	if p.hasLabels {
+		if p.Labels, err = label.Read(ctx, q, p.ID); err != nil {
 			return p, err
 		}
 	}
@@ -159,6 +165,11 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 	}
 	if len(p.Media)+len(p.Thread)+len(attachment.UsedByOptions(p.Options, p.OptionMedia)) > 0 {
 		if err := setMedia(ctx, tx, p); err != nil {
+			return err
+		}
+	}
+	if len(p.Labels) > 0 {
+		if err := label.Set(ctx, tx, p.ID, p.Labels); err != nil {
 			return err
 		}
 	}

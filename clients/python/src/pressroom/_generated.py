@@ -1760,6 +1760,8 @@ class Post(TypedDict):
     thread: NotRequired[list[ThreadPart]]
     # Comment that each account adds to its post.
     first_comment: NotRequired[str]
+    # Labels for the team; not published.
+    labels: NotRequired[list[str]]
     # Choices for single networks.
     options: NotRequired[Options]
     # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -1845,6 +1847,8 @@ class PostChange(TypedDict):
     thread: NotRequired[list[ThreadPart]]
     # Comment that each account adds to its post.
     first_comment: NotRequired[str]
+    # Labels for the team; not published.
+    labels: NotRequired[list[str]]
     # Choices for single networks.
     options: NotRequired[Options]
     # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
@@ -2498,7 +2502,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "POST",
         "/posts",
         True,
-        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "overrides": "body"},
+        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "labels": "body", "overrides": "body"},
     ),
     "create_report": Operation(
         "POST",
@@ -2660,7 +2664,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "PATCH",
         "/posts/{id}",
         True,
-        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "overrides": "body"},
+        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "labels": "body", "overrides": "body"},
         frozenset({"scheduled_at"}),
     ),
     "validate_post": Operation(
@@ -2739,6 +2743,7 @@ class Pressroom(Runtime):
         options: CreatePostInputOptions | None = None,
         thread: Sequence[ThreadPart] | None = None,
         first_comment: str | None = None,
+        labels: Sequence[str] | None = None,
         overrides: Sequence[CreatePostInputOverride] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[Post]:
@@ -2754,6 +2759,7 @@ class Pressroom(Runtime):
             "options": options,
             "thread": thread,
             "first_comment": first_comment,
+            "labels": labels,
             "overrides": overrides,
         }, idempotency_key)
 
@@ -3368,6 +3374,7 @@ class Pressroom(Runtime):
         options: CreatePostInputOptions | None = None,
         thread: Sequence[ThreadPart] | None = None,
         first_comment: str | None = None,
+        labels: Sequence[str] | None = None,
         overrides: Sequence[CreatePostInputOverride] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[PostChange]:
@@ -3385,6 +3392,7 @@ class Pressroom(Runtime):
             "options": options,
             "thread": thread,
             "first_comment": first_comment,
+            "labels": labels,
             "overrides": overrides,
         }, idempotency_key)
 
