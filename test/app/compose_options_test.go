@@ -277,8 +277,8 @@ func TestComposerVideoLimit(t *testing.T) {
 			"mira.keller : Videos up to", "atelier.blau : Videos up to", "studio.north : Videos up to")
 		f := page.form("Save draft").fill("caption", "A film")
 		f.values.Set("media", fmt.Sprint(film)) // uploaded by the script of the page
-		if preview := b.send(http.MethodPost, "/posts/preview", f.values).source; strings.Count(preview, tooLong) != 1 {
-			t.Errorf("the preview does not name the limit once: %s", preview)
+		if preview := b.send(http.MethodPost, "/posts/preview", f.values).source; strings.Count(preview, tooLong) != 2 {
+			t.Errorf("the preview does not name the limit once in the list of problems and once at the account: %s", preview)
 		}
 		made := c.callTool(t, "create_post", map[string]any{
 			"caption": "By the API", "account_ids": ids, "media_ids": []int64{film},

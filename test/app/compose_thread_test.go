@@ -113,8 +113,34 @@ func TestThreadOnOtherNetwork(t *testing.T) {
 			contains(`id="error-thread"`)
 		f.values["account"] = []string{c.id(), c.addAccountOf(t, "facebook"), c.addAccountOf(t, "x")}
 		p := b.send(http.MethodPost, "/posts/preview", f.values).shows(200, "X harbour", ": 7 / 280")
-		if n := strings.Count(p.source, "Facebook and LinkedIn have no threads, so this post cannot be published there."); n != 1 {
-			t.Errorf("%d sentences about networks without threads", n)
+		if n := strings.Count(p.source, "Facebook and LinkedIn have no threads, so this post cannot be published there."); n != 2 {
+			t.Errorf("%d sentences about networks without threads, want one at the parts and one in the list of problems", n)
+		}
+	})
+}
+
+// The preview lists each problem once, as a link to the field that corrects it.
+func TestPreviewLinksProblems(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		accounts := []string{c.addAccountOf(t, "facebook"), c.addAccountOf(t, "linkedin"), c.addAccountOf(t, "pinterest")}
+		f := b.open("/posts/new?caption=First.").form("Save draft").fill("account", accounts...)
+		f.values.Set("facebook-format", "story")
+		shown := func() string {
+			_, list, _ := strings.Cut(b.send(http.MethodPost, "/posts/preview", f.values).shows(200).source, `<details class="issues">`)
+			list, _, _ = strings.Cut(list, "</details>")
+			return list
+		}
+		list := shown()
+		for link, says := range map[string]string{"media": "A story on Facebook needs an image or a video.", "caption": "A story on Facebook has no text."} {
+			if !strings.Contains(list, `<a href="#`+link+`">`+says) {
+				t.Errorf("no link to #%s: %s", link, list)
+			}
+		}
+		f.values.Set("part-1", "Second.")
+		if list = shown(); strings.Count(list, `<a href="#thread">`) != 1 {
+			t.Errorf("want one link to the thread for all networks: %s", list)
 		}
 	})
 }

@@ -37,6 +37,7 @@ type previewView struct {
 	More           bool                  // whether the day has more posts than Day
 	Error          string                // an error in the input; empty if there is none
 	Empty          bool                  // whether no account is selected
+	Issues         []issue               // the problems of all cards
 	Lengths        [][]partLength        // lengths of the form's parts
 	NoThreads      string                // says which networks cannot publish the thread; empty if all can
 	Threads        bool                  // whether a selected account's network publishes threads
@@ -106,6 +107,7 @@ func (p *Handlers) check(
 	}
 	out.Lengths, out.NoThreads = p.partLengths(s, checked.Previews), noThreadsText(l, networksWithoutThreads(checked.Previews))
 	p.forecast(&out, checked, saved, actor.Language)
+	out.addIssues(l)
 	out.addPreviews(l, names, checked.Post)
 	out.Blank = !s.hasContent() && saved.ID == ""
 	return out, nil

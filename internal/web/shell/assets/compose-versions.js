@@ -289,9 +289,26 @@ function reveal(field) {
   follow();
   field.focus();
 }
+
+// goTo moves the focus to the field of a problem, or to the first field of its group.
+function goTo(target, account) {
+  const details = target.id === 'caption' && account ? ownOf(account) : null;
+  if (details && !followsShared(details)) target = versionText(details);
+  reveal(target);
+  const inside = 'input:not([type=hidden]):not(:disabled), textarea, select, button, summary';
+  const field = target.matches(`${inside}, a`) ? target : [...target.querySelectorAll(inside)].find((one) => one.checkVisibility());
+  field?.focus({ preventScroll: true });
+  (field ?? target).scrollIntoView({ block: 'center' });
+}
+
+// A link of a problem moves the focus after the part of the form that contains the field is shown.
 document.addEventListener('click', (event) => {
-  const link = event.target.closest('#error a[href^="#"]');
-  if (link) reveal(document.getElementById(link.hash.slice(1)));
+  const link = event.target.closest(':is(#error, #looks) a[href^="#"]');
+  const target = link && document.getElementById(link.hash.slice(1));
+  if (!target) return;
+  event.preventDefault();
+  const account = link.closest('.look')?.id.replace('look-', '');
+  requestAnimationFrame(() => goTo(target, account));
 });
 
 editor.prepend(tabs);

@@ -84,6 +84,7 @@ function placeProblems() {
     const near = item.cloneNode(true);
     near.hidden = false;
     near.removeAttribute('data-field');
+    near.textContent = text; // the link leads here
     const logo = preview.querySelector('.net');
     if (logo) near.prepend(logo.cloneNode(true));
     list.append(near);
