@@ -23,25 +23,25 @@ type adminCmd struct {
 	JSON bool `help:"Print the output as JSON."`
 
 	SealingKey   adminSealingKey   `cmd:"" help:"Print a new sealing key."`
-	Reseal       adminReseal       `cmd:"" help:"Re-encrypt all data with the first of the sealing keys."`
-	Plans        adminPlans        `cmd:"" aliases:"terms" help:"Print plans, prices and limits, in the format of --plans."`
+	Reseal       adminReseal       `cmd:"" help:"Re-encrypt all stored secrets with the first of the sealing keys."`
+	Plans        adminPlans        `cmd:"" aliases:"terms" help:"Print plans, prices and limits in the format of the --plans file."`
 	People       adminPeople       `cmd:"" help:"Manage people."`
 	Teams        adminTeams        `cmd:"" help:"Manage teams: members, plan, time zone, access."`
 	Keys         adminKeys         `cmd:"" help:"Manage API keys."`
 	Accounts     adminAccounts     `cmd:"" help:"Connect social accounts."`
 	Posts        adminPosts        `cmd:"" help:"Resolve deliveries whose outcome is unknown."`
-	Networks     adminNetworks     `cmd:"" help:"Check the apps' permissions at the networks."`
-	Channels     adminChannels     `cmd:"" help:"Send notifications to Slack, Discord, Teams, ntfy or webhooks."`
+	Networks     adminNetworks     `cmd:"" help:"Check the permissions of your apps at the networks."`
+	Channels     adminChannels     `cmd:"" help:"Send notifications to Slack, Discord, Microsoft Teams, ntfy or webhooks."`
 	Credits      adminCredits      `cmd:"" help:"Grant, withdraw and list a team's credits."`
 	Audit        adminAudit        `cmd:"" help:"Check the credit ledger and the media files. Exits with status 1 on a mismatch."`
 	Backup       adminBackup       `cmd:"" help:"Back up the database and the media files while the service runs."`
 	VerifyBackup adminVerifyBackup `cmd:"" help:"Check a backup. Exits with status 1 if it is incomplete or damaged."`
-	Restore      adminRestore      `cmd:"" help:"Restore a backup into an empty database. Publishing stays on hold until resume."`
+	Restore      adminRestore      `cmd:"" help:"Restore a backup into an empty database. Publishing stays on hold until admin resume."`
 	Events       adminEvents       `cmd:"" help:"Export the audit log."`
 	API          adminAPI          `cmd:"" name:"api" help:"Turn the API on or off for every key."`
-	Pause        adminPause        `cmd:"" help:"Pause all calls, spending or publishing of a key, a team or the service."`
-	Resume       adminResume       `cmd:"" help:"End a pause. Without a scope, end a hold after checking what was published."`
-	Hold         adminHold         `cmd:"" help:"Put the service on hold: nothing is published or charged until resume."`
+	Pause        adminPause        `cmd:"" help:"Pause a key, a team or the service: all calls, or only spending or publishing."`
+	Resume       adminResume       `cmd:"" help:"End a pause. Without --service, --team or --key, end the hold of the service."`
+	Hold         adminHold         `cmd:"" help:"Put the service on hold: nothing is published or charged until admin resume."`
 	Pauses       adminPauses       `cmd:"" help:"List pauses, and whether the API is off."`
 }
 
@@ -49,7 +49,7 @@ type (
 	adminSealingKey struct{}
 	adminReseal     struct {
 		storeFlags
-		Force bool `help:"Proceed even if a recently seen node lacks the first key."`
+		Force bool `help:"Proceed even if a node that ran within the last minute lacks the first key."`
 	}
 )
 
@@ -122,7 +122,7 @@ func runWithConfig[T any](
 	return printResult(os.Stdout, a.Admin.JSON, out)
 }
 
-// printResult prints a record or a list of records, as JSON or as lines of a name and a value.
+// printResult prints a record or a list of records, as JSON or as lines that each have a name and a value.
 func printResult(w io.Writer, asJSON bool, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -153,7 +153,7 @@ func (adminSealingKey) Run() error {
 	return err
 }
 
-// Run re-encrypts with the first key.
+// Run re-encrypts all stored secrets with the first sealing key.
 func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	var done account.ResealResult
 	err := run(ctx, c.storeFlags, p, log, func(s *server.Server) (account.ResealResult, error) {

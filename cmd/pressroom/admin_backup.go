@@ -17,7 +17,7 @@ type (
 	adminBackup struct {
 		storeFlags
 		To     string `arg:"" type:"path" help:"Folder for the backup: empty, or an earlier backup to update."`
-		Reread bool   `help:"Verify files of an earlier backup and copy damaged ones again."`
+		Reread bool   `help:"Verify the files that are already in the backup, and copy damaged ones again."`
 	}
 	adminVerifyBackup struct {
 		From string `arg:"" type:"path" help:"Folder of the backup."`
@@ -29,7 +29,7 @@ type (
 	}
 )
 
-// Run backs up.
+// Run creates or updates a backup.
 func (c adminBackup) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	if err := c.checkExists(); err != nil {
 		return err
@@ -53,11 +53,13 @@ func backupProblems(made backup.Result) error {
 	var errs []error
 	if n := len(made.Damaged); n > 0 {
 		errs = append(errs,
-			fmt.Errorf("the backup is complete, but %d media files are damaged in the file store: see damaged", n))
+			fmt.Errorf("the backup is complete, but %d media files are damaged in the file store: see damaged in the "+
+				"output", n))
 	}
 	if n := len(made.Missing); n > 0 {
 		errs = append(errs,
-			fmt.Errorf("the backup is complete except for %d files that the file store does not have: see missing", n))
+			fmt.Errorf("the backup is complete except for %d files that the file store does not have: see missing in the "+
+				"output", n))
 	}
 	return errors.Join(errs...)
 }
@@ -72,12 +74,12 @@ func (c adminVerifyBackup) Run(ctx context.Context, p *program, log *slog.Logger
 		return err
 	}
 	if len(found.Findings) > 0 {
-		return errors.New("the backup is incomplete or damaged: see the findings. If the installation still exists, " +
-			"repair the backup with pressroom admin backup --reread and the same folder")
+		return errors.New("the backup is incomplete or damaged: see findings in the output. If the installation still " +
+			"exists, repair the backup with pressroom admin backup --reread and the same folder")
 	}
 	if n := len(found.Missing); n > 0 {
 		return fmt.Errorf("the backup is complete except for %d files that the file store did not have when it was "+
-			"made: see missing", n)
+			"made: see missing in the output", n)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 
 type (
 	adminChannels struct {
-		Add    adminChannelsAdd    `cmd:"" help:"Send notifications to a chat or a webhook. Reads the address from standard input."`
-		List   adminChannelsList   `cmd:"" help:"List channels, with the last result."`
+		Add    adminChannelsAdd    `cmd:"" help:"Send notifications to a chat or a webhook. Reads its URL from standard input."`
+		List   adminChannelsList   `cmd:"" help:"List channels, with the result of the last message to each."`
 		Test   adminChannelsTest   `cmd:"" help:"Send a test message to a channel."`
 		Remove adminChannelsRemove `cmd:"" help:"Remove a channel."`
 	}
@@ -25,7 +25,7 @@ type (
 		storeFlags
 		notificationFlags
 		Service string   `enum:"slack,discord,teams,ntfy,webhook" required:"" help:"slack, discord, teams, ntfy or webhook."`
-		Name    string   `required:"" help:"Name of the channel, for operators."`
+		Name    string   `required:"" help:"Name of the channel, shown to operators."`
 		Team    int64    `help:"Only notifications of this team. All teams if omitted."`
 		Kinds   []string `help:"Only these kinds of notifications, such as post_failed. All if omitted."`
 	}
@@ -44,10 +44,11 @@ type (
 	}
 )
 
-// Help returns the details of admin channels add --help.
+// Help returns the details of `pressroom admin channels add --help`.
 func (adminChannelsAdd) Help() string {
-	return `The first line of standard input is the address that the service gave you. For an ntfy topic with access control, the second
-line is an access token. For a webhook, the command prints the secret that signs its messages, once.`
+	return `The first line of standard input is the URL that the chat or webhook service gave you. For an ntfy topic with
+access control, the second line is an access token. For a webhook, the command prints a secret, once: pressroom signs
+its messages with this secret.`
 }
 
 // Run adds a channel.
@@ -65,7 +66,7 @@ func (c adminChannelsAdd) Run(ctx context.Context, p *program, log *slog.Logger)
 	})
 }
 
-// readAddress reads an address and an optional access token, a line each.
+// readAddress reads a URL and an optional access token, one per line.
 func readAddress(in io.Reader) (string, string, error) {
 	var lines [2]string
 	scanner := bufio.NewScanner(in)
@@ -75,10 +76,10 @@ func readAddress(in io.Reader) (string, string, error) {
 		}
 	}
 	if err := scanner.Err(); err != nil {
-		return "", "", fmt.Errorf("reading the address: %w", err)
+		return "", "", fmt.Errorf("reading the URL: %w", err)
 	}
 	if lines[0] == "" {
-		return "", "", errors.New("no address: write it to standard input")
+		return "", "", errors.New("no URL: write it to standard input")
 	}
 	return lines[0], lines[1], nil
 }

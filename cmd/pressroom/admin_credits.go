@@ -20,14 +20,14 @@ type (
 	bookingFlags struct {
 		teamFlags
 		Credits   int64  `required:"" help:"Number of credits."`
-		Reference string `required:"" help:"Your reference, such as an invoice number. A repeated reference changes nothing."`
+		Reference string `required:"" help:"Your reference, such as an invoice number. Running the command again with it has no effect."`
 		Note      string `help:"Note for the statement."`
 	}
 	adminCreditsGrant     struct{ bookingFlags }
 	adminCreditsWithdraw  struct{ bookingFlags }
 	adminCreditsStatement struct {
 		teamFlags
-		Limit int `default:"50" help:"Number of lines, at most 1000."`
+		Limit int `default:"50" help:"Number of transactions, at most 1000."`
 	}
 	adminPlans struct{ storeFlags }
 )

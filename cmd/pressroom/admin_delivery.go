@@ -24,8 +24,8 @@ type (
 		Post         string `arg:"" help:"Post ID."`
 		Account      int64  `arg:"" help:"Account ID."`
 		Published    bool   `help:"The network has the post. It is never sent again." xor:"found" required:""`
-		NotPublished bool   `help:"The network does not have the post. The delivery fails and can be retried." xor:"found" required:""`
-		Permalink    string `help:"URL of the post, with --published."`
+		NotPublished bool   `help:"The network does not have the post. It counts as failed and can be retried." xor:"found" required:""`
+		Permalink    string `help:"With --published: URL of the post."`
 	}
 )
 
@@ -42,8 +42,8 @@ func (c adminPostsDecide) Run(ctx context.Context, p *program, log *slog.Logger)
 		err := s.Delivery.Decide(ctx, 0, 0, c.Post, c.Account,
 			delivery.Decision{Published: c.Published, Permalink: c.Permalink})
 		if err != nil && apierr.FromError(err).Code == apierr.NotFound {
-			return errors.New("no post with this ID was sent to an account with this ID; list both with: pressroom " +
-				"admin posts unconfirmed")
+			return errors.New("no post with this ID was sent to an account with this ID; to list the IDs, run: " +
+				"pressroom admin posts unconfirmed")
 		}
 		return err
 	})

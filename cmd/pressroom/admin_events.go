@@ -15,13 +15,13 @@ import (
 
 type (
 	adminEvents struct {
-		Export adminEventsExport `cmd:"" help:"Print the audit log as JSON lines, oldest first. Continue with --after."`
+		Export adminEventsExport `cmd:"" help:"Print the audit log as JSON lines, oldest first. To continue an export, set --after."`
 	}
 	adminEventsExport struct {
 		storeFlags
 		Team  int64  `help:"Team ID; all events if omitted."`
-		Since string `help:"Start: 2026-11-22, 2026-11-22T08:00:00Z, or an age such as 24h."`
-		After int64  `help:"ID of the last event of an earlier export."`
+		Since string `help:"Earliest time: 2026-11-22, 2026-11-22T08:00:00Z, or an age such as 24h."`
+		After int64  `help:"Start after this event: the ID of the last event of an earlier export."`
 	}
 )
 

@@ -15,14 +15,14 @@ import (
 type (
 	adminAPI struct {
 		storeFlags
-		Switch string `arg:"" enum:"on,off" help:"on or off."`
+		Switch string `arg:"" enum:"on,off" help:"Whether the API and the tools accept calls: on or off."`
 	}
 	pauseFlags struct {
 		storeFlags
-		Service bool   `help:"The entire service."`
-		Team    int64  `help:"Team ID."`
-		Key     int64  `help:"ID of a key or an assistant connection."`
-		Only    string `enum:"everything,spend,publish" default:"everything" help:"What to pause: everything, spend or publish."`
+		Service bool   `help:"Apply to the entire service."`
+		Team    int64  `help:"Apply to the team with this ID."`
+		Key     int64  `help:"Apply to the key or assistant connection with this ID."`
+		Only    string `enum:"everything,spend,publish" default:"everything" help:"Only this action: everything, spend or publish."`
 	}
 	adminPause struct {
 		pauseFlags
@@ -30,10 +30,10 @@ type (
 	}
 	adminResume struct {
 		pauseFlags
-		Late     time.Duration `help:"After a hold: publish posts at most this late. Later ones fail." default:"1h"`
-		Networks string        `help:"After a hold: JSON file of network settings, as for serve." type:"path" env:"PRESSROOM_NETWORKS"`
-		Unasked  bool          `help:"After a hold: proceed if a network is unreachable. Due posts become unconfirmed."`
-		NoWait   bool          `help:"After a hold: do not wait for networks to list recent posts." env:"PRESSROOM_RESUME_NO_WAIT"`
+		Late     time.Duration `help:"After a hold: publish posts that are overdue by at most this. Others fail." default:"1h"`
+		Networks string        `help:"After a hold: JSON network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
+		Unasked  bool          `help:"After a hold: continue even if a network is unreachable. Its due posts become unconfirmed."`
+		NoWait   bool          `help:"After a hold: do not wait up to 3 minutes for networks to list posts." env:"PRESSROOM_RESUME_NO_WAIT"`
 		DryRun   bool          `help:"After a hold: report what would happen without changing anything."`
 	}
 	adminHold struct {
@@ -94,13 +94,13 @@ func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error 
 	})
 }
 
-// Run ends a pause, or the hold.
+// Run ends a pause or, without a scope, the hold.
 func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	if !c.Service && c.Team == 0 && c.Key == 0 && c.Only == string(access.PauseEverything) {
 		return c.endHold(ctx, p, log)
 	}
 	if c.DryRun || c.Unasked {
-		return errors.New("--dry-run and --unasked only apply to the end of a hold")
+		return errors.New("--dry-run and --unasked only apply to the end of a hold, without --service, --team and --key")
 	}
 	what, err := c.pause()
 	if err != nil {

@@ -17,7 +17,7 @@ type (
 		Add    adminKeysAdd    `cmd:"" help:"Create an API key and print it. It is shown only once."`
 		List   adminKeysList   `cmd:"" help:"List a team's keys and assistant connections."`
 		Level  adminKeysLevel  `cmd:"" help:"Change a key's level."`
-		Limit  adminKeysLimit  `cmd:"" help:"Change the daily credit limit of a key or assistant."`
+		Limit  adminKeysLimit  `cmd:"" help:"Change the daily credit limit of a key or assistant connection."`
 		Expire adminKeysExpire `cmd:"" help:"Change when a key or assistant connection expires."`
 		Revoke adminKeysRevoke `cmd:"" help:"Revoke a key or assistant connection."`
 	}
@@ -25,9 +25,9 @@ type (
 		storeFlags
 		Team         int64          `required:"" help:"Team ID."`
 		Name         string         `default:"key" help:"Name of the key."`
-		Level        string         `default:"read_only" enum:"read_only,drafts,full" help:"read_only, drafts or full."`
+		Level        string         `default:"read_only" enum:"read_only,drafts,full" help:"Level: read_only, drafts or full."`
 		Expires      *time.Duration `help:"Lifetime, such as 720h; unlimited if omitted."`
-		DailyCredits *int64         `help:"Credits per day; unlimited if omitted."`
+		DailyCredits *int64         `help:"Credits that the key can spend per day; unlimited if omitted."`
 	}
 	adminKeysList struct{ teamFlags }
 	keyFlags      struct {
@@ -36,11 +36,11 @@ type (
 	}
 	adminKeysLevel struct {
 		keyFlags
-		Level string `required:"" enum:"read_only,drafts,full" help:"read_only, drafts or full."`
+		Level string `required:"" enum:"read_only,drafts,full" help:"Level: read_only, drafts or full."`
 	}
 	adminKeysLimit struct {
 		keyFlags
-		DailyCredits int64 `required:"" help:"Credits per day; -1 for unlimited."`
+		DailyCredits int64 `required:"" help:"Credits that can be spent per day; -1 for unlimited."`
 	}
 	adminKeysExpire struct {
 		keyFlags
@@ -56,7 +56,7 @@ type (
 		Server     string `default:"https://bsky.social" help:"URL of the account's server."`
 		Identifier string `required:"" help:"Handle or email address of the account."`
 
-		BlueskyServers []string `help:"Bluesky servers that serve allows." env:"PRESSROOM_BLUESKY_SERVERS"`
+		BlueskyServers []string `help:"Bluesky servers that pressroom serve allows." env:"PRESSROOM_BLUESKY_SERVERS"`
 	}
 )
 
@@ -152,7 +152,7 @@ func (c adminAccountsConnect) Run(ctx context.Context, p *program, log *slog.Log
 		return err
 	}
 	if why != "" {
-		log.WarnContext(ctx, "posts of this account will not be published unless serve allows its server: "+why,
+		log.WarnContext(ctx, "posts of this account will not be published unless pressroom serve allows its server: "+why,
 			"server", c.Server)
 	}
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (connected, error) {

@@ -16,16 +16,16 @@ import (
 
 type (
 	adminNetworks struct {
-		Check adminNetworksCheck `cmd:"" help:"Check the apps' permissions at each network. Exits with status 1 if a check fails."`
+		Check adminNetworksCheck `cmd:"" help:"Check the permissions of your apps at each network. Exits with status 1 if a check fails."`
 	}
 	adminNetworksCheck struct {
 		storeFlags
 
-		Networks string `help:"JSON file of network settings, as for serve." type:"path" env:"PRESSROOM_NETWORKS"`
+		Networks string `help:"JSON file of network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
 	}
 )
 
-// Run checks the apps with the networks.
+// Run checks the permissions of the operator's apps at each network.
 func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	if err := c.checkExists(); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logge
 		return err
 	}
 	if c.Networks == "" {
-		log.WarnContext(ctx, "without --networks, only Bluesky is checked: pass the file that serve uses")
+		log.WarnContext(ctx, "without --networks, only Bluesky is checked: pass the file that pressroom serve uses")
 	}
 	cfg.ReadOnlyFiles = true
 	s, err := server.Open(ctx, cfg)
@@ -55,7 +55,8 @@ func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logge
 		err = printFindings(os.Stdout, found)
 	}
 	if n := appcheck.CountFailures(found); err == nil && n > 0 {
-		return fmt.Errorf("%d of %d checks failed; see the next steps, and docs/networks", n, len(found))
+		return fmt.Errorf("%d of %d checks failed; follow the lines that begin with Next, and see docs/networks", n,
+			len(found))
 	}
 	return err
 }

@@ -19,10 +19,10 @@ type (
 	adminPeople struct {
 		Add       adminPeopleAdd       `cmd:"" help:"Add a person."`
 		List      adminPeopleList      `cmd:"" help:"List people."`
-		Suspend   adminPeopleSuspend   `cmd:"" aliases:"hold" help:"Suspend a person, their assistants and their teams' keys."`
+		Suspend   adminPeopleSuspend   `cmd:"" aliases:"hold" help:"Suspend a person, their assistants, and the keys of teams they own."`
 		Unsuspend adminPeopleUnsuspend `cmd:"" aliases:"release" help:"End a suspension."`
-		Recover   adminPeopleRecover   `cmd:"" help:"Print or mail a single-use link to set a new password, valid for one hour."`
-		Unlink    adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next directory sign-in links it again."`
+		Recover   adminPeopleRecover   `cmd:"" help:"Print or mail a link to set a new password. It works once, within one hour."`
+		Unlink    adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next sign-in there links it again."`
 		Operator  adminPeopleOperator  `cmd:"" help:"Grant or revoke access to the operator pages."`
 	}
 	adminPeopleAdd struct {
@@ -55,12 +55,12 @@ type (
 	mailFlags struct {
 		Mail bool `help:"Mail the link. This is the default if a mail server is set." xor:"mail"`
 
-		PrintLink bool `help:"Print the link, even if a mail server is set. Only a mailed link confirms the email address." xor:"mail"`
+		PrintLink bool `help:"Print the link and do not mail it. Only a mailed link confirms the email address." xor:"mail"`
 
-		SMTP     string `name:"smtp" help:"Mail server, as for serve." env:"PRESSROOM_SMTP"`
+		SMTP     string `name:"smtp" help:"URL of the mail server, as in serve --smtp." env:"PRESSROOM_SMTP"`
 		MailFrom string `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
 	}
-	// linkFlags are the flags of commands that print a link.
+	// linkFlags are the flags of commands that print or mail a link.
 	linkFlags struct {
 		PublicURL string `required:"" help:"Public URL of the service." env:"PRESSROOM_PUBLIC_URL"`
 	}
@@ -71,11 +71,11 @@ type (
 		On    bool   `help:"Make the person an operator." xor:"on" required:""`
 		Off   bool   `help:"Remove operator access." xor:"on" required:""`
 
-		Unconfirmed bool `help:"Allow an unconfirmed email address. Somebody else may own it."`
+		Unconfirmed bool `help:"Allow an account whose email address is not confirmed. Somebody else may own the address."`
 	}
 	// forceFlags are the flags of commands that can remove the last operator.
 	forceFlags struct {
-		Force bool `help:"Proceed even if no operator who can sign in is left."`
+		Force bool `help:"Proceed even if this leaves no operator who can sign in."`
 	}
 )
 
@@ -98,7 +98,8 @@ func (c adminPeopleList) Run(ctx context.Context, p *program, log *slog.Logger) 
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Person, error) { return s.Teams.People(ctx) })
 }
 
-// options returns the options of a change. Without --force, the change must leave an operator.
+// options returns the options for a change that can remove an operator. Without --force, the change fails if it leaves
+// no operator who can sign in.
 func (f forceFlags) options() []lastoperator.Option {
 	if f.Force {
 		return nil
@@ -130,14 +131,14 @@ func operatorError(err error) error {
 	case err == nil || f.Code == apierr.Internal:
 		return err
 	case f.Code == apierr.ProviderUnavailable: // the app's text says to ask the operator
-		return errors.New("the mail server did not accept the mail; check PRESSROOM_SMTP (--smtp), " +
+		return errors.New("the mail server did not accept the message; check PRESSROOM_SMTP (--smtp), " +
 			"PRESSROOM_MAIL_FROM (--mail-from) and the mail server's log")
 	default:
 		return errors.New(f.Detail)
 	}
 }
 
-// recoveryLink is the output of people recover. Link gives access to the account and is empty if it was mailed.
+// recoveryLink is the output of `pressroom admin people recover`. Link gives access to the account and is empty if it was mailed.
 type recoveryLink struct {
 	team.Recovery
 

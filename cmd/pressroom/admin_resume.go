@@ -69,10 +69,10 @@ func (c adminResume) wait(ctx context.Context, s *server.Server) error {
 // outcomeTexts describes what happens to a delivery after a hold.
 var outcomeTexts = map[delivery.Outcome]string{
 	delivery.OutcomeWentOut: "already published", delivery.OutcomeUnconfirmed: "unconfirmed",
-	delivery.OutcomeGoesLate: "publish now", delivery.OutcomeMissed: "too late", delivery.OutcomeWaits: "wait",
+	delivery.OutcomeGoesLate: "publish now", delivery.OutcomeMissed: "too late", delivery.OutcomeWaits: "publish later",
 }
 
-// printResumption prints the number of deliveries of each kind, then a table of deliveries.
+// printResumption prints the number of deliveries with each outcome, then a table of deliveries.
 func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	accounts, series := r.Accounts, r.Series
 	err := printResult(w, false, struct {
@@ -94,7 +94,7 @@ func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	}
 	if r.Held != restoreguard.Manual {
 		fmt.Fprintf(w,
-			"\nChanges and cancellations after %s are not in this database. Posts are listed as of that time.\n",
+			"\nChanges and cancellations after %s are not in this database. Posts are listed as they were at that time.\n",
 			r.Since.Format(timeFormat))
 	}
 	fmt.Fprintln(w)

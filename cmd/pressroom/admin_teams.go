@@ -17,8 +17,8 @@ type (
 		Add          adminTeamsAdd          `cmd:"" help:"Add a team."`
 		List         adminTeamsList         `cmd:"" help:"List teams."`
 		Members      adminTeamsMembers      `cmd:"" help:"List the members of a team."`
-		Member       adminTeamsMember       `cmd:"" help:"Set a person's role in a team, or remove them. A new owner replaces the old one."`
-		Invite       adminTeamsInvite       `cmd:"" help:"Print or mail a link to join a team, valid once for 7 days."`
+		Member       adminTeamsMember       `cmd:"" help:"Set or remove a person's role in a team. A new owner replaces the old one."`
+		Invite       adminTeamsInvite       `cmd:"" help:"Print or mail a link to join a team. It works once, within 7 days."`
 		Plan         adminTeamsPlan         `cmd:"" help:"Change a team's plan."`
 		Timezone     adminTeamsTimezone     `cmd:"" help:"Change a team's time zone."`
 		DailyCredits adminTeamsDailyCredits `cmd:"" help:"Set a team's daily credit limit."`
@@ -31,8 +31,8 @@ type (
 		Name     string `required:"" help:"Name of the team."`
 		Owner    int64  `required:"" help:"Person ID of the owner."`
 		Timezone string `default:"UTC" help:"IANA time zone, such as Europe/Berlin."`
-		Language string `default:"en" help:"Language of the team's posts (BCP 47)."`
-		Plan     string `default:"team" help:"Plan: free, creator, team, agency or one of --plans."`
+		Language string `default:"en" help:"Language of the team's posts, a BCP 47 tag such as en."`
+		Plan     string `default:"team" help:"Plan: free, creator, team, agency, or a plan in the --plans file."`
 	}
 	adminTeamsList struct{ storeFlags }
 	teamFlags      struct {
@@ -64,11 +64,11 @@ type (
 	}
 	adminTeamsDailyCredits struct {
 		teamFlags
-		Credits *int64 `help:"Credits per day; -1 for unlimited; the plan's limit if omitted."`
+		Credits *int64 `help:"Credits that can be spent per day; -1 for unlimited; the plan's limit if omitted."`
 	}
 	adminTeamsAccess struct {
 		teamFlags
-		Switch string `arg:"" enum:"on,off" help:"on or off."`
+		Switch string `arg:"" enum:"on,off" help:"Whether API keys and assistants can access the team: on or off."`
 	}
 	adminTeamsClose  struct{ teamFlags }
 	adminTeamsReopen struct{ teamFlags }

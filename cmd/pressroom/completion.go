@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/apicli"
 )
 
-// completionScripts are the scripts by shell. They ask the program for completions.
+// completionScripts holds the script of each shell. The scripts run `pressroom complete` to get completions.
 var completionScripts = map[string]string{
 	"bash": `_pressroom() {
   local IFS=$'\n'
@@ -32,10 +32,10 @@ compdef _pressroom pressroom
 }
 
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
-// Help returns the details of pressroom completion --help.
+// Help returns the details of `pressroom completion --help`.
 func (completionCmd) Help() string {
 	return `bash: add this line to ~/.bashrc:
 
@@ -60,7 +60,7 @@ type completeCmd struct {
 	Words []rawArg `arg:"" optional:""`
 }
 
-// Run prints the words that may follow Words, one on each line.
+// Run prints the completions of the last of Words, one on each line.
 func (c completeCmd) Run(k *kong.Kong) error {
 	words := make([]string, 0, len(c.Words))
 	for _, w := range c.Words {
@@ -105,7 +105,7 @@ func prefix(words []string) string {
 	return flag + "="
 }
 
-// complete returns the completions of the last of words.
+// complete returns the completions of the last word in words.
 func complete(program *kong.Node, words []string) []string {
 	node := program
 	for len(words) > 1 {

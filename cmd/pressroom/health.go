@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// healthCmd is the health check of a container, because the image has no other HTTP client.
+// healthCmd reports whether a node is ready. Containers use it as their health check, because the image has no HTTP
+// client.
 type healthCmd struct {
-	URL string `help:"URL of /readyz. At --metrics-addr, it includes every check." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
+	URL string `help:"URL of the /readyz of a node. At its --metrics-addr, the response lists every check." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
 }
 
 const (
@@ -44,7 +45,7 @@ func (c healthCmd) Run(ctx context.Context) error {
 	fmt.Print(string(body))
 	switch {
 	case !isReadyz(resp, body):
-		return fmt.Errorf("no node answers at this URL (%s); set --url (PRESSROOM_HEALTH_URL) to its /readyz",
+		return fmt.Errorf("no node answers at this URL (%s); set --url (PRESSROOM_HEALTH_URL) to the /readyz of a node",
 			resp.Status)
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("the node is not ready: %s; for the reason, GET /readyz at its --metrics-addr (default "+

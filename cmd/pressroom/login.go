@@ -15,23 +15,24 @@ import (
 )
 
 type loginCmd struct {
-	Profile   string `help:"Name of the profile (default PRESSROOM_PROFILE, or default)."`
-	URL       string `help:"Address of the service (default that of the profile, PRESSROOM_URL, or http://127.0.0.1:8080)."`
+	Profile   string `help:"Name of the profile. If omitted: PRESSROOM_PROFILE, or the profile named default."`
+	URL       string `help:"URL of the service. If omitted: that of the profile, PRESSROOM_URL, or http://127.0.0.1:8080."`
 	WithKey   bool   `help:"Read an API key from standard input instead of signing in with a browser."`
-	Scope     string `help:"What to request: read, write, publish and spend, separated by spaces. All if omitted."`
-	NoBrowser bool   `help:"Only print the address that the browser opens."`
+	Scope     string `help:"Capabilities to request, separated by spaces: read, write, publish, spend. All if omitted."`
+	NoBrowser bool   `help:"Print the URL of the sign-in page, and do not open a browser."`
 	PlainHTTP bool   `name:"plain-http" help:"Allow sending the credential over plain HTTP to another machine."`
 }
 
-// Help returns the details of pressroom login --help.
+// Help returns the details of `pressroom login --help`.
 func (loginCmd) Help() string {
-	return `Opens a page of the service in your browser, where you sign in and choose the team and what the command line may do.
-Afterwards, pressroom call and pressroom mcp work without an API key. On a machine without a browser, use an API key:
+	return `Opens a page of the service in your browser, where you sign in and choose the team and what the command line
+may do. Afterwards, pressroom call and pressroom mcp work without an API key. On a machine without a browser, use an
+API key:
 
   pressroom login --profile build --url https://press.example.com --with-key < key.txt
 
-Select a profile with --profile or PRESSROOM_PROFILE. Profiles are files in the configuration folder of the user (such as
-~/.config/pressroom/profiles) that only you can read.`
+A profile is a file with the URL of a service and the credential for it. Profiles are in your configuration folder, such
+as ~/.config/pressroom/profiles, and only you can read them. Select one with --profile or PRESSROOM_PROFILE.`
 }
 
 // Run signs in.
@@ -44,7 +45,7 @@ func (c loginCmd) Run(ctx context.Context) error {
 }
 
 type logoutCmd struct {
-	Profile string `help:"Name of the profile (default PRESSROOM_PROFILE, or default)."`
+	Profile string `help:"Name of the profile. If omitted: PRESSROOM_PROFILE, or the profile named default."`
 }
 
 // Run ends the sign-in.
@@ -68,7 +69,7 @@ func (c profilesList) Run() error {
 // terminal returns the environment of a command that calls the API.
 func terminal() apicli.Terminal {
 	folder, err := profile.Folder()
-	if err != nil { // a service without a home folder has no profiles
+	if err != nil { // a system user without a home folder has no profiles
 		folder = ""
 	}
 	return apicli.Terminal{

@@ -23,11 +23,11 @@ type program struct {
 	Serve      serveCmd      `cmd:"" help:"Run the service."`
 	Admin      adminCmd      `cmd:"" help:"Administer people, teams, keys, accounts, credits and backups."`
 	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation: pressroom call list_posts, or: pressroom posts list"`
-	Sandbox    sandboxCmd    `cmd:"" help:"Run only the sandbox networks."`
+	Sandbox    sandboxCmd    `cmd:"" help:"Run only the sandbox networks, which simulate social networks."`
 	Login      loginCmd      `cmd:"" help:"Sign in to a service for pressroom call."`
 	Logout     logoutCmd     `cmd:"" help:"End a sign-in and remove its profile."`
 	Profiles   profilesCmd   `cmd:"" help:"List the profiles of pressroom login."`
-	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect an assistant to the tools by standard input and output."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect an assistant to the tools (MCP) over standard input and output."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
 	Man        manCmd        `cmd:"" help:"Print a manual page, or write all of them."`
 	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
@@ -76,7 +76,8 @@ func exit(status int) {
 	os.Exit(status)
 }
 
-// expand rewrites help to --help, and inserts call before the name of a resource, as in pressroom posts list.
+// expand replaces the command help with the flag --help, and inserts the command call before the name of a resource, so
+// that `pressroom posts list` runs `pressroom call posts list`.
 func expand(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -97,7 +98,8 @@ func resourceNames() []string {
 	return names
 }
 
-// explainUnknownCommand returns the error for an unknown command. It suggests the closest command and lists all.
+// explainUnknownCommand returns the error for an unknown command. It suggests the closest command and lists all
+// commands.
 func explainUnknownCommand(err error) error {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok {

@@ -14,13 +14,13 @@ import (
 )
 
 type manCmd struct {
-	Page      string `arg:"" optional:"" help:"Command or resource, such as serve or posts. The program if omitted."`
+	Page      string `arg:"" optional:"" help:"Command or resource, such as serve or posts. The page of the program if omitted."`
 	Directory string `help:"Write all pages to files in this folder, such as pressroom-serve.1." type:"path"`
 }
 
-// Help returns the details of pressroom man --help.
+// Help returns the details of `pressroom man --help`.
 func (manCmd) Help() string {
-	return `The pages are written from the definitions of the commands. To read one, or to install all for your user:
+	return `The pages are generated from the definitions of the commands. To read a page, or to install all pages for your user:
 
   pressroom man serve | man -l -
 
@@ -34,7 +34,7 @@ func (c manCmd) Run(k *kong.Kong) error {
 		name := strings.TrimSuffix("pressroom-"+c.Page, "-")
 		page := pages[name]
 		if page == nil {
-			return fmt.Errorf("no page %s%s", name, apicli.Suggestion(name, pageNames(pages)))
+			return fmt.Errorf("no manual page %s%s", name, apicli.Suggestion(name, pageNames(pages)))
 		}
 		_, err := fmt.Print(page)
 		return err
@@ -94,7 +94,7 @@ func pageNames(pages map[string]*manpage.Page) []string {
 	return names
 }
 
-// commandPage returns the page of a command with all commands below it.
+// commandPage returns the page of a command and its subcommands.
 func commandPage(name string, command *kong.Node) *manpage.Page {
 	p := manpage.New(name, strings.ToLower(command.Help[:1])+command.Help[1:], version)
 	p.Section("SYNOPSIS")

@@ -15,7 +15,7 @@ const (
 	// softLimit is the memory limit of the runtime in bytes. Together with SQLite and the program text, the process
 	// stays below 200 MB while a thousand assistants call at once.
 	softLimit = 96 << 20
-	// outsideHeap is the memory of the runtime outside the heap, in bytes.
+	// outsideHeap is the allowance for the memory of the runtime outside the heap, in bytes.
 	outsideHeap = 24 << 20
 	// idleCheckInterval is how often the program checks whether it is idle. It is idle if at most maxIdleAllocation
 	// bytes were allocated since the last check. A collection is worthwhile if it can free minReclaimable bytes.
@@ -65,8 +65,8 @@ func (r *idleDetector) shouldReturn(now heapState) bool {
 	return quiet && now.held > now.live+minReclaimable
 }
 
-// memoryLimit returns the memory limit for a live heap of the given size: softLimit, or twice the live heap. With a
-// fixed limit, the collector would run continuously once the live heap reaches it.
+// memoryLimit returns the memory limit for a live heap of the given size: softLimit, or twice the live heap plus
+// outsideHeap if that is more. With a fixed limit, the collector would run continuously once the live heap reaches it.
 func memoryLimit(live uint64) int64 {
 	return max(softLimit, 2*int64(live)+outsideHeap) //nolint:gosec // no machine has so much memory
 }

@@ -16,8 +16,8 @@ import (
 
 type quickstartCmd struct {
 	Data string `help:"Data directory. Existing data is kept." default:"pressroom-data" type:"path"`
-	Addr string `help:"Address to listen on. It serves plain HTTP, so keep it local." default:"127.0.0.1:8080"`
-	JSON bool   `help:"Print one line of JSON."`
+	Addr string `help:"Address to listen on. Use a local one, because quickstart serves plain HTTP." default:"127.0.0.1:8080"`
+	JSON bool   `help:"Print URLs, keys and the sign-in of the owner as one line of JSON."`
 }
 
 // Run starts the service with the demo team and the sandbox networks.
@@ -111,13 +111,13 @@ Try:
 	{{- " -d"}} '{"caption":"Hello from #pressroom","account_ids":[1]}' {{.Greeting.BaseURL}}/posts
   curl -s -H "Authorization: Bearer $KEY" "{{.Greeting.BaseURL}}/posts?status=draft&limit=1"
 
-{{with .Sample}}Publish one and see it on the sandbox network:
+{{with .Sample}}Publish a draft and see it on the sandbox network:
 
   curl -s -X POST -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}/publish
   curl -s -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}
   curl -s {{$.Greeting.SandboxURL}}/posts
 
-{{end}}Or with the command line, which has a command for each operation of the API:
+{{end}}Or use the command line, which has a command for each operation of the API:
 
   export PRESSROOM_KEY=$KEY PRESSROOM_URL={{.Greeting.AppURL}}
   pressroom posts list -o table

@@ -34,9 +34,9 @@ const (
 // storeFlags are the flags of every command that opens the database.
 type storeFlags struct {
 	Database     string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
-	SealingKey   string `help:"Encryption keys, comma-separated, newest first." env:"PRESSROOM_SEALING_KEY"`
-	Blobs        string `help:"Media files: file:FOLDER or s3://BUCKET/PREFIX." env:"PRESSROOM_BLOBS"`
-	TrustReplica bool   `help:"Do not hold publishing after a failover to a synchronous replica." env:"PRESSROOM_TRUST_REPLICA"`
+	SealingKey   string `help:"Keys of stored secrets, separated by commas. The first one encrypts." env:"PRESSROOM_SEALING_KEY"`
+	Blobs        string `help:"Where media files are stored: file:FOLDER or s3://BUCKET/PREFIX." env:"PRESSROOM_BLOBS"`
+	TrustReplica bool   `help:"Keep publishing after a failover to a synchronous PostgreSQL replica." env:"PRESSROOM_TRUST_REPLICA"`
 	Plans        string `aliases:"terms" help:"JSON file of plans, prices and limits." type:"path" env:"PRESSROOM_PLANS,PRESSROOM_TERMS"`
 }
 
@@ -48,32 +48,32 @@ type serveCmd struct {
 	PublicURL         string        `help:"Public URL, used in links. Default: http://ADDR." env:"PRESSROOM_PUBLIC_URL"`
 	Role              string        `help:"Role of this node: all, api or worker." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
 	Redis             string        `help:"Redis or Valkey for rate limits across nodes: redis://HOST:6379/0." env:"PRESSROOM_REDIS"`
-	TrustedProxies    []string      `help:"Proxies (IP ranges) to trust." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
+	TrustedProxies    []string      `help:"IP ranges of trusted proxies." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
 	NotificationAllow []string      `aliases:"notice-allow" help:"Private hosts and IP ranges that notifications may be sent to." env:"PRESSROOM_NOTIFICATION_ALLOW,PRESSROOM_NOTICE_ALLOW"`
-	ImportAllow       []string      `help:"Private hosts and IP ranges that imports may read." env:"PRESSROOM_IMPORT_ALLOW"`
-	Bridge            string        `help:"URL of a provider that implements docs/bridge.md." env:"PRESSROOM_BRIDGE"`
+	ImportAllow       []string      `help:"Private hosts and IP ranges from which files may be imported." env:"PRESSROOM_IMPORT_ALLOW"`
+	Bridge            string        `help:"URL of a bridge, which provides public metrics (docs/bridge.md)." env:"PRESSROOM_BRIDGE"`
 	BridgeToken       string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
-	Sources           string        `help:"JSON file of data providers (docs/sources.md)." type:"path" env:"PRESSROOM_SOURCES"`
-	BlueskyServers    []string      `help:"More Bluesky servers that people may connect." env:"PRESSROOM_BLUESKY_SERVERS"`
+	Sources           string        `help:"JSON file of providers of public metrics (docs/sources.md)." type:"path" env:"PRESSROOM_SOURCES"`
+	BlueskyServers    []string      `help:"Bluesky servers, besides bsky.social, that people may use." env:"PRESSROOM_BLUESKY_SERVERS"`
 	Networks          string        `help:"JSON file of network settings (docs/networks.md)." type:"path" env:"PRESSROOM_NETWORKS"`
 	OIDCIssuer        string        `name:"oidc-issuer" help:"URL of the OpenID Connect provider." env:"PRESSROOM_OIDC_ISSUER"`
-	OIDCClientID      string        `name:"oidc-client-id" help:"Client ID at the provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
+	OIDCClientID      string        `name:"oidc-client-id" help:"Client ID at the OpenID Connect provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
 	OIDCSecret        string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
 	OIDCScopes        []string      `name:"oidc-scopes" help:"Scopes besides openid, email and profile." env:"PRESSROOM_OIDC_SCOPES"`
 	OIDCGroups        string        `name:"oidc-groups-claim" help:"Claim with groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
-	OIDCRoles         []string      `name:"oidc-group-roles" help:"Roles in teams by group: GROUP=TEAM:ROLE;..." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
+	OIDCRoles         []string      `name:"oidc-group-roles" help:"Roles that groups have in teams: GROUP=TEAM:ROLE;..." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
 	SMTP              string        `name:"smtp" help:"Mail server: smtp:// or smtps://USER@HOST:PORT." env:"PRESSROOM_SMTP"`
 	MailFrom          string        `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly          bool          `name:"oidc-only" help:"Only allow sign-in by OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
-	Contact           string        `name:"security-contact" help:"Email or URL for security.txt." env:"PRESSROOM_SECURITY_CONTACT"`
+	Contact           string        `name:"security-contact" help:"Email address or URL for security.txt." env:"PRESSROOM_SECURITY_CONTACT"`
 	SecondFactor      string        `name:"require-second-factor" help:"Who must use a second factor: nobody, operators or everyone." enum:"nobody,operators,everyone" default:"nobody" env:"PRESSROOM_REQUIRE_SECOND_FACTOR"`
 	Scratch           string        `help:"Folder for temporary files during uploads to S3." type:"path" env:"PRESSROOM_SCRATCH"`
 	DiskReserve       string        `help:"Free disk space to keep, such as 2GiB; 0 for none." default:"auto" env:"PRESSROOM_DISK_RESERVE"`
 	MaxCalls          int           `name:"max-concurrent-calls" aliases:"at-once" help:"Maximum concurrent calls; 0 for 128 per CPU." default:"0" env:"PRESSROOM_MAX_CONCURRENT_CALLS,PRESSROOM_AT_ONCE"`
 	MetricsAddr       string        `help:"Address of /metrics; empty to disable." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers           int           `help:"Maximum concurrent deliveries." default:"16" env:"PRESSROOM_WORKERS"`
-	PerNetwork        int           `help:"Maximum per network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
-	ShutdownDelay     time.Duration `help:"Time between failing /readyz and shutting down." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
+	PerNetwork        int           `help:"Maximum for one network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
+	ShutdownDelay     time.Duration `help:"Time from the first 503 of /readyz to the stop." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
 	Lease             time.Duration `help:"Time until another node takes over a dead node's work." default:"10s" env:"PRESSROOM_LEASE"`
 }
 
@@ -258,7 +258,8 @@ func (f storeFlags) readPlans() (plan.Catalog, error) {
 	return plan.Read(f.Plans)
 }
 
-// sealingKey returns the sealing keys. With SQLite, it defaults to a key file next to the database.
+// sealingKey returns the sealing keys. With SQLite, they default to the keys in a file next to the database. For a new
+// database, sealingKey creates this file.
 func (f storeFlags) sealingKey(log *slog.Logger) (string, error) {
 	if f.SealingKey != "" {
 		return f.SealingKey, nil

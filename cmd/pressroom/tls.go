@@ -14,12 +14,12 @@ import (
 type tlsFlags struct {
 	TLSCert    string   `name:"tls-cert" help:"PEM file of the certificate chain, reloaded on change." type:"path" env:"PRESSROOM_TLS_CERT"`
 	TLSKey     string   `name:"tls-key" help:"PEM file of the private key." type:"path" env:"PRESSROOM_TLS_KEY"`
-	ACMEDomain []string `name:"acme-domain" help:"Domains for ACME. You accept the CA's terms." env:"PRESSROOM_ACME_DOMAIN"`
-	ACMEEmail  string   `name:"acme-email" help:"Contact of the ACME account." env:"PRESSROOM_ACME_EMAIL"`
+	ACMEDomain []string `name:"acme-domain" help:"Domains to get certificates for. You accept the CA's terms." env:"PRESSROOM_ACME_DOMAIN"`
+	ACMEEmail  string   `name:"acme-email" help:"Contact email address for the CA." env:"PRESSROOM_ACME_EMAIL"`
 	ACMECA     string   `name:"acme-ca" help:"ACME directory URL. Default: Let's Encrypt." env:"PRESSROOM_ACME_CA"`
 	ACMERoots  string   `name:"acme-roots" help:"PEM file of root certificates for the ACME server." type:"path" env:"PRESSROOM_ACME_ROOTS"`
-	ACMEFolder string   `name:"acme-folder" help:"Folder of ACME certificates for all nodes." type:"path" env:"PRESSROOM_ACME_FOLDER"`
-	PlainAddr  string   `name:"plain-addr" help:"Address for ACME challenges and redirects, such as :80." env:"PRESSROOM_PLAIN_ADDR"`
+	ACMEFolder string   `name:"acme-folder" help:"Folder of ACME certificates, shared by nodes." type:"path" env:"PRESSROOM_ACME_FOLDER"`
+	PlainAddr  string   `name:"plain-addr" help:"Address for ACME challenges and HTTPS redirects, such as :80." env:"PRESSROOM_PLAIN_ADDR"`
 }
 
 func (f tlsFlags) options() tlscert.Options {
