@@ -18,8 +18,8 @@ type connection struct {
 	source   *profile.Source
 }
 
-// connection returns the connection of a command. The flags --profile and --key-file take precedence over the
-// environment, and a key over a profile.
+// connection returns the connection of a command. The flags --profile and --key-file take precedence over environment
+// variables. Among the variables, an API key takes precedence over a profile.
 func (t Terminal) connection(s settings) (connection, error) {
 	if s.profile != "" && s.keyFile != "" {
 		return connection{}, usagef("--profile and --key-file cannot be used together")
@@ -68,7 +68,7 @@ func (c connection) client(s settings) (*client.Client, error) {
 	return out, nil
 }
 
-// selectedProfile returns the name of the profile to use, or "" for an API key.
+// selectedProfile returns the name of the profile to use, or "" if the command uses an API key.
 func (t Terminal) selectedProfile(s settings) (string, error) {
 	switch {
 	case s.profile != "":

@@ -133,8 +133,9 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given 
 	return t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, s.output)
 }
 
-// printResponse prints the response of a call, or one member of it. If printing fails after a write, it prints
-// the whole response and the idempotency key to Err, without the one-time secrets of create_uploads.
+// printResponse prints the response of a call, or one member of it. If printing fails after a write, it prints the
+// whole response and the idempotency key to Err. It never prints the response of create_uploads to Err, because that
+// response contains secrets.
 func (t Terminal) printResponse(operation string, raw json.RawMessage, key string, o output) error {
 	err := t.printAs(raw, o)
 	if err == nil || key == "" {

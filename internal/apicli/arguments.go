@@ -142,7 +142,7 @@ func (g *arguments) setPositional(given []string) error {
 	return nil
 }
 
-// addJSON adds the members of a JSON object: its text, @FILE, or - for standard input.
+// addJSON adds the members of a JSON object as arguments. text is the object itself, @FILE, or - for standard input.
 func (g *arguments) addJSON(text string, in io.Reader) error {
 	if text == "" {
 		return g.checkRequired()
@@ -194,7 +194,7 @@ func (g *arguments) checkRequired() error {
 	return nil
 }
 
-// uploadResult is the result of `upload` for a file.
+// uploadResult is the result of `pressroom call upload` for one file.
 type uploadResult struct {
 	File    string `json:"file"`
 	MediaID int64  `json:"media_id,omitempty"`

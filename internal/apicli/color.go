@@ -16,7 +16,7 @@ const (
 	cyan   = "36"
 )
 
-// paint returns a text with an SGR parameter, if colors are on.
+// paint returns a text formatted with an SGR parameter, or the unchanged text if on is false.
 func paint(on bool, parameter, text string) string {
 	if !on || text == "" {
 		return text
@@ -24,7 +24,7 @@ func paint(on bool, parameter, text string) string {
 	return "\x1b[" + parameter + "m" + text + "\x1b[0m"
 }
 
-// ErrorLine returns an error message after the program's name, for a terminal.
+// ErrorLine returns the line that reports an error: the program's name, colored if color is true, and the text.
 func ErrorLine(color bool, text string) string { return paint(color, red, "pressroom:") + " " + text }
 
 // statusColors has the colors of values in the columns STATUS and STATE.
@@ -35,7 +35,7 @@ var statusColors = map[string]string{
 	"failed": red, "error": red, "lost": red, "refused": red, "expired": red,
 }
 
-// paintList colors an aligned table: its headings, and the values of STATUS and STATE.
+// paintList formats an aligned table: it makes the headings bold and colors the values of STATUS and STATE.
 func paintList(table string) string {
 	var out strings.Builder
 	var columns []int // in characters, because byte offsets differ between lines
@@ -51,7 +51,7 @@ func paintList(table string) string {
 	return out.String()
 }
 
-// statusColumns returns the offsets of the columns STATUS and STATE from the right to the left, in characters.
+// statusColumns returns the offsets of the columns STATUS and STATE in characters, from right to left.
 func statusColumns(headings string) []int {
 	var columns []int
 	for _, name := range []string{"STATUS", "STATE"} {
@@ -79,7 +79,7 @@ func paintStatus(line string, columns []int) string {
 	return string(runes)
 }
 
-// paintItem colors the labels of an aligned item, which end at two spaces.
+// paintItem formats the labels of an aligned item in bold. A label ends at two spaces.
 func paintItem(item string) string {
 	var out strings.Builder
 	for line := range strings.Lines(item) {

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// Complete returns the completions of the last of words. The words begin with an operation or a resource.
+// Complete returns the completions of the last word in words. The first word is an operation or a resource.
 func Complete(words []string) []string {
 	last := words[len(words)-1]
 	var candidates []string
@@ -33,8 +33,8 @@ func Complete(words []string) []string {
 	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, last) })
 }
 
-// completeArgument returns completions for an operation's arguments: values of the preceding flag, or else the
-// operation's flags.
+// completeArgument returns completions for an operation's arguments: the values of the preceding flag, if they are
+// known, or else the operation's flags.
 func completeArgument(o client.Operation, args []string) []string {
 	before := ""
 	if len(args) > 1 {
@@ -45,7 +45,7 @@ func completeArgument(o client.Operation, args []string) []string {
 	case before == "output" || before == "o":
 		return slices.Clone(formats)
 	case before == "key-file", o.Name == uploadOperation.Name && !strings.HasPrefix(last, "-"):
-		return nil // the shell completes file names
+		return nil // so that the shell completes file names
 	}
 	flags := commonFlags(o)
 	for _, a := range o.Arguments {

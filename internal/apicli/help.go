@@ -12,25 +12,29 @@ import (
 const introduction = `Usage: pressroom RESOURCE VERB [ID...] [--ARGUMENT VALUE...]
        pressroom call OPERATION [ID...] [--ARGUMENT VALUE...]
 
-Call an API operation and print its response. Each operation has two names: posts create is create_post.
-Sign in first with pressroom login, or set an API key in PRESSROOM_KEY, or in the file in --key-file or PRESSROOM_KEY_FILE. A key
-precedes a profile. The URL of the service is that of the profile, or else --url or PRESSROOM_URL (default http://127.0.0.1:8080).
+Call an API operation and print its response. Each operation has two names: pressroom posts create and
+pressroom call create_post are the same.
+
+Sign in first with pressroom login, which stores a profile. Or use an API key: set PRESSROOM_KEY to the key, or set
+--key-file or PRESSROOM_KEY_FILE to a file that contains it. A key takes precedence over a profile that was not selected
+with --profile. A profile has the URL of its service. With a key, set --url or PRESSROOM_URL (default
+http://127.0.0.1:8080).
 
 Operations:
 `
 
 const ending = `
 Flags:
-  --url URL               Address of the service; put it before an operation that has its own --url
-  --profile NAME          Profile of pressroom login (default PRESSROOM_PROFILE, or default); before an operation as --url
+  --url URL               URL of the service; put it before the operation if the operation has its own --url
+  --profile NAME          Profile of pressroom login (default PRESSROOM_PROFILE, or the profile named default)
   --key-file FILE         File that contains the API key
   --json OBJECT           Arguments as JSON: an object, @FILE, or - for standard input
-  --output, -o FORMAT     json (default), yaml, or table for the main members
-  --jq EXPRESSION         Print the results of a jq expression, strings without quotes
-  --all                   Print all pages, one line of JSON each
+  --output, -o FORMAT     json (default), yaml, or table, which shows only the main members
+  --jq EXPRESSION         Print the results of a jq expression, with strings unquoted
+  --all                   Print all pages, each as one line of JSON
   --field PATH            Print one member of the response, such as data.id or data.posts.0.id
   --wait                  Wait for the job and print it instead of the first response
-  --idempotency-key KEY   Key that makes a write safe to repeat (default: random)
+  --idempotency-key KEY   Key with which a write can safely be repeated (default: random)
   --attempts N            Maximum attempts per call (default 5)
   --timeout DURATION      Time limit of the command (default 10m)
   --plain-http            Allow sending the key over plain HTTP to another machine
@@ -45,7 +49,7 @@ Exit status:
   5    Rejected because of the arguments or the item's state
   6    A limit or the credits are used up
   7    The job failed, at least in part
-  8    No response, or the service failed; a write may have been done
+  8    No response, or the service failed; a write may have taken effect
   9    Accepted, but the job has not finished; continue with get_job --wait
   130  Interrupted
 `

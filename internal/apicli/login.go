@@ -19,14 +19,14 @@ import (
 // LoginOptions selects the profile of a sign-in and the service.
 type LoginOptions struct {
 	Profile, URL string
-	WithKey      bool // reads an API key from In instead of signing in
+	WithKey      bool // read an API key from standard input instead of signing in
 	Scope        string
 	PlainHTTP    bool
 	Open         func(address string) error // opens the browser; nil if there is none
 }
 
 // Login signs in to a service and stores the credential in a profile. If the profile exists, Login replaces it
-// and ends its sign-in.
+// and ends the sign-in that it contained.
 func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	o.Profile = cmp.Or(o.Profile, t.Env(profileVariable), profile.Default)
 	p := profile.Profile{Name: o.Profile}
@@ -101,7 +101,8 @@ func (t Terminal) signIn(ctx context.Context, url string, o LoginOptions) (*prof
 	return &tokens, err
 }
 
-// describe sets the names of the person and the team, which also checks the credential.
+// describe sets the names of the person and the team in p. It asks the service for them, which also checks the
+// credential.
 func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) error {
 	key := p.Key
 	if p.OAuth != nil {

@@ -19,7 +19,7 @@ import (
 // maxMessage is the maximum size of one message in bytes.
 const maxMessage = 4 << 20
 
-// MCPOptions selects the tools of MCP and the service.
+// MCPOptions selects the service and the tools to offer.
 type MCPOptions struct {
 	URL, KeyFile, Profile, Toolsets string
 	ReadOnly, PlainHTTP             bool

@@ -206,7 +206,8 @@ func (t Terminal) printTable(value json.RawMessage) error {
 		line(cells)
 	}
 	if envelope.Page.More {
-		fmt.Fprintf(t.Err, "There are more. Add --all, or --cursor %s for the next page.\n", envelope.Page.Cursor)
+		fmt.Fprintf(t.Err, "There are more pages. Add --all to get them all, or --cursor %s to get the next one.\n",
+			envelope.Page.Cursor)
 	}
 	return t.printAligned(w, &aligned, paintList)
 }
@@ -344,7 +345,7 @@ func minute(text string) string {
 	return at.Format("2006-01-02 15:04 -07:00")
 }
 
-// shorten cuts a text of a list.
+// shorten truncates the text of a cell to maxCell characters.
 func shorten(text string) string {
 	if runes := []rune(text); len(runes) > maxCell {
 		return string(runes[:maxCell-1]) + "…"

@@ -13,7 +13,7 @@ type Resource struct {
 	Verbs []Verb
 }
 
-// Verb is an operation on a resource: create of posts is create_post.
+// Verb is an operation on a resource: create_post is the verb create of the resource posts.
 type Verb struct {
 	Name      string
 	Operation client.Operation
@@ -35,8 +35,9 @@ func Resources() []Resource {
 	return all
 }
 
-// resourceVerb returns the resource and the verb of an operation. The verb is the first word of its name and
-// the words that are not in the resource's name: set_report_tracking of reports is set-tracking.
+// resourceVerb returns the resource and the verb of an operation. The verb consists of the first word of the
+// operation's name and of its other words that are not in the resource's name: for the resource reports, the verb of
+// set_report_tracking is set-tracking.
 func resourceVerb(o client.Operation) (string, string) {
 	if o.Name == uploadOperation.Name {
 		return "media", "upload"
@@ -44,7 +45,7 @@ func resourceVerb(o client.Operation) (string, string) {
 	segments := strings.Split(strings.Trim(o.Path, "/"), "/")
 	words := strings.Split(o.Name, "_")
 	verb := words[0]
-	if len(segments) == 1 && verb == "get" { // get_identity of me
+	if len(segments) == 1 && verb == "get" { // get_identity of the resource me
 		return segments[0], verb
 	}
 	known := strings.Split(segments[0], "-")
@@ -67,7 +68,7 @@ func findResource(name string) (Resource, bool) {
 	return all[i], true
 }
 
-// findOperation returns the operation that args begin with, such as create_post or posts create, and the
+// findOperation returns the operation that args begin with, such as "create_post" or "posts" and "create", and the
 // remaining arguments.
 func findOperation(args []string) (client.Operation, []string, error) {
 	for _, r := range Resources() {

@@ -60,7 +60,7 @@ func (s *settings) flags(name string, given *arguments) flagSet {
 	return f
 }
 
-// parse parses flags, also after positional arguments.
+// parse parses flags, which may precede or follow positional arguments.
 func (f flagSet) parse(args []string) error {
 	var places []string
 	for i, arg := range args {
@@ -90,7 +90,7 @@ var (
 	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -`)
 )
 
-// flagProblem returns the error of package flag without the value, which may be a secret in the wrong place.
+// flagProblem returns the text of an error of package flag without the value, which may be a misplaced secret.
 func flagProblem(err error) string {
 	text := err.Error()
 	if found := invalidValue.FindStringSubmatch(text); found != nil {

@@ -21,7 +21,7 @@ const (
 	StatusInvalid     = 5   // rejected because of the arguments or the item's state (409, 422 and the like)
 	StatusLimited     = 6   // a limit or the credits are used up (402, 429)
 	StatusJob         = 7   // the job failed, at least in part
-	StatusUnavailable = 8   // no response, or the service failed (5xx); a write may have been done
+	StatusUnavailable = 8   // no response, or the service failed (5xx); a write may have taken effect
 	StatusUnfinished  = 9   // accepted, but the job has not finished
 	StatusInterrupted = 130 // ended by a signal
 )
@@ -72,7 +72,7 @@ func exitStatus(code int) int {
 	return StatusUnavailable
 }
 
-// invalidKey replaces the problem's text, which is about the header of a request.
+// invalidKey replaces the detail of the problem document, which mentions the header of a request.
 const invalidKey = "The API key is missing or invalid. Check " + keyVariable + ", or the file in --key-file or " + fileVariable +
 	", or sign in again with pressroom login."
 
@@ -117,7 +117,7 @@ func (t Terminal) printError(err error) {
 	t.printRepeatHint(err)
 }
 
-// printRepeatHint prints how to repeat a write that may have been done.
+// printRepeatHint prints how to repeat a write that may have taken effect.
 func (t Terminal) printRepeatHint(err error) {
 	if u, ok := errors.AsType[*unfinishedError](err); ok {
 		fmt.Fprintf(t.Err,
@@ -132,19 +132,16 @@ func (t Terminal) printRepeatHint(err error) {
 		fmt.Fprintln(t.Err, "The service was not reached: nothing was done. Check that it runs at the address in --url or "+urlVariable+".")
 		return
 	} else if ok && lost.IdempotencyKey != "" {
-		fmt.Fprintf(t.Err, "The write may have been done. Repeating the command with --idempotency-key %s is safe.\n",
+		fmt.Fprintf(t.Err, "The write may have taken effect. Repeating the command with --idempotency-key %s is safe.\n",
 			lost.IdempotencyKey)
 	}
 	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.IdempotencyKey != "" &&
 		exitStatus(rejected.Status) == StatusUnavailable {
-		if rejected.Code == client.CodeProviderUnavailable { // a report was not created, and its key can be used again
-			if strings.HasSuffix(rejected.Operation, "_post") {
-				fmt.Fprintln(t.Err, "The post may have been published. Check it before you repeat the command.")
-			}
+		if rejected.Code == client.CodeProviderUnavailable { // nothing was done
 			return
 		}
 		fmt.Fprintf(t.Err,
-			"Part of the write may have been done. Repeating the command with --idempotency-key %s is safe.\n",
+			"Part of the write may have taken effect. Repeating the command with --idempotency-key %s is safe.\n",
 			rejected.IdempotencyKey)
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// uploadOperation describes `upload` like an operation, for its flags and help.
+// uploadOperation describes `pressroom call upload` in the form of an operation, for its flags and its help.
 var uploadOperation = client.Operation{
 	Name: "upload", Summary: "Upload files to the media library", TakesKey: true,
-	Description: "Uploads files and prints the ID of each. Files that the library already has are not sent.",
+	Description: "Uploads files and prints the media ID of each. Files that the library already has are not sent.",
 	Arguments: []client.Argument{
-		{Name: "folder_id", In: "body", Type: "integer", Description: "Folder for the files."},
+		{Name: "folder_id", In: "body", Type: "integer", Description: "ID of the folder for the files."},
 	},
 }
 

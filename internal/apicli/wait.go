@@ -23,7 +23,7 @@ type unfinishedError struct {
 
 func (u *unfinishedError) Unwrap() error { return u.error }
 
-// wait starts a job with the call, or takes the job of get_job, and waits for it.
+// wait makes a call that starts a job, and waits for the job. For get_job, it waits for the job in the arguments.
 func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given arguments) error {
 	if given.operation.Name == getJob {
 		return t.waitFor(ctx, c, s, given)
@@ -50,7 +50,7 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given 
 	return errors.Join(t.printResponse(given.operation.Name, last, a.IdempotencyKey, s.output), err)
 }
 
-// waitFor runs get_job with --wait. Other arguments, such as a page, apply to the finished job.
+// waitFor runs get_job with --wait. The other arguments, such as a cursor, apply to the finished job.
 func (t Terminal) waitFor(ctx context.Context, c *client.Client, s settings, given arguments) error {
 	var in client.GetJobInput
 	raw, err := json.Marshal(given.values)

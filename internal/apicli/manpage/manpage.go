@@ -27,7 +27,7 @@ func (p *Page) Section(title string) { p.linef(`.SH "%s"`, escape(title)) }
 // Subsection begins a subsection.
 func (p *Page) Subsection(title string) { p.linef(`.SS "%s"`, escape(title)) }
 
-// Text adds paragraphs, which empty lines separate. Indented paragraphs are examples.
+// Text adds paragraphs, which are separated by empty lines. Indented paragraphs are examples.
 func (p *Page) Text(text string) {
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if example, ok := strings.CutPrefix(part, "  "); ok {
@@ -55,7 +55,8 @@ var special = strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "^", `\(ha`
 
 func escape(text string) string { return special.Replace(text) }
 
-// lines escapes text so that no line begins with a dot or an apostrophe, which would be a macro.
+// lines escapes text. It also ensures that no line begins with a dot or an apostrophe, because roff would read such a
+// line as a macro.
 func lines(text string) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {

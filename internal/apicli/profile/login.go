@@ -24,13 +24,13 @@ const (
 // Login is a sign-in in the browser: the authorization code flow with PKCE and a redirect to this machine (RFC 8252).
 type Login struct {
 	URL   string // URL of the service, without a trailing slash
-	Name  string // name of this program, shown to the person who approves it
+	Name  string // name of this program, shown to the person who approves the sign-in
 	HTTP  *http.Client
 	Open  func(address string) error // opens the browser
-	Scope string                     // empty for all
+	Scope string                     // capabilities to request; empty for all
 }
 
-// metadata is the part of RFC 8414 that is used here.
+// metadata has the members of the authorization server metadata (RFC 8414) that Login uses.
 type metadata struct {
 	Issuer        string `json:"issuer"`
 	Authorization string `json:"authorization_endpoint"`
@@ -75,8 +75,8 @@ func (l Login) Run(ctx context.Context) (OAuth, error) {
 	return *out.with(got), nil
 }
 
-// discover returns the service's addresses. They must begin with the service's URL, because the browser and the
-// tokens are sent to them (RFC 8414, section 3.3).
+// discover returns the URLs of the service's OAuth endpoints. They must begin with the service's URL, because the
+// browser and the tokens are sent to them (RFC 8414, section 3.3).
 func (l Login) discover(ctx context.Context) (metadata, error) {
 	var m metadata
 	if err := l.call(ctx, http.MethodGet, l.URL+"/.well-known/oauth-authorization-server", nil, &m); err != nil {

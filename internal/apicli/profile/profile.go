@@ -25,7 +25,7 @@ var ErrNotFound = errors.New("there is no such profile")
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// Profile is an address with a credential.
+// Profile is the URL of a service with a credential for it.
 type Profile struct {
 	Name   string `json:"-"`
 	URL    string `json:"url"`              // URL of the service, without a trailing slash
@@ -62,7 +62,7 @@ func Folder() (string, error) {
 
 func (s Store) path(name string) (string, error) {
 	if s.folder == "" {
-		return "", errors.New("there is no configuration folder: set HOME or XDG_CONFIG_HOME")
+		return "", errors.New("no configuration folder: set HOME or XDG_CONFIG_HOME")
 	}
 	if !validName.MatchString(name) {
 		return "", errors.New("a profile name has at most 64 characters: letters, digits, dots, hyphens and underscores")
@@ -93,9 +93,9 @@ func (s Store) Get(name string) (Profile, error) {
 	return p, nil
 }
 
-// Update replaces a profile with the result of change, while the profile is locked against other processes.
-// change gets nil for a profile that does not exist. To keep the profile, it returns its argument; to remove
-// it, nil.
+// Update replaces a profile with the result of change, while the profile is locked against other processes. If the
+// profile does not exist, the argument of change is nil. To keep the profile, change returns its argument; to remove
+// the profile, it returns nil.
 func (s Store) Update(ctx context.Context, name string, change func(*Profile) (*Profile, error)) error {
 	path, err := s.path(name)
 	if err != nil {
@@ -154,7 +154,7 @@ func replaceFile(path string, content []byte) error {
 	return nil
 }
 
-// List returns all profiles by name.
+// List returns all profiles, sorted by name.
 func (s Store) List() ([]Profile, error) {
 	files, err := os.ReadDir(s.folder)
 	if s.folder == "" || errors.Is(err, fs.ErrNotExist) {
@@ -179,11 +179,11 @@ func (s Store) List() ([]Profile, error) {
 }
 
 const (
-	lockTime  = time.Minute           // maximum time to wait for other processes, each of which takes up to exchangeTime
+	lockTime  = time.Minute           // maximum time to wait for other processes; each holds the lock for up to exchangeTime
 	lockPause = 50 * time.Millisecond // pause between two attempts
 )
 
-var errLocked = fmt.Errorf("another process has locked it for %s: end that process", lockTime)
+var errLocked = fmt.Errorf("another process has held the lock for %s: end that process", lockTime)
 
 // lock locks a profile against other processes and returns a function that unlocks it. It creates the folder.
 func (s Store) lock(ctx context.Context, name string) (func(), error) {

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// expiryMargin is how long before its expiry an access token is renewed. A call with its retries takes less.
+	// expiryMargin is how long before its expiry an access token is renewed. A call, including its retries, takes less
+	// time.
 	expiryMargin = 5 * time.Minute
 	// exchangeTime limits the duration of a token request.
 	exchangeTime = 30 * time.Second
@@ -59,8 +60,8 @@ func (s *Source) Credential(ctx context.Context) (string, error) {
 
 func (s *Source) isFresh(p Profile) bool { return s.now().Add(expiryMargin).Before(p.OAuth.Expires) }
 
-// refresh renews the tokens. A refresh token works once, so processes take turns, and the new refresh token is
-// stored before the access token is used.
+// refresh renews the tokens. Because a refresh token works only once, processes take turns, and the new refresh token
+// is stored before the new access token is used.
 func (s *Source) refresh(ctx context.Context) error {
 	var current Profile
 	err := s.store.Update(ctx, s.profile.Name, func(stored *Profile) (*Profile, error) {
@@ -76,7 +77,7 @@ func (s *Source) refresh(ctx context.Context) error {
 	return err
 }
 
-// renew exchanges the refresh token of the stored profile, unless another process has done so.
+// renew exchanges the refresh token of the stored profile, unless another process has already done so.
 func (s *Source) renew(stored *Profile) (*Profile, error) {
 	switch {
 	case stored == nil:
@@ -104,13 +105,13 @@ func signedOut(name string) error {
 	return fmt.Errorf("%w: run pressroom login --profile %s", ErrSignedOut, name)
 }
 
-// exchangeContext returns the context of a token request, which outlives the command. Once the service has
-// issued tokens, the earlier ones are spent, and only the response has the new ones.
+// exchangeContext returns the context of a token request, which continues even if the command is canceled: once the
+// service has issued new tokens, the earlier tokens no longer work, and only the response contains the new ones.
 func exchangeContext(h *http.Client) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithValue(context.Background(), oauth2.HTTPClient, h), exchangeTime)
 }
 
-// with returns the state with new tokens.
+// with returns a copy of the state with new tokens.
 func (o OAuth) with(t *oauth2.Token) *OAuth {
 	o.AccessToken, o.RefreshToken, o.Expires = t.AccessToken, t.RefreshToken, t.Expiry
 	return &o
@@ -121,7 +122,7 @@ func (o OAuth) config() *oauth2.Config {
 		Endpoint: oauth2.Endpoint{TokenURL: o.TokenURL, AuthStyle: oauth2.AuthStyleInParams}}
 }
 
-// tokenError returns an error without the content of the response, which may be secret.
+// tokenError returns the error of a token request without the content of the response, which may be secret.
 func tokenError(err error) error {
 	if rejected, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		if rejected.ErrorCode == "invalid_grant" || rejected.ErrorCode == "invalid_target" {
