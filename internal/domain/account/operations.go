@@ -28,7 +28,7 @@ type SocialAccount struct {
 	DisplayName     *operation.Pointer `json:"display_name,omitempty"`
 	Active          bool               `json:"active" jsonschema:"Whether posts can be sent to the account."`
 	ConnectionState Connection         `json:"connection_state" enum:"connected|expiring|lost"`
-	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused if the network rejected the grant."`
+	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused if the network rejected the tokens."`
 	AccountStatus   string             `json:"account_status,omitempty"`
 }
 
@@ -48,7 +48,7 @@ type SocialAccountList struct {
 // ListInput filters the list.
 type ListInput struct {
 	Platform   string  `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" title:"Platform"`
-	ActiveOnly bool    `json:"active_only,omitempty" default:"true" jsonschema:"false includes accounts without a working connection."`
+	ActiveOnly bool    `json:"active_only,omitempty" default:"true" jsonschema:"false: include accounts without a working connection."`
 	Cursor     *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
 	Limit      int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 }
@@ -116,8 +116,8 @@ func (c *Connector) Operations() []operation.Operation {
 			Success: http.StatusOK,
 			Summary: "Get a link to connect an account",
 			Description: "Returns a link to connect a new account or reconnect a lost one. Give exactly one of " +
-				"platform and account_id. Nothing is connected until a person confirms it in the browser. A working " +
-				"account is rejected.",
+				"platform and account_id. Nothing is connected until a person confirms it in the browser. The " +
+				"account_id of a working account is rejected.",
 			Next: "Give the link to the user and wait; list_social_accounts shows when the account is connected. If " +
 				"slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is " +
 				"already connected.",

@@ -137,7 +137,7 @@ type AccountAnalyticsCadence struct {
 
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalyticsCadence) Descriptions() map[string]string {
-	return map[string]string{"days": "Days of the period for which posts are known. The other metrics refer to these days."}
+	return map[string]string{"days": "Days of the period for which posts are known. The other members refer to these days."}
 }
 
 // AccountAnalyticsCadenceByWeekday is the number of posts on a day of the week, in the team's zone.
@@ -169,8 +169,8 @@ type AccountAnalyticsFollowers struct {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (AccountAnalyticsFollowers) Descriptions() map[string]string {
 	return map[string]string{
-		"change": "Change since the newest count before the period or, if there is none, since the first count in it. " +
-			"Omitted if nothing was counted after that.",
+		"change": "Change since the newest count before the period or, if there is none, since the first count in the " +
+			"period. Omitted if there is no later count.",
 	}
 }
 
@@ -244,7 +244,7 @@ type view struct {
 	excerpt       string // of the best post
 }
 
-// knownSince returns the time from which all posts of the period are known. It is zero before the first run.
+// knownSince returns the time from which all posts of the period are known. It is zero before the first collection.
 func (v view) knownSince() time.Time {
 	if v.state.collected.IsZero() {
 		return time.Time{}

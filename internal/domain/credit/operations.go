@@ -39,7 +39,7 @@ type CreditsDailyLimits struct {
 	Team int64 `json:"team" min:"-1" jsonschema:"By the team's keys and assistants together."`
 }
 
-// CreditsReservedToday are the credits reserved today and not yet settled.
+// CreditsReservedToday are the credits reserved today and not yet charged or refunded.
 type CreditsReservedToday struct {
 	Key  int64 `json:"key" min:"0" jsonschema:"By this key."`
 	Team int64 `json:"team" min:"0" jsonschema:"By the whole team."`
@@ -55,8 +55,8 @@ func (s *Service) Operations() []operation.Operation {
 			Summary:   "Get credits",
 			Description: "Returns the team's balance, the credits used and reserved today, and the daily limits of this " +
 				"key and the team. Call it before anything that costs credits. A day starts at midnight in the team's " +
-				"time zone; credits reserved today and settled later count for today. Never counts against the daily " +
-				"free-call allowance.",
+				"time zone; credits reserved today and charged later count for today. The call never counts against the " +
+				"daily free-call allowance.",
 			Next: "balance is omitted if the person's role does not allow seeing it. insufficient_credits: the " +
 				"balance is too low. daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.",
 			Example: operation.Example{Data: Credits{

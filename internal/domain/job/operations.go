@@ -42,7 +42,7 @@ type JobError struct {
 	Message string `json:"message"`
 }
 
-// Output is the result of a job, with the JSON pointers of untrusted texts in it.
+// Output is the result of a job, with the untrusted texts to which it refers.
 type Output struct {
 	Result    any
 	Untrusted operation.UntrustedTexts
@@ -155,11 +155,10 @@ func (s *Store) Operations() []operation.Operation {
 			Tool: "get_job", Method: http.MethodGet, Path: "/jobs/{job_id}", Needs: access.Read,
 			Success: http.StatusOK, Unmetered: true, Waits: true,
 			Summary: "Get a job and its result",
-			Description: "Returns the state of background work by its job_id. When finished is true, result has the " +
-				"job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts " +
-				"against " +
-				"the daily free-call allowance.",
-			Next: "Call it again while finished is false. Then read state: for partially_succeeded and failed, error " +
+			Description: "Returns the state of a background job. When finished is true, result has the job's output. " +
+				"Use wait_seconds to wait for the job, or poll every few seconds. The call never counts against the " +
+				"daily free-call allowance.",
+			Next: "Call it again until finished is true. Then read state: for partially_succeeded and failed, error " +
 				"and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or " +
 				"the job ended more than 30 days ago.",
 			Variants: s.variants(),

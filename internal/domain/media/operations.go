@@ -33,10 +33,10 @@ func (s *Service) libraryOperations() []operation.Operation {
 			Summary: "Import a file from a public URL",
 			Description: "Fetches an image or a video from a public HTTPS URL into the library. For files that are " +
 				"not on the internet, use create_uploads. The type is determined from the bytes. Private, local " +
-				"and numeric addresses are rejected. Uses storage, no credits. If the library already has the " +
+				"and IP addresses are rejected. Uses storage, no credits. If the library already has the " +
 				"file, the result is the existing item.",
-			Next: "Poll the job with get_job; its result contains the media ID. The error codes type_refused, " +
-				"too_large and storage_full describe a problem with the file.",
+			Next: "Poll the job with get_job; its result contains the media ID. type_refused or too_large: the file " +
+				"is not accepted. storage_full: no space is left.",
 			Example: operation.Example{Arguments: map[string]any{
 				"url": "https://www.example.com/roastery.jpg", "filename": "roastery",
 			},
@@ -54,8 +54,8 @@ func (s *Service) uploadOperation() operation.Operation {
 		Key: operation.KeyOptional, Success: http.StatusCreated,
 		OnRepeat: operation.Recreate(s.recreateUploads),
 		Summary:  "Create upload links",
-		Description: "Creates a one-time link for each described file: send the bytes by PUT to its url with " +
-			"its Authorization header. Or create a batch without files and give upload_page_url to a person, " +
+		Description: "Creates a one-time link for each described file: send the bytes by PUT to the link's url with " +
+			"the link's headers. Or create a batch without files and give upload_page_url to a person, " +
 			"who uploads in a browser. Repeating the call with the same Idempotency-Key returns the same batch " +
 			"with new secrets and invalidates the old ones. Uses storage, no credits. Files already in the " +
 			"library need no upload.",

@@ -51,7 +51,7 @@ type Post struct {
 	Thread       []ThreadPart           `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
 	FirstComment string                 `json:"first_comment,omitempty" jsonschema:"Comment that each account adds to its post."`
 	Labels       []string               `json:"labels,omitempty" jsonschema:"Labels for the team; not published."`
-	Options      *network.Options       `json:"options,omitempty" jsonschema:"Choices for single networks."`
+	Options      *network.Options       `json:"options,omitempty" jsonschema:"Options for single networks."`
 	Defaults     *network.Options       `json:"default_options,omitempty"`
 	ScheduledAt  *teamtime.Moment       `json:"scheduled_at,omitempty"`
 	PublishedAt  *teamtime.Moment       `json:"published_at,omitempty"`
@@ -68,8 +68,8 @@ type Post struct {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (Post) Descriptions() map[string]string {
 	return map[string]string{
-		"default_options": "Choices that a person made for all posts of the team. They apply to this post, because it has " +
-			"none for the network.",
+		"default_options": "Options that a person chose for all posts of the team. They apply to this post, because it has " +
+			"no options for the network.",
 		"scheduled_at": "Publication time; for a draft, the planned time; for a template, the start of its series.",
 		"replaces":     "The post whose failed accounts this post takes over with edited content.",
 		"archived_at":  "When the failed post was archived; an archived post is not retried.",
@@ -87,7 +87,7 @@ type PostRecurrence struct {
 	SeriesID   int64            `json:"series_id"`
 	Template   bool             `json:"template" jsonschema:"Whether this post is the template of the series."`
 	TemplateID string           `json:"template_id,omitempty" jsonschema:"The template of the series."`
-	Rule       string           `json:"rule" jsonschema:"Recurrence rule: an RRULE of RFC 5545, in local time of the time zone."`
+	Rule       string           `json:"rule" jsonschema:"Recurrence rule: an RRULE of RFC 5545. Its times are local times in timezone."`
 	Timezone   string           `json:"timezone,omitempty" jsonschema:"IANA time zone of the rule."`
 	Paused     bool             `json:"paused"`
 	NextAt     *teamtime.Moment `json:"next_at,omitempty" jsonschema:"Time of the next occurrence; omitted if none is scheduled."`
@@ -124,9 +124,9 @@ func (PostAccount) Descriptions() map[string]string {
 		"parts": "The results of the parts in thread, in the same order. A retry continues with the first part that is " +
 			"not published.",
 		"first_comment": "The result of the first comment, once the post is published. Its failure does not change state. " +
-			"retry_post retries a failed comment alone.",
+			"If only the comment failed, retry_post sends only the comment.",
 		"warnings":     "What a published post lacks, such as its thumbnail. The post itself is published.",
-		"retries_left": "How often the account can be retried if it fails; 0 after it is published.",
+		"retries_left": "How often a failed account can still be retried; 0 after the post is published there.",
 	}
 }
 

@@ -20,7 +20,7 @@ type (
 	// ListInput selects a page of posts.
 	ListInput struct {
 		Status    string  `json:"status,omitempty" enum:"draft|scheduled|processing|published|partially_published|failed"`
-		AccountID *int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account. Empty for an unknown account."`
+		AccountID *int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account; none if it is unknown."`
 		From      *string `json:"from,omitempty" maxLength:"64"`
 		To        *string `json:"to,omitempty" maxLength:"64"`
 		Cursor    *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
@@ -44,7 +44,7 @@ type (
 		Caption    string           `json:"caption" maxLength:"10000" jsonschema:"The text."`
 		AccountIDs []int64          `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
 		MediaIDs   []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
-		Options    *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
+		Options    *network.Options `json:"options,omitempty" jsonschema:"Options for single networks."`
 		Thread     []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
 
 		FirstComment string                  `json:"first_comment,omitempty" maxLength:"10000"`
@@ -63,7 +63,7 @@ type (
 		ScheduledAt  operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // schema
 		MediaIDs     []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs   []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
-		Options      *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
+		Options      *network.Options         `json:"options,omitempty" jsonschema:"Replaces all options for single networks."`
 		Thread       []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
 		FirstComment *string                  `json:"first_comment,omitempty" maxLength:"10000"`
 		Labels       []string                 `json:"labels,omitempty" maxItems:"20" minLength:"1" maxLength:"50"`
@@ -109,15 +109,15 @@ func (UpdateInput) Descriptions() map[string]string {
 	return map[string]string{
 		"first_comment": "The new first comment; empty for none.",
 		"labels":        "Replaces all labels. Needs no new approval.",
-		"scheduled_at": "The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft " +
-			"stays a draft. Null clears the time of a draft.",
+		"scheduled_at": "The new time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. A " +
+			"draft stays a draft. Null clears the time of a draft.",
 	}
 }
 
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (ScheduleInput) Descriptions() map[string]string {
 	return map[string]string{
-		"scheduled_at": "Publication time, ISO 8601 with a time of day; without an offset in the team's time zone.",
+		"scheduled_at": "Publication time: ISO 8601 with a time of day. Without an offset, it is in the team's zone.",
 	}
 }
 
@@ -136,9 +136,9 @@ func (s *Service) reads() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "list_posts", Method: http.MethodGet, Path: "/posts", Needs: access.Read, Success: http.StatusOK,
 			Summary: "List posts",
-			Description: "Lists posts, newest first. With from or to, lists the posts scheduled or published in that " +
-				"range, latest first. recurrence marks the template of a series, which is never published, and its " +
-				"occurrences. Use it to see what is planned and to find a post by state or date.",
+			Description: "Lists posts, newest first. Use it to see what is planned and to find a post by state or date. " +
+				"With from or to, lists the posts scheduled or published in that range, latest first. recurrence marks " +
+				"the template of a series, which is never published, and the series' occurrences.",
 			Next: "Each post is an excerpt; get_post returns the full post.",
 			Listing: &operation.Listing{Member: "posts", Item: "get_post", Arguments: map[string]string{"id": "id"},
 				Label: []string{"excerpt", "status"}},
@@ -151,9 +151,8 @@ func (s *Service) reads() []operation.Operation {
 			Description: "Returns the full text, the media and every targeted account with its result. Use it before " +
 				"update_post, and to see why an account failed: state, error_code, explanation and retries_left. For " +
 				"a template, notes list skipped occurrences. A network's own message is in untrusted_content.",
-			Next: "Call retry_post for failed accounts after the cause is fixed, if it is outside the post " +
-				"(connection, " +
-				"quota, network). Rejected content or media (rejected_content, rejected_media, duplicate_content, " +
+			Next: "If the cause is outside the post (connection, quota, network), fix it, then call retry_post for the " +
+				"failed accounts. Rejected content or media (rejected_content, rejected_media, duplicate_content, " +
 				"preflight_blocked) cannot be changed in a submitted post: create another post for these accounts " +
 				"with create_post. unconfirmed: the network may have the post, so it is not sent again until this " +
 				"is known.",
@@ -165,10 +164,10 @@ func (s *Service) reads() []operation.Operation {
 			Success: http.StatusOK,
 			Summary: "Validate a post",
 			Description: "Returns what the networks would reject, whether the post needs the client's approval, and " +
-				"how many posts are left this month. Call it before schedule_post and publish_post. Changes and " +
-				"sends nothing.",
+				"how many posts the plan still allows this month. Call it before schedule_post and publish_post. " +
+				"Changes and sends nothing.",
 			Next: "Fix blocking problems with update_post, or for a submitted post with another post for the failed " +
-				"accounts. Other problems are hints. waits_for_approval: only the client can approve, in the app.",
+				"accounts. Other problems are hints. waits_for_approval: only the client can approve the post, in the app.",
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Validation{
 				Problems: []PostProblem{{Code: "caption_too_long", Blocking: true, AccountID: 1,
 					Message: "Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},
@@ -198,9 +197,8 @@ func (s *Service) draftOperations() []operation.Operation {
 			ConditionalCapability: operation.NewConditionalCapability(access.Publish, "the post is scheduled", s.isScheduled),
 			OnRepeat:              operation.WithNotes(s.replayChangeNotes),
 			Summary:               "Change a draft or a scheduled post",
-			Description: "Changes the fields that are given; a list replaces the whole list. scheduled_at null " +
-				"clears " +
-				"the time of a draft. Changing an approved post sends it back for approval, which notes say. Returns " +
+			Description: "Changes the given fields; a list replaces the whole list. scheduled_at null clears the time " +
+				"of a draft. A changed post needs the client's approval again if it was approved; notes say so. Returns " +
 				"the problems found after the change.",
 			Next: "Read the post with get_post first, because replaced content is lost. Fix blocking problems. " +
 				"wrong_state: the post was already submitted and cannot be changed.",
@@ -214,9 +212,8 @@ func (s *Service) draftOperations() []operation.Operation {
 			OnRepeat: operation.WithNotes(s.replayNotes),
 			Summary:  "Cancel a scheduled post",
 			Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or " +
-				"an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a " +
-				"single " +
-				"occurrence, in the app. A draft stays as it is. A submitted post is rejected.",
+				"an occurrence of a series, the whole series is paused, and notes say so; in the app, a person can " +
+				"resume the series or skip a single occurrence. A draft stays as it is. A submitted post is rejected.",
 			Next: "Call schedule_post to schedule it again. wrong_state: the post was already submitted and " +
 				"cannot be recalled.",
 			Idempotent: true,
@@ -234,13 +231,12 @@ func (s *Service) publishOperations() []operation.Operation {
 			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
 			OnRepeat: operation.WithNotes(s.replayNotes),
 			Summary:  "Schedule a draft",
-			Description: "The post is published at that time without further confirmation, so call it only if the " +
-				"user asked for that time. A time without an offset is in the team's time zone; at most ten years " +
-				"ahead. Rejected if the post needs approval, breaks a network's rule, or the month's posts are used up.",
+			Description: "The post is published at scheduled_at without further confirmation, so call this only if the " +
+				"user asked for that time. The time can be at most ten years ahead.",
 			Next: "Call cancel_post to unschedule it. preflight_blocked: validate_post lists what to fix. " +
-				"awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's " +
-				"posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a " +
-				"scheduled post.",
+				"awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the plan " +
+				"allows no more posts in that month. wrong_state: already scheduled or sent; update_post changes the " +
+				"time of a scheduled post.",
 			Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID,
 				"scheduled_at": "2026-03-29T10:15"}, Data: exampleFull},
@@ -250,12 +246,11 @@ func (s *Service) publishOperations() []operation.Operation {
 			Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
 			Summary: "Publish a post now",
 			Description: "Submits the post immediately. This cannot be undone, so call it only when the user " +
-				"asked to " +
-				"publish now. The job has each account's result. A submitted post is never sent again; the response " +
-				"then has already_submitted.",
+				"asked to publish now. The job has each account's result. If the post was submitted before, it is not " +
+				"sent again, and the response has already_submitted.",
 			Next: "Follow the job with get_job until it is finished. get_post shows why accounts failed. " +
-				"preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, " +
-				"read the post before you call this again.",
+				"preflight_blocked: validate_post lists what to fix. After internal_error, read the post before you " +
+				"call this again.",
 			Destructive: true, Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
 				Data: Publication{Job: exampleJob}},
@@ -264,9 +259,9 @@ func (s *Service) publishOperations() []operation.Operation {
 			Tool: "retry_post", Method: http.MethodPost, Path: "/posts/{post_id}/retry", Needs: access.Publish,
 			Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
 			Summary: "Retry failed accounts",
-			Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, " +
-				"have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited " +
-				"copy are skipped and listed with the reason.",
+			Description: "Sends the post again to failed accounts. Call it after the cause is fixed. It skips accounts " +
+				"that did not fail, have no retries left, were retried moments ago, are unconfirmed or were taken over " +
+				"by an edited copy, and lists them with the reason.",
 			Next:        "Follow the job with get_job. wrong_state: the post has not been sent yet.",
 			Destructive: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
@@ -284,8 +279,8 @@ func (s *Service) archiveOperation() operation.Operation {
 		Summary:  "Archive a failed post",
 		Description: "Archives a post that failed on some or all accounts and will not be retried. It stays readable " +
 			"and is no longer shown as needing attention. Networks are not contacted. Set archived to false to " +
-			"restore it.",
-		Next:       "wrong_state: the post did not fail; a draft can be deleted in the app.",
+			"restore the post.",
+		Next:       "wrong_state: the post did not fail, or an account is unconfirmed.",
 		Idempotent: true,
 		Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
 			Data: exampleArchived()},

@@ -32,7 +32,7 @@ type PlanLimitsPlan struct {
 	Name string `json:"name"`
 }
 
-// PlanLimitsLimits are the limits of a plan: -1 means unlimited, 0 none.
+// PlanLimitsLimits are the limits of a plan: -1 means unlimited, 0 means none.
 type PlanLimitsLimits struct {
 	SocialAccounts         int64 `json:"social_accounts" min:"-1" jsonschema:"Connected social accounts."`
 	PostsPerMonth          int64 `json:"posts_per_month" min:"-1" jsonschema:"Posts per calendar month in the team's time zone."`
@@ -54,7 +54,7 @@ func (c *FreeCalls) Operations(t plan.Catalog) []operation.Operation {
 			Summary:   "Get plan limits",
 			Description: "Returns the team's plan, its limits, whether it includes API and tool access, and the free " +
 				"calls left today. Call it after plan_limit_reached or daily_call_limit_reached, and before a task " +
-				"with many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call " +
+				"with many calls. -1 means unlimited, 0 means none. The call never counts against the daily free-call " +
 				"allowance.",
 			Example: operation.Example{Data: PlanLimits{
 				Plan: PlanLimitsPlan{"agency", "Agency"}, APIAccess: true, FreeCallsLeftToday: 99_120,

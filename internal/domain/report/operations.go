@@ -25,7 +25,7 @@ func (s *Service) reads() []operation.Operation {
 			Summary: "List reports",
 			Description: "Returns the team's reports on public profiles and hashtags, newest first. Check here " +
 				"before create_report: reading an existing report is free.",
-			Next: "Read a report with get_report, with its kind as type. A pending report is still being " +
+			Next: "To read a report, call get_report with its kind as type. A pending report is still being " +
 				"created; a report with status error could not be created.",
 			Listing: &operation.Listing{Member: "reports", Item: "get_report",
 				Arguments: map[string]string{"type": "kind", "id": "id"}, Label: []string{"subject", "kind",
@@ -41,8 +41,8 @@ func (s *Service) reads() []operation.Operation {
 				"request the sections you need from sections_available. Long sections are paged. Texts of the " +
 				"analyzed account are in untrusted_content. Notes say which metrics are based on too little data. " +
 				"Free of charge.",
-			Next: "Missing metrics are unknown: do not invent them. refreshed_at shows their age; refresh_report " +
-				"fetches new metrics for credits. not_found: no report of that kind has this ID; use " +
+			Next: "Missing metrics are unknown: do not invent them. refreshed_at shows how old the metrics are; " +
+				"refresh_report fetches new ones for credits. not_found: no report of that kind has this ID; use " +
 				"list_reports.",
 			Resource: &operation.Resource{Address: "reports/{type}/{id}", Title: "Report"},
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID},
@@ -64,10 +64,10 @@ func (s *Service) purchases() []operation.Operation {
 			Summary:               "Create a report",
 			Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics " +
 				"that no report in list_reports has. An existing report, or one being created, is returned without " +
-				"charge. A failed report is refunded. The finished job names the report.",
+				"charge. A failed report is refunded. The result of the finished job has the report's ID.",
 			Next: "Poll the job with get_job, then read the report with get_report. Do not retry after " +
-				"profile_not_found or profile_private. provider_unavailable: the provider did not answer and nothing " +
-				"was charged; retry later with the same key.",
+				"profile_not_found or profile_private. provider_unavailable: no provider is reachable or configured, " +
+				"and nothing was charged; retry later with the same key.",
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "subject": "@harbour.coffee"},
 				Data: job.Job{JobID: exampleJob, Type: job.ProfileReport, State: job.Pending, CreatedAt: exampleAt,
 					Progress: job.JobProgress{Total: 1}}},
@@ -78,8 +78,8 @@ func (s *Service) purchases() []operation.Operation {
 			Price:   operation.PriceRange(0, max(p.ProfileRefresh, p.HashtagRefresh), s.refreshPrice),
 			Summary: "Refresh a report",
 			Description: "Fetches current metrics and extends the report's data window. Use it when refreshed_at is " +
-				"too old for the question. A refresh that fetches nothing is refunded. A person must wait a short " +
-				"time before refreshing the same report again.",
+				"too old for the question. A refresh that fetches nothing is refunded. The same person must wait a " +
+				"short time before refreshing the same report again.",
 			Next: "Poll the job with get_job, then read the report again. rate_limited with scope connection: " +
 				"the report was just refreshed; read it as it is.",
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID},
@@ -94,7 +94,7 @@ func (s *Service) trackingOperation() operation.Operation {
 	recurring := operation.Recurring{Credits: max(p.ProfileRefresh, p.HashtagRefresh),
 		Repeats: fmt.Sprintf("every frequency_days while tracking is on: %d credits for a profile report, %d for a "+
 			"hashtag report", p.ProfileRefresh, p.HashtagRefresh),
-		Stops: "when tracking is switched off, the team has too few credits, or its plan no longer includes tracking"}
+		Stops: "when tracking is turned off, the team has too few credits, or its plan no longer includes tracking"}
 	return operation.Define(operation.Spec{
 		Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking",
 		Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
@@ -103,12 +103,12 @@ func (s *Service) trackingOperation() operation.Operation {
 		Summary:          "Turn report tracking on or off",
 		Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic " +
 			"refresh is charged without a further call. Turning it on charges the first refresh of a hashtag " +
-			"report at once. For a profile report it charges nothing, but reserves one refresh in the daily " +
-			"credit limits until tracking is off. Turning it off and changing the frequency are free. Repeating " +
-			"a call has no further effect. Every call sets frequency_days, also when turning off: if omitted it " +
-			"becomes 3, so send the current value to keep it.",
-		Next: "The response has the time of the next refresh and the price of each. Tell the person before " +
-			"turning it on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.",
+			"report at once. For a profile report, it charges nothing yet, but one refresh counts against the daily " +
+			"credit limits until midnight or until tracking is off. Turning it off and changing the frequency are " +
+			"free. Repeating a call has no effect. Every call sets frequency_days, also when turning off: " +
+			"if omitted, it becomes 3, so send the current value to keep it.",
+		Next: "The response has the time and the price of the next refresh. Tell the person before you turn " +
+			"tracking on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.",
 		Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID,
 			"enabled": true, "frequency_days": 7},
 			Data: ReportTracking{Enabled: true, FrequencyDays: 7, NextRefreshAt: &exampleAt, CreditsPerRefresh: 2}},

@@ -41,8 +41,8 @@ type IdentityKey struct {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (IdentityKey) Descriptions() map[string]string {
 	return map[string]string{
-		"level": "For a connection, the highest level that it was fully granted; see capabilities for what it may " +
-			"do.",
+		"level": "For a connection, the highest level whose capabilities were all granted; see capabilities for what it " +
+			"may do.",
 	}
 }
 
@@ -55,7 +55,7 @@ func Operations() []operation.Operation {
 			Summary:   "Get the current key",
 			Description: "Returns the person and team that the key acts for, the person's role, the key's capabilities, " +
 				"and the team's time zone and content language. Call it first: capabilities shows which operations " +
-				"work, and times without an offset are in timezone. Never counts against the daily free-call " +
+				"work, and times without an offset are in timezone. The call never counts against the daily free-call " +
 				"allowance.",
 			Next: "Only the person who created the key or connected the assistant can grant a missing capability, in " +
 				"the app.",

@@ -58,9 +58,8 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "get_brand_voice", Method: http.MethodGet, Path: "/brand-voices/{id}", Needs: access.Read,
 			Success: http.StatusOK,
 			Summary: "Get a brand voice",
-			Description: "Returns a brand voice in full. Its text block contains all of its instructions: tone, " +
-				"point " +
-				"of view, emoji, words to use and words to avoid.",
+			Description: "Returns a brand voice in full. Its text contains all of its instructions: tone, point of " +
+				"view, emoji, words to use and words to avoid.",
 			Next:     "Check your text against the words to avoid before you show it.",
 			Resource: &operation.Resource{Address: "brand-voices/{id}", Title: "Brand voice"},
 			Example:  operation.Example{Arguments: map[string]any{"id": example.ID}, Data: example},
@@ -110,7 +109,7 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	return out, err
 }
 
-// List returns a team's voices with their content. The default comes first, then the newest.
+// List returns a team's voices with their content. The default voice comes first, followed by the others, newest first.
 func (s *Service) List(ctx context.Context, call operation.Call) ([]BrandVoice, error) {
 	if err := call.Require(access.Read); err != nil {
 		return nil, err
@@ -134,7 +133,7 @@ func entry(r record) BrandVoiceEntry {
 	return BrandVoiceEntry{ID: r.id, Name: r.name, Default: r.isDefault}
 }
 
-// toFull returns the API representation of a voice. If the voice has no language, it has the team's language.
+// toFull returns the API representation of a voice. If the voice has no language, the team's language is used.
 func toFull(call operation.Call, r record) (BrandVoice, error) {
 	d, err := r.draft()
 	if err != nil {

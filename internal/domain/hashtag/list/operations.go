@@ -15,7 +15,7 @@ type (
 	ListInput struct {
 		Scope    string  `json:"scope,omitempty" enum:"own|system|all" title:"HashtagListScope" default:"all"`
 		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform"`
-		Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
+		Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
 		Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 	}
 	// GetInput is the input of get_hashtag_list.
@@ -134,8 +134,8 @@ func (s *Service) Operations() []operation.Operation {
 			Description: "Returns a list with all of its hashtags and the known metrics of each: number of posts " +
 				"(measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. " +
 				"Unknown metrics are omitted.",
-			Next: "Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only: use " +
-				"create_hashtag_list for a list of the team.",
+			Next: "Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only: " +
+				"create_hashtag_list creates a list of the team's own.",
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID},
 				Data: HashtagList{HashtagListEntry: exampleEntry, Hashtags: exampleHashtags}},
 		}, s.get),
@@ -163,8 +163,8 @@ func (s *Service) Operations() []operation.Operation {
 			Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call " +
 				"can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured " +
 				"in the background. Free of charge.",
-			Next: "The response contains the added, existing and rejected hashtags; list_full means that the plan's " +
-				"limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.",
+			Next: "The response contains the added, existing and rejected hashtags. list_full: the plan's limit is " +
+				"reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.",
 			Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID,
 				"hashtags": []string{"coffee", "#espresso"}, "subcategory": "Drinks"},

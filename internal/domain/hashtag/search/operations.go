@@ -18,12 +18,12 @@ func (s *Service) Operations() []operation.Operation {
 			Price:   operation.PriceRange(0, s.Catalog.Prices.HashtagSearch, s.price),
 			Summary: "Search hashtags",
 			Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the " +
-				"hashtags with their number of posts, posts per day, tier and score, and related hashtags. Within a " +
-				"keyword's data window, further searches for it on this platform are free and return stored " +
-				"results. Word order does not matter. A search that finds nothing is refunded. Nothing is " +
-				"saved to a hashtag list.",
+				"hashtags with their number of posts, posts per day, tier and score, and related hashtags. For some " +
+				"days after a paid search, further searches for the same keyword on this platform are free and return " +
+				"stored results. Word order does not matter. A search that fails or finds nothing is refunded. " +
+				"Nothing is saved to a hashtag list.",
 			Next: "Poll the job with get_job; its result has the hashtags, in pages. Save suitable ones with " +
-				"add_hashtags. provider_unavailable and nothing_found charge nothing.",
+				"add_hashtags.",
 			Example: operation.Example{Arguments: map[string]any{"query": "latte art"},
 				Data: job.Job{JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0012", Type: job.HashtagSearch,
 					State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 3}}},
