@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// printResumption prints a line for each account of a post, after the limits of the check.
+// printResumption prints a line for each account of a post, after a note about what the database does not contain.
 func TestPrintResumption(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)

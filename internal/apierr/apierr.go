@@ -1,5 +1,5 @@
-// Package apierr defines the errors that the API returns: a code of the contract, a text that is safe to show, and an
-// underlying error for the log. Package problem maps them to HTTP statuses and tool errors.
+// Package apierr defines the errors that the API returns: a stable code, a text that is safe to show to the caller, and
+// an underlying error for the log. Package problem defines the HTTP status of each code.
 package apierr
 
 import (
@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Code is a stable error code of the contract (spec, Errors). Clients branch on it.
+// Code is a stable error code. Clients branch on it.
 type Code string
 
-// The codes of the contract's error table.
+// The codes that the API contract defines.
 const (
 	Unauthorized             Code = "unauthorized"
 	RestDisabled             Code = "rest_disabled"
@@ -46,7 +46,8 @@ const (
 	Internal                 Code = "internal_error"
 )
 
-// Unavailable means that this node cannot serve the call now. The contract allows codes beyond its table within v1.
+// Unavailable means that this node cannot serve the call now. It is an addition to the contract, which allows new
+// codes within v1.
 const Unavailable Code = "service_unavailable"
 
 // The reasons of service_unavailable.
@@ -56,7 +57,7 @@ const (
 	DiskFull     = "disk_full" // the disk has less free space than its reserve, so no files are accepted
 )
 
-// The codes of upload links, which are not operations of the contract.
+// The codes of requests to upload links, which are not operations of the contract.
 const (
 	UploadLinkUsed   Code = "upload_link_used"
 	UploadLinkClosed Code = "upload_link_closed"
@@ -71,7 +72,7 @@ const (
 	HTTPVersionUnsupported    Code = "http_version_not_supported"
 )
 
-// The reasons of validation_failed (spec, Errors, and some that pressroom adds).
+// The reasons of validation_failed: those of the contract, and some that pressroom adds.
 const (
 	UnknownArgument           = "unknown_argument"
 	ArgumentGivenTwice        = "argument_given_twice"
@@ -109,8 +110,8 @@ const (
 	TypeRefused               = "type_refused"
 )
 
-// ChargeKeySpent is the reason of an idempotency_key_reused error of a paid operation: the key already paid for this
-// request, and its result is no longer stored (spec, Authentication 8).
+// ChargeKeySpent is the reason of an idempotency_key_reused error of a paid operation: the request was already paid for
+// with this key, and its result is no longer stored.
 const ChargeKeySpent = "charge_key_spent"
 
 // Error is an error that the API returns.
@@ -158,7 +159,7 @@ func BadStatef(state, format string, args ...any) *Error {
 	return e
 }
 
-// Invalid returns a validation_failed error. The argument is empty if no single one is invalid.
+// Invalid returns a validation_failed error. argument is "" if no single argument is invalid.
 func Invalid(reason, argument, detail string) *Error {
 	e := New(ValidationFailed, detail).With("reason", reason)
 	if argument != "" {
@@ -177,7 +178,8 @@ func ItemNotFound() *Error {
 	return New(NotFound, "Item not found, or you don't have access to it.")
 }
 
-// unavailableRetryAfter is how long a client waits before it calls a node again that lost its database or file store.
+// unavailableRetryAfter is how long a client should wait before it calls a node again that cannot reach its database or
+// file store.
 const unavailableRetryAfter = 2 * time.Second
 
 // AtCapacity returns the error for a call that a node at capacity rejects.

@@ -33,7 +33,7 @@ func (x *exchange) complete(ctx context.Context, c catalog, params *sdk.Complete
 	}
 	list := c.listOperation(target)
 	if list == nil {
-		if err := x.admit(); err != nil { // no operation is called
+		if err := x.admit(); err != nil { // counts the request, because no operation is called
 			return nil, x.protocolError(err)
 		}
 		return completion(target.enumValues(params.Argument.Value), false), nil
@@ -93,8 +93,8 @@ func (c catalog) listOperation(target completionTarget) *operation.Operation {
 	return nil
 }
 
-// matches returns the values of the items that are consistent with the given arguments and whose value begins with the
-// typed text or whose label contains it.
+// matches returns the values of items whose value begins with the typed text, or whose label contains it. It omits
+// items that do not have the given values of the other arguments.
 func (t completionTarget) matches(items []item, typed string) []string {
 	values := []string{}
 	typed = strings.ToLower(strings.TrimSpace(typed))
@@ -118,7 +118,7 @@ func (t completionTarget) consistent(it item) bool {
 	return true
 }
 
-// enumValues returns the argument's enum values that begin with the typed text, and none for free text.
+// enumValues returns the argument's enum values that begin with the typed text, or none if the argument is free text.
 func (t completionTarget) enumValues(typed string) []string {
 	values := []string{}
 	if t.read == nil {

@@ -101,7 +101,7 @@ func (x *exchange) crossOrigin() bool {
 	return origin != "" && origin != x.edge.origin
 }
 
-// authenticate checks the key, on every request, and the method.
+// authenticate checks the key, the method and the selection of tools. It is called for every request.
 func (x *exchange) authenticate() error {
 	x.credential = apikey.Bearer(x.r)
 	actor, err := x.edge.pipe.Authenticate(x.r.Context(), x.credential)

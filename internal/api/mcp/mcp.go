@@ -65,8 +65,8 @@ func newHandler(server *sdk.Server, asJSON bool) http.Handler {
 		// The protection would reject a proxy on the same machine that forwards the public Host. DNS rebinding is
 		// not possible anyway: other origins are rejected, and every request needs a key.
 		DisableLocalhostProtection: true,
-		// Since version 2026-07-28 of the protocol, disconnecting cancels a call. In earlier versions, a write
-		// continues.
+		// Since version 2026-07-28 of the protocol, a call is canceled if its client disconnects. In earlier
+		// versions, a write continues.
 		PropagateRequestCancellation: true,
 	})
 }
@@ -105,8 +105,8 @@ func newUncheckedServer(reg *operation.Registry, c catalog, opts Options) *sdk.S
 	return server
 }
 
-// progressReporter returns a function that sends progress to a client that asked for it and receives an event stream,
-// else nil.
+// progressReporter returns a function that sends progress to the client. It returns nil if the client did not ask for
+// progress or does not receive an event stream.
 func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operation.Progress) {
 	token := req.Params.GetProgressToken()
 	if token == nil || !exchangeFrom(ctx).streams {

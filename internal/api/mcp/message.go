@@ -15,7 +15,7 @@ import (
 // sessionlessVersion is the first version of the protocol without sessions. In it, errors have an HTTP status.
 const sessionlessVersion = "2026-07-28"
 
-// initialize begins a session in versions that have them.
+// initialize begins a session in the protocol versions that have sessions.
 const initialize = "initialize"
 
 // supportedMethods holds the methods that are served. Others, such as logging and subscriptions, are not among the
@@ -131,8 +131,8 @@ func (x *exchange) checkMessage(body []byte) func() {
 	return nil
 }
 
-// supportsVersion reports whether the version in the header is supported. If the header differs from the
-// message, it returns true, and the SDK rejects the request.
+// supportsVersion reports whether the version in the header is supported. If the header differs from the message,
+// supportsVersion returns true, because the SDK then rejects the request.
 func (x *exchange) supportsVersion(header string) bool {
 	return header == "" || slices.Contains(sdk.SupportedProtocolVersions(), header) ||
 		header > sessionlessVersion && x.version != "" && x.version != header
@@ -156,10 +156,10 @@ func isSafeInteger(id jsontext.Value) bool {
 	return err == nil && n >= -maxSafeInteger && n <= maxSafeInteger
 }
 
-// nullID is the ID in a response to a message without a valid one.
+// nullID is the ID in a response to a message without a valid ID.
 var nullID = json.RawMessage("null")
 
-// rejectCall responds to a call with an error. In versions of the protocol before sessionless, its HTTP status is 200.
+// rejectCall responds to a call with an error. In protocol versions before sessionlessVersion, its HTTP status is 200.
 func (x *exchange) rejectCall(id jsontext.Value, e rpcError) {
 	status := http.StatusOK
 	if x.r.Header.Get(versionHeader) >= sessionlessVersion {

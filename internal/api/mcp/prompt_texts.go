@@ -5,19 +5,19 @@ import "text/template"
 // Arguments that several prompts share.
 var (
 	optionalAccount = argument{
-		name: "account_id", title: "Account", description: "A connected account. All of them if omitted.",
+		name: "account_id", title: "Account", description: "ID of a connected account. All accounts if omitted.",
 		operation: "get_account_analytics", argument: "account_id",
 	}
 	requiredAccount = argument{
-		name: "account_id", title: "Account", description: "A connected account.", required: true,
+		name: "account_id", title: "Account", description: "ID of a connected account.", required: true,
 		operation: "get_account_analytics", argument: "account_id",
 	}
 	voiceArgument = argument{
-		name: "voice_id", title: "Brand voice", description: "The brand voice to write in. The team's default if omitted.",
+		name: "voice_id", title: "Brand voice", description: "ID of the brand voice to use. The team's default if omitted.",
 		operation: "get_brand_voice", argument: "id",
 	}
 	postArgument = argument{
-		name: "post_id", title: "Post", description: "The post.", required: true, operation: "get_post", argument: "id",
+		name: "post_id", title: "Post", description: "ID of the post.", required: true, operation: "get_post", argument: "id",
 	}
 	topicArgument = argument{name: "topic", title: "Topic", description: "What to write about.", required: true}
 )
@@ -125,7 +125,7 @@ Tell me what performed best and why, how often and in which formats we publish, 
 		arguments: []argument{
 			topicArgument,
 			{
-				name: "list_id", title: "List", description: "A hashtag list to start with and add to.",
+				name: "list_id", title: "List", description: "ID of a hashtag list to start with and to add to.",
 				operation: "get_hashtag_list", argument: "list_id",
 			},
 		},

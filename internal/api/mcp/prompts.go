@@ -23,8 +23,8 @@ type prompt struct {
 	text                     *template.Template
 }
 
-// argument is an argument of a prompt. If of is not empty, it represents the argument with the name argument of the
-// operation of, whose values are suggested.
+// argument is an argument of a prompt. If operation is not empty, the values of that operation's argument with the name
+// in the field argument are suggested.
 type argument struct {
 	name, title, description string
 	required                 bool
@@ -34,7 +34,7 @@ type argument struct {
 
 // format is the format of an argument's value; the zero format accepts any text.
 type format struct {
-	rule  string // completes "The argument … "
+	rule  string // completes the sentence "The argument NAME …"
 	valid func(value string) bool
 }
 

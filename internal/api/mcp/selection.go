@@ -30,8 +30,8 @@ func parseSelection(query url.Values) (selection, error) {
 	}
 	for _, name := range s.toolsets {
 		if !slices.Contains(known, name) {
-			return s, apierr.Invalid(apierr.NotAllowedValue, "toolsets", "The address selects an unknown toolset. toolsets is a list of "+
-				strings.Join(known, ", ")+", separated by commas.")
+			return s, apierr.Invalid(apierr.NotAllowedValue, "toolsets", "The URL selects an unknown toolset. The toolsets are "+
+				strings.Join(known, ", ")+". Separate several with commas.")
 		}
 	}
 	switch query.Get("read_only") {
@@ -39,7 +39,7 @@ func parseSelection(query url.Values) (selection, error) {
 	case "1", "true":
 		s.readOnly = true
 	default:
-		return s, apierr.Invalid(apierr.NotAllowedValue, "read_only", "read_only in the address is 1 or 0.")
+		return s, apierr.Invalid(apierr.NotAllowedValue, "read_only", "read_only in the URL must be 1 or 0.")
 	}
 	return s, nil
 }
@@ -54,8 +54,8 @@ func (s selection) includes(op *operation.Operation) bool {
 	return !ok || len(s.toolsets) == 0 || group.Toolset == operation.ToolsetAccount || slices.Contains(s.toolsets, group.Toolset)
 }
 
-// listTools returns the selected tools that the key's level and its owner's role allow. It includes paused
-// tools, because pauses end by themselves and clients rarely reload the list.
+// listTools returns the selected tools that the key's level and its owner's role allow. It includes paused tools,
+// because a pause may end at any time and clients rarely reload the list.
 func (x *exchange) listTools(
 	ctx context.Context, reg *operation.Registry, method string, req sdk.Request, next sdk.MethodHandler,
 ) (sdk.Result, error) {

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// The list has the tools that the key may call and the address selects, and a call to another tool fails.
+// The list has the tools that the key may call and that the URL selects. A call to another tool fails.
 func TestToolSelection(t *testing.T) {
 	e := newEnv(t)
 	address := e.url
@@ -63,7 +63,7 @@ func TestToolSelection(t *testing.T) {
 	}
 }
 
-// Toolsets have names that fit into an address, and every one has operations.
+// The names of toolsets can be used in a URL, and every toolset has operations.
 func TestToolsets(t *testing.T) {
 	var names []string
 	for _, g := range operation.Groups() {

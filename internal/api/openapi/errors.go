@@ -42,9 +42,9 @@ var errorResponses = []errorResponse{
 	{name: "Failed", applies: always, example: apierr.FromError(nil)},
 	{name: "Unavailable", applies: always,
 		example: apierr.AtCapacity(time.Second)},
-	{name: "NotConfirmed", applies: reachesProvider,
+	{name: "ProviderUnavailable", applies: reachesProvider,
 		example: apierr.New(apierr.ProviderUnavailable,
-			"The network did not confirm that the post was published. Check the account before you publish it again.")},
+			"The provider of these metrics is unreachable. Nothing was done or charged. Try again later.")},
 }
 
 func always(*operation.Operation) bool { return true }
@@ -58,7 +58,7 @@ func hasItemID(op *operation.Operation) bool {
 	})
 }
 
-// providerOperations are the operations that depend on the response of a social network or a data provider.
+// providerOperations are the operations for which the document lists provider_unavailable.
 var providerOperations = []string{
 	"cancel_post", "create_report", "download_profile_media", "publish_post", "retry_post",
 }

@@ -84,14 +84,14 @@ problem document (RFC 9457); handle its "code" and "status".
 
 ## Versions
 
-Within v1, only endpoints, optional fields, enum values and codes are added. Ignore unknown fields.
+Within v1, the API changes only by new endpoints, optional fields, enum values and codes. Ignore unknown fields.
 
 ## Extensions of OpenAPI
 
-"x-tool" is the name of the matching tool for assistants, "x-capability" the capability that the key needs, and
-"x-additional-capability" another one that it needs under a condition. "x-price" is the price of a call in credits,
-fixed or as a range. "x-recurring-price" describes repeated charges that the call may start: the credits, when they
-repeat and when they stop.
+"x-tool" is the name of the matching tool for assistants. "x-capability" is what the key must be allowed to do: "read",
+"write", "publish" or "spend". "x-additional-capability" is another capability that it needs under a condition.
+"x-price" is the price of a call in credits, fixed or as a range. "x-recurring-price" describes repeated charges that
+the call may start: the credits, when they repeat and when they stop.
 
 ## Rate limits
 
@@ -103,19 +103,20 @@ limits. Free calls count against the team's daily allowance, which "GET /limits"
 Every response has these headers:
 
 - "X-Request-Id" is the ID of the request in the logs.
-- "RateLimit" is the state of the rate limits after the request: "r" calls are allowed now, and "t" is the number of
-seconds until all of them are allowed again or, after "rate_limited", until the next one is
-(draft-ietf-httpapi-ratelimit-headers). It is absent if the request was rejected before it was counted.
+- "RateLimit" is the state of the rate limits after the request (draft-ietf-httpapi-ratelimit-headers): "r" is the
+number of calls that are allowed now, and "t" is the number of seconds until the full number is allowed again or, after
+"rate_limited", until the next call is allowed. It is absent if the request was rejected before it was counted.
 - "RateLimit-Policy" has the limits: "q" calls within "w" seconds.
 - "Cache-Control" is "no-store".
 
 Some responses have more:
 
 - "Location" of a response with status 201 or 202 is the URL of the item or of its job.
-- "Link" of a page leads to the next one.
+- "Link" of a page of a list has the URL of the next page.
 - "Idempotent-Replayed: true" means that the response repeats the first one to the Idempotency-Key.
 - "WWW-Authenticate" comes with status 401.
-- "Retry-After" comes with an error that ends by itself, in seconds, as in "context.retry_after_seconds".`, `"`, "`")
+- "Retry-After" comes with errors that end by themselves. It is the number of seconds to wait, as in
+"context.retry_after_seconds".`, `"`, "`")
 
 // builder collects components while it describes operations.
 type builder struct {

@@ -50,8 +50,8 @@ var successDescriptions = map[int]string{
 		"job; poll it until data.finished is true.",
 }
 
-// addOutput adds the schema of an operation's output and its nested schemas as components. It returns the
-// output's name.
+// addOutput adds the schema of an operation's output and its nested schemas as components. It returns the name of the
+// output's component.
 func (b *builder) addOutput(op *operation.Operation) (string, error) {
 	for name, s := range op.Components {
 		if err := b.addComponent(name, s); err != nil {
@@ -91,8 +91,8 @@ func equal(a, b *jsonschema.Schema) (bool, error) {
 // EnvelopeComponent is the component with the members that every response has.
 const EnvelopeComponent = "Envelope"
 
-// envelope returns the schema of a response: the common members and those of the operation. A schema can
-// forbid undescribed members only within one object, so the closed document uses no allOf.
+// envelope returns the schema of a response: the common members and those of the operation. It combines them with
+// allOf, except in a closed document (see Info). A schema can forbid undescribed members only within one object.
 func (b *builder) envelope(op *operation.Operation, component string) *jsonschema.Schema {
 	whole := b.wholeEnvelope(op, component)
 	if b.closed {
@@ -135,7 +135,7 @@ func (b *builder) addPart(name string, s *jsonschema.Schema) *jsonschema.Schema 
 	return ref(name)
 }
 
-// responseSchema returns a copy of a schema for responses: open, unless the document is closed.
+// responseSchema returns a copy of a schema for responses. It allows further members, unless the document is closed.
 func (b *builder) responseSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	s = s.CloneSchemas()
 	b.allowAdditional(s)

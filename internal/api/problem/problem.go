@@ -21,7 +21,7 @@ type Document struct {
 	Status  int            `json:"status" jsonschema:"HTTP status."`
 	Detail  string         `json:"detail" jsonschema:"Description of this error."`
 	Code    apierr.Code    `json:"code" jsonschema:"Stable error code."`
-	Context map[string]any `json:"context,omitempty" jsonschema:"Identifiers such as reason and scope, never a sent value."`
+	Context map[string]any `json:"context,omitempty" jsonschema:"Identifiers such as reason and scope, never a value from the request."`
 }
 
 // Entry is a code in the error reference.
@@ -31,12 +31,12 @@ type Entry struct {
 	Title  string
 }
 
-// Entries returns the error reference in the order of the contract's table.
+// Entries returns all codes, in the order of the error reference.
 func Entries() []Entry { return entries }
 
 var entries = []Entry{
 	{apierr.Unauthorized, http.StatusUnauthorized, "The API key or token is missing or invalid."},
-	{apierr.RestDisabled, http.StatusForbidden, "The operator has turned off the REST API."},
+	{apierr.RestDisabled, http.StatusForbidden, "The operator has turned off the API and the tools."},
 	{apierr.TeamAccessDisabled, http.StatusForbidden, "The team's owner has turned off API and tool access."},
 	{apierr.PlanLapsed, http.StatusForbidden, "The team's plan no longer includes API and tool access."},
 	{apierr.ConnectionSuspended, http.StatusForbidden,
@@ -44,9 +44,9 @@ var entries = []Entry{
 	{apierr.TeamClosed, http.StatusForbidden, "The team is closed."},
 	{apierr.OwnerSuspended, http.StatusForbidden, "The owner's account is suspended."},
 	{apierr.MembershipLost, http.StatusForbidden,
-		"The person this key or connection acts for is no longer a member of the team."},
-	{apierr.OwnershipLost, http.StatusForbidden, "The key's person no longer owns the team."},
-	{apierr.RoleLost, http.StatusForbidden, "The connection's person no longer has a role that can publish."},
+		"The person for whom this key or connection acts is no longer a member of the team."},
+	{apierr.OwnershipLost, http.StatusForbidden, "The person who created the key no longer owns the team."},
+	{apierr.RoleLost, http.StatusForbidden, "The person for whom this connection acts no longer has the required role."},
 	{apierr.EndpointNotFound, http.StatusNotFound, "Endpoint not found."},
 	{apierr.MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed."},
 	{apierr.ReadNotAllowed, http.StatusForbidden, "This connection is not allowed to read."},
@@ -67,7 +67,7 @@ var entries = []Entry{
 		"The first request with this Idempotency-Key is still in progress."},
 	{apierr.PreflightBlocked, http.StatusUnprocessableEntity, "The post violates a network's rules."},
 	{apierr.AwaitingApproval, http.StatusForbidden, "The post needs the client's approval."},
-	{apierr.ProviderUnavailable, http.StatusBadGateway, "A network or data provider did not respond or confirm."},
+	{apierr.ProviderUnavailable, http.StatusBadGateway, "A network, data provider or other external service is unavailable."},
 	{apierr.Internal, http.StatusInternalServerError, "Internal error."},
 	{apierr.Unavailable, http.StatusServiceUnavailable, "The service is temporarily unavailable."},
 	{apierr.UploadLinkUsed, http.StatusConflict, "The upload link was already used."},
@@ -114,9 +114,9 @@ func LogStatus(r *http.Request, status int) int {
 	return status
 }
 
-// LogLevel returns the level at which a request is logged: error for failures of this service, warning if a
-// node cannot reach its database or file store. Rejections of a busy node are logged as info, because metrics
-// count them.
+// LogLevel returns the level at which a request is logged: error for failures of this service, warning if a node cannot
+// reach its database or file store, and info for everything else. This includes rejections by a busy node, because
+// metrics count them.
 func LogLevel(r *http.Request, status int, cause error) slog.Level {
 	switch {
 	case r.Context().Err() != nil:

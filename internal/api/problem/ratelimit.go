@@ -15,10 +15,10 @@ const (
 	limitField  = "Ratelimit"
 )
 
-// SetRateLimits sets both fields, with one member for each rate in order; without rates it sets none. The policy has
-// the quota (q) and the window in seconds (w) in which it is restored. The limit has the remaining calls (r) and the
-// seconds (t) until the whole quota is restored or, if the call was rejected, until the next call is allowed, as in
-// Retry-After. Seconds are rounded up.
+// SetRateLimits sets both fields, with one member for each rate in order. Without rates, it sets neither. A member of
+// the policy has the quota (q) and the window in seconds (w) in which the quota is restored. A member of the limit has
+// the remaining calls (r) and the seconds (t) until the whole quota is restored or, if the call was rejected, until the
+// next call is allowed, as in Retry-After. Seconds are rounded up.
 func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	if len(rates) == 0 {
 		return

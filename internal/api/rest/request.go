@@ -33,7 +33,7 @@ func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) 
 	for name := range args {
 		if _, given := inPath[name]; given {
 			return nil, apierr.Invalid(apierr.ArgumentGivenTwice, name,
-				name+" is already in the path. Remove it from the rest of the request.")
+				name+" is already in the path. Remove it from the query string or the body.")
 		}
 	}
 	if _, given := args["idempotency_key"]; given && len(x.r.Header.Values("Idempotency-Key")) > 0 {
