@@ -20,8 +20,8 @@ const maxResponse = 64 << 20 // bytes
 type CallOption func(*prepared)
 
 // IdempotencyKey sets the Idempotency-Key of a write, 1 to 128 characters. By default, each call gets a random key.
-// Use a new key for each new call. Reusing a key with other arguments fails with [CodeIdempotencyKeyReused], except
-// for paid operations, which are charged again. Reads ignore the key.
+// Use a new key for each new call. Reusing a key with other arguments fails with [CodeIdempotencyKeyReused]. For a paid
+// operation, it makes a new call, which is charged. Reads ignore the key.
 func IdempotencyKey(key string) CallOption {
 	return func(p *prepared) { p.key = key }
 }

@@ -37,8 +37,8 @@ func WithAttempts(n int) Option {
 	return func(c *Client) { c.retry.attempts = n }
 }
 
-// WithLongestWait sets the longest pause before a retry. A response that requires a longer pause is returned
-// immediately. The default is a minute.
+// WithLongestWait sets the longest pause before a retry. If an error response requires a longer pause, the call returns
+// the error immediately. The default is a minute.
 func WithLongestWait(d time.Duration) Option {
 	return func(c *Client) { c.retry.longest = d }
 }

@@ -6,19 +6,21 @@
 // # Retries
 //
 // A call is retried if there was no response or a temporary error. Temporary errors are the statuses 429, 500, 502, 503
-// and 504, and the error that an earlier request with the same Idempotency-Key is still in progress. The pauses
-// increase, or follow Retry-After. A retry never repeats a write, because all attempts of a call have the same
-// Idempotency-Key. To repeat a failed call later or in another process, set an idempotency key with [IdempotencyKey]
-// and use the same arguments. The service remembers idempotency keys for 24 hours. [Error] and [UnansweredError]
-// contain the idempotency key of the call.
+// and 504, and the error that an earlier request with the same Idempotency-Key is still in progress. The error
+// [CodeProviderUnavailable] (502) is not retried: a data provider is unreachable or not configured; nothing was done.
+//
+// The pauses increase, or follow Retry-After. A retry never repeats a write, because all attempts of a call have the
+// same Idempotency-Key. To repeat a failed call later or in another process, set an idempotency key with
+// [IdempotencyKey] and use the same arguments. The service remembers idempotency keys for 24 hours. [Error] and
+// [UnansweredError] contain the idempotency key of the call.
 //
 // If a pause would exceed the deadline of the context, the call returns the error immediately.
 //
 // # Errors
 //
-// An error response is an [*Error], with its code, the invalid argument, the request ID and the time to wait. A call
-// without a response is an [*UnansweredError]: a write may have taken effect. A job that failed completely or partially
-// is a [*JobFailedError].
+// An error response is an [*Error], with its code, the invalid argument, the request ID and the time to wait. If there
+// is no response, the error is an [*UnansweredError], and a write may have taken effect. If a job failed completely or
+// partially, the error is a [*JobFailedError].
 //
 // # Times and numbers
 //

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Error is an error response. Programs should check Code, or Status if they do not know the code. The other texts are
+// Error is an error response. Programs should check Code, or Status if they do not know the code. Title and Detail are
 // for people.
 type Error struct {
 	Operation string
 	Status    int
-	Code      string // one of the constants or a later one; empty if the response was not a problem document
+	Code      string // one of the constants or a code of a later version; empty if the response was not a problem document
 	Title     string
 	Detail    string
 	Context   Context

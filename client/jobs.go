@@ -29,7 +29,7 @@ func (c *Client) waitSeconds() int64 {
 	return min(maxWaitSeconds, int64(c.retry.attemptTimeout/2/time.Second))
 }
 
-// wait polls the job, with growing pauses if the service does not wait.
+// wait polls the job. If the service responds without waiting for the job, the pauses between the calls grow.
 func (c *Client) wait(ctx context.Context, jobID string, seconds int64) (*Answer[Job], error) {
 	var last *Answer[Job]
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
@@ -62,7 +62,7 @@ func jobError(j Job) error {
 	return failed
 }
 
-// Result returns the result of a finished job, as the type for its kind of job: [ReportResult], [PostResult],
+// Result returns the result of a finished job. T is the type for the kind of job: [ReportResult], [PostResult],
 // [SearchResult], [ImportResult], [UploadResult] or [DownloadResult].
 func Result[T any](j Job) (T, error) {
 	var out T

@@ -103,8 +103,8 @@ func (o Operation) takesBody() bool {
 	return slices.ContainsFunc(o.Arguments, func(a Argument) bool { return a.In == "body" })
 }
 
-// pathAndQuery returns the path and the query, and removes their arguments from given. The query of a read has all
-// other arguments, including unknown ones.
+// pathAndQuery returns the path and the query of a call. It removes the arguments that are in the path from given. The
+// query of a read has all other arguments, including unknown ones.
 func (o Operation) pathAndQuery(given map[string]json.RawMessage) (string, url.Values, error) {
 	path, query := o.Path, url.Values{}
 	for _, a := range o.Arguments {
@@ -129,8 +129,8 @@ func (o Operation) pathAndQuery(given map[string]json.RawMessage) (string, url.V
 // clearable is an input with arguments that can be sent as null.
 type clearable interface{ nulls() []string }
 
-// members returns the members of an input. It keeps null only to clear an argument: in a map for a nullable
-// argument, or in a generated struct by its Clear fields.
+// members returns the members of an input. It omits null, except where null clears an argument: in a map, for a
+// nullable argument; in a generated struct, if a Clear field is set.
 func (o Operation) members(in any) (map[string]json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	if in == nil {
@@ -170,7 +170,7 @@ func (o Operation) nullable(name string) bool {
 	return slices.ContainsFunc(o.Arguments, func(a Argument) bool { return a.Name == name && a.Nullable })
 }
 
-// validUTF8 reports whether all strings are UTF-8. encoding/json would replace invalid ones with U+FFFD.
+// validUTF8 reports whether all strings are UTF-8. encoding/json would replace invalid bytes with U+FFFD.
 func validUTF8(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// pages fetches page after page.
+// pages yields the pages of a list, starting with the one at cursor. It stops at the first error.
 func pages[T any](cursor string, fetch func(cursor string) (*Answer[T], error)) iter.Seq2[*Answer[T], error] {
 	return func(yield func(*Answer[T], error) bool) {
 		for at := cursor; ; {

@@ -69,7 +69,7 @@ func (r retry) withTimeout(ctx context.Context, try func(ctx context.Context) er
 	return causeOf(ctx, limited, try(limited))
 }
 
-// causeOf returns the cause of limited's end if err results from that end, or err otherwise.
+// causeOf returns the reason why limited ended, if err is a consequence of that. Otherwise, it returns err.
 func causeOf(ctx, limited context.Context, err error) error {
 	_, isResponse := asType[*Error](err)
 	if err == nil || isResponse || ctx.Err() != nil || limited.Err() == nil {
@@ -104,7 +104,7 @@ func unsent(err error) bool {
 	return ok
 }
 
-// pause reports whether a retry may fix an error, and returns the pause before it.
+// pause returns the pause before the next attempt, and reports whether a retry may fix the error.
 func (r retry) pause(attempt int, err error) (time.Duration, bool) {
 	e, ok := asType[*Error](err)
 	if !ok {
@@ -124,13 +124,15 @@ func (r retry) backoff(attempt int) time.Duration {
 	return jitter(min(r.first<<min(attempt-1, 16), r.longest))
 }
 
-// jitter returns between half and all of a pause, so that clients do not retry at the same time.
+// jitter returns a random duration from half of a pause to the whole pause, so that clients do not retry at the same
+// time.
 func jitter(pause time.Duration) time.Duration {
 	return pause/2 + rand.N(pause/2+1) //nolint:gosec // need not be unpredictable
 }
 
-// temporary reports whether the same call may succeed later. provider_unavailable is not retried: a post may have been
-// published, so the caller must check first. Waiting does not help if credits are used up or a plan limit is reached.
+// temporary reports whether the same call may succeed soon. provider_unavailable is not retried, because a data
+// provider is unreachable or not configured, which retries rarely fix; nothing was done or charged. Waiting does not
+// help if credits are used up or a plan limit is reached.
 func temporary(e *Error) bool {
 	switch e.Code {
 	case CodeIdempotencyKeyInProgress, CodeRateLimited, CodeDailyCallLimitReached, CodeDailyCreditLimitReached,
@@ -160,7 +162,7 @@ func permanent(err error) bool {
 	return ok && lookup.IsNotFound
 }
 
-// tooLate reports whether a context ends before a pause.
+// tooLate reports whether a context ends before a pause is over.
 func tooLate(ctx context.Context, wait time.Duration) bool {
 	end, ok := ctx.Deadline()
 	return ok && time.Until(end) <= wait

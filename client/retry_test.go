@@ -20,13 +20,13 @@ func TestRetries(t *testing.T) {
 		code     string        // of the final error
 		pause    time.Duration // at least, before the first retry
 	}{
-		"a proxy's 503":            {[]http.HandlerFunc{proxy(503), ok()}, 2, "", 0},
-		"a proxy's 502 in seconds": {[]http.HandlerFunc{proxy(502, "Retry-After", "7"), ok()}, 2, "", 7 * time.Second},
-		"429 in seconds":           {[]http.HandlerFunc{problem(429, CodeRateLimited, "Retry-After", "3"), ok()}, 2, "", 3 * time.Second},
-		"429 that lasts": {
+		"a proxy's 503":              {[]http.HandlerFunc{proxy(503), ok()}, 2, "", 0},
+		"a proxy's 502 with seconds": {[]http.HandlerFunc{proxy(502, "Retry-After", "7"), ok()}, 2, "", 7 * time.Second},
+		"429 with seconds":           {[]http.HandlerFunc{problem(429, CodeRateLimited, "Retry-After", "3"), ok()}, 2, "", 3 * time.Second},
+		"429 for an hour": {
 			[]http.HandlerFunc{problem(429, CodeDailyCallLimitReached, "Retry-After", "3600"), ok()}, 1, CodeDailyCallLimitReached, 0,
 		},
-		"a key in use": {
+		"an idempotency key in progress": {
 			[]http.HandlerFunc{problem(409, CodeIdempotencyKeyInProgress, "Retry-After", "1"), ok()}, 2, "", time.Second,
 		},
 		"500 with a key": {[]http.HandlerFunc{problem(500, CodeInternalError), ok()}, 2, "", 0},
@@ -34,8 +34,8 @@ func TestRetries(t *testing.T) {
 		"always busy": {
 			[]http.HandlerFunc{problem(429, CodeRateLimited, "Retry-After", "1")}, 5, CodeRateLimited, time.Second,
 		},
-		"a key that was used":       {[]http.HandlerFunc{problem(422, CodeIdempotencyKeyReused), ok()}, 1, CodeIdempotencyKeyReused, 0},
-		"a network's rejection":     {[]http.HandlerFunc{problem(502, CodeProviderUnavailable), ok()}, 1, CodeProviderUnavailable, 0},
+		"a reused idempotency key":  {[]http.HandlerFunc{problem(422, CodeIdempotencyKeyReused), ok()}, 1, CodeIdempotencyKeyReused, 0},
+		"an unavailable provider":   {[]http.HandlerFunc{problem(502, CodeProviderUnavailable), ok()}, 1, CodeProviderUnavailable, 0},
 		"no credits":                {[]http.HandlerFunc{problem(402, CodeInsufficientCredits), ok()}, 1, CodeInsufficientCredits, 0},
 		"a code of a later version": {[]http.HandlerFunc{problem(422, "brand_new"), ok()}, 1, "brand_new", 0},
 	} {

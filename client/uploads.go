@@ -26,10 +26,10 @@ type UploadInput struct {
 	Parallel int    // concurrent files; 0 means 4
 }
 
-// Uploaded is the result of one file.
+// Uploaded is the result of uploading one file.
 type Uploaded struct {
 	File    File
-	MediaID int64 // 0 if it is not in the library
+	MediaID int64 // 0 if the file is not in the library
 	Err     error // an *Error from the upload link, an *UnansweredError, or an error from reading the file
 }
 
@@ -39,9 +39,9 @@ var ErrEmptyFile = errors.New("the file is empty")
 // errUsed reports a link that already received its file, in a request whose response was lost.
 var errUsed = errors.New("the link was already used")
 
-// Upload adds files to the media library. It opens one-time links, sends the bytes and retries. It skips files that
-// the library already has. Results are in the order of the files. The error joins the errors of all failed files. A
-// file that is empty ([ErrEmptyFile]) or has an invalid name does not affect the others. With an [IdempotencyKey],
+// Upload adds files to the media library. It opens one-time links, sends the bytes and retries. It does not send files
+// that the library already has. Results are in the order of the files. The error joins the errors of all failed files.
+// A file that is empty ([ErrEmptyFile]) or has an invalid name does not affect the others. With an [IdempotencyKey],
 // repeating the call continues the same batches after a crash.
 func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, options ...CallOption) ([]Uploaded, error) {
 	call := prepared{key: newKey()}
@@ -98,7 +98,7 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 			valid, indexes = append(valid, f), append(indexes, i)
 		}
 	}
-	if len(valid) == 0 { // create_uploads without files would open a batch for the upload page in the browser
+	if len(valid) == 0 { // create_uploads without files opens a batch for an upload page
 		return results, nil
 	}
 	done, err := c.uploadBatch(ctx, valid, in, key)

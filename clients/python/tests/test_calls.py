@@ -1,4 +1,4 @@
-"""How the client handles responses of a server that answers as told."""
+"""Tests the client with a server that sends given responses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def cut(request: BaseHTTPRequestHandler) -> None:
 
 
 class Server:
-    """A server that gives the answers one after the other, and the last one again."""
+    """A server that sends the answers in order. It repeats the last one for all further requests."""
 
     def __init__(self, test: unittest.TestCase, answers: list[Answer]) -> None:
         self.paths: list[str] = []
@@ -97,7 +97,7 @@ class CallsTest(unittest.TestCase):
             ("incomplete response", [cut, OK], 2, "", 0),
             ("always busy", [problem(429, "rate_limited", Retry_After="1")], 5, "rate_limited", 1),
             ("reused key", [problem(422, "idempotency_key_reused"), OK], 1, "idempotency_key_reused", 0),
-            ("network rejected", [problem(502, "provider_unavailable"), OK], 1, "provider_unavailable", 0),
+            ("provider unavailable", [problem(502, "provider_unavailable"), OK], 1, "provider_unavailable", 0),
             ("no credits", [problem(402, "insufficient_credits"), OK], 1, "insufficient_credits", 0),
             ("code of a later version", [problem(422, "brand_new"), OK], 1, "brand_new", 0),
         ]

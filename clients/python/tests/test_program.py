@@ -1,4 +1,4 @@
-"""The client with the program and its sandbox networks, which PRESSROOM_URL and PRESSROOM_KEY name."""
+"""Tests the client with the program at PRESSROOM_URL, which has sandbox networks."""
 
 from __future__ import annotations
 

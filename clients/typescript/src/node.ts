@@ -1,4 +1,4 @@
-/** Functions that need Node.js: files on disk. */
+/** Functions for files on disk, which need Node.js. */
 import { createHash } from "node:crypto";
 import { createReadStream, openAsBlob } from "node:fs";
 import { basename } from "node:path";

@@ -8,7 +8,7 @@ export interface Policy {
   first: number;
   /** The longest pause. If Retry-After asks for a longer pause, the call fails immediately. */
   longest: number;
-  /** Waits. Rejects as soon as the signal is aborted. */
+  /** Waits for this many milliseconds. The promise is rejected as soon as the signal is aborted. */
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
@@ -75,8 +75,8 @@ function backoff(policy: Policy, n: number): number {
 }
 
 /**
- * Whether the same call may succeed later. A call that failed with provider_unavailable (502) is not retried: a post may have been published,
- * so the caller must check first.
+ * Whether the same call may succeed soon. A call that failed with provider_unavailable (502) is not retried, because a data provider is
+ * unreachable or not configured, which retries rarely fix. Nothing was done or charged.
  */
 function isTemporary(r: ErrorResponse): boolean {
   switch (r.code) {

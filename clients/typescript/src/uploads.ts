@@ -3,7 +3,7 @@ import type { Pressroom, UploadLink } from "./generated.js";
 import { FailedAttempt, withRetries } from "./retry.js";
 import { newKey, readErrorResponse, type CallOptions } from "./runtime.js";
 
-const maxBatchFiles = 50; // of one call to create_uploads
+const maxBatchFiles = 50; // maximum number of files in one call to create_uploads
 
 /** A file to upload. */
 export interface Source {
@@ -21,7 +21,7 @@ export interface UploadOptions extends CallOptions {
   parallel?: number;
 }
 
-/** The result of one file: the ID in the library, or the error. */
+/** The result of uploading one file: its ID in the library, or the error. */
 export type Uploaded = { name: string; mediaId: number; error?: never } | { name: string; mediaId?: never; error: Error };
 
 /**

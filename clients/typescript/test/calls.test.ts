@@ -1,4 +1,4 @@
-// What the client does about answers, in front of a server that gives them as it is told.
+// Tests of the client with a server that sends given responses.
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -63,21 +63,21 @@ const draft = { caption: "c", account_ids: [1] };
 
 const cases: { name: string; answers: Answering[]; asked: number; code?: Code; wait?: number }[] = [
   { name: "a proxy's 503", answers: [proxy(503), ok], asked: 2 },
-  { name: "a proxy's 502 in seconds", answers: [proxy(502, { "Retry-After": "7" }), ok], asked: 2, wait: 7000 },
-  { name: "429 in seconds", answers: [problem(429, "rate_limited", { "Retry-After": "3" }), ok], asked: 2, wait: 3000 },
-  { name: "429 that lasts", answers: [problem(429, "daily_call_limit_reached", { "Retry-After": "3600" }), ok], asked: 1, code: "daily_call_limit_reached" },
-  { name: "a key in use", answers: [problem(409, "idempotency_key_in_progress", { "Retry-After": "1" }), ok], asked: 2, wait: 1000 },
+  { name: "a proxy's 502 with seconds", answers: [proxy(502, { "Retry-After": "7" }), ok], asked: 2, wait: 7000 },
+  { name: "429 with seconds", answers: [problem(429, "rate_limited", { "Retry-After": "3" }), ok], asked: 2, wait: 3000 },
+  { name: "429 for an hour", answers: [problem(429, "daily_call_limit_reached", { "Retry-After": "3600" }), ok], asked: 1, code: "daily_call_limit_reached" },
+  { name: "an idempotency key in progress", answers: [problem(409, "idempotency_key_in_progress", { "Retry-After": "1" }), ok], asked: 2, wait: 1000 },
   { name: "500 with a key", answers: [problem(500, "internal_error"), ok], asked: 2 },
   { name: "cut off", answers: [cut, ok], asked: 2 },
   { name: "always busy", answers: [problem(429, "rate_limited", { "Retry-After": "1" })], asked: 5, code: "rate_limited", wait: 1000 },
-  { name: "a key that was used", answers: [problem(422, "idempotency_key_reused"), ok], asked: 1, code: "idempotency_key_reused" },
-  { name: "a network that said no", answers: [problem(502, "provider_unavailable"), ok], asked: 1, code: "provider_unavailable" },
+  { name: "a reused idempotency key", answers: [problem(422, "idempotency_key_reused"), ok], asked: 1, code: "idempotency_key_reused" },
+  { name: "an unavailable provider", answers: [problem(502, "provider_unavailable"), ok], asked: 1, code: "provider_unavailable" },
   { name: "no credits", answers: [problem(402, "insufficient_credits"), ok], asked: 1, code: "insufficient_credits" },
   { name: "a code of a later version", answers: [problem(422, "brand_new"), ok], asked: 1, code: "brand_new" },
 ];
 
 for (const c of cases) {
-  test(`repeats: ${c.name}`, async (t) => {
+  test(`retries: ${c.name}`, async (t) => {
     const { client, asked, waits } = await serving(t, c.answers);
     if (c.code) await assert.rejects(client.createPost(draft), (e) => e instanceof APIError && e.code === c.code && e.attempts === c.asked);
     else assert.equal((await client.createPost(draft)).http.idempotencyKey, asked[0]?.key);
@@ -88,7 +88,7 @@ for (const c of cases) {
   });
 }
 
-test("each call has a key of its own, a read has none, and one of the caller's is taken", async (t) => {
+test("each write has a new key unless the caller sets one, and reads have none", async (t) => {
   const { client, asked } = await serving(t, [ok]);
   await client.createPost(draft);
   await client.createPost(draft);
@@ -105,7 +105,7 @@ test("an operation whose arguments are all in the path has no body", async (t) =
   assert.deepEqual(asked.map((a) => a.length), ["0", "2"]);
 });
 
-test("a date is counted from the clock of the answer that names it", () => {
+test("a date in Retry-After is relative to the Date of the response", () => {
   const now = Date.parse("2026-03-29T08:00:00Z");
   const date = (ms: number): string => new Date(now + ms).toUTCString();
   const cases: [Record<string, string>, number][] = [
@@ -130,7 +130,7 @@ test("a redirect is not followed", async (t) => {
   assert.equal(other.asked.length, 0);
 });
 
-test("what is no answer of the API's is told as what it is", async (t) => {
+test("an error says if a response is not from the API", async (t) => {
   const cases: [Answering, number, string][] = [
     [proxy(404), 404, "proxy"],
     [proxy(200), 200, "not JSON"],
@@ -143,7 +143,7 @@ test("what is no answer of the API's is told as what it is", async (t) => {
   }
 });
 
-test("a call that is aborted tells its key", async (t) => {
+test("the error of an aborted call contains its key", async (t) => {
   const abort = new AbortController();
   const { client } = await serving(t, [(): void => { abort.abort(new Error("enough")); }]);
   await assert.rejects(client.createPost(draft, { signal: abort.signal, idempotencyKey: "k" }), (e) => {
@@ -151,13 +151,13 @@ test("a call that is aborted tells its key", async (t) => {
   });
 });
 
-test("an attempt that takes too long is repeated", async (t) => {
+test("an attempt that times out is retried", async (t) => {
   const { client, asked } = await serving(t, [() => undefined, ok], { attemptTimeout: 500 });
   await client.getPost({ id: "p" });
   assert.equal(asked.length, 2);
 });
 
-test("arguments stand where the description puts them", async (t) => {
+test("arguments are sent in the path or in the query", async (t) => {
   const { client, asked } = await serving(t, [ok]);
   await client.listMedia({ folder_id: 0 });
   await client.listSocialAccounts({ active_only: false });
@@ -167,7 +167,7 @@ test("arguments stand where the description puts them", async (t) => {
   assert.equal(asked.length, 3);
 });
 
-test("a service that always names the same page is not asked forever", async (t) => {
+test("iteration ends if the service repeats a cursor", async (t) => {
   const page = JSON.stringify({ data: { posts: [{ id: "a" }] }, meta: { request_id: "r" }, page: { has_more: true, cursor: "1" } });
   const { client, asked } = await serving(t, [answer(200, "application/json", page)]);
   await assert.rejects(async () => {
@@ -176,7 +176,7 @@ test("a service that always names the same page is not asked forever", async (t)
   assert.equal(asked.length, 2);
 });
 
-/** The answer to create_uploads, with links to the server itself. */
+/** The response to create_uploads, with links to the server itself. */
 function opened(links: number): Answering {
   return (response, request) => {
     const uploads = Array.from({ length: links }, (_, i) => ({ url: `http://${request.headers.host}/uploads/${i}`, state: "waiting" }));
@@ -190,7 +190,7 @@ function files(n: number): { name: string; content: Blob }[] {
   return Array.from({ length: n }, (_, i) => ({ name: `${i}.png`, content: new Blob([`${i}`]) }));
 }
 
-test("files are sent however many at a time are asked for, and each by its link", async (t) => {
+test("each file is sent to its link, with any value of parallel", async (t) => {
   for (const parallel of [0, -1, Number.NaN, 1, 9]) {
     const { client } = await serving(t, [opened(2), stored]);
     assert.deepEqual(await upload(client, files(2), { parallel }), [{ name: "0.png", mediaId: 7 }, { name: "1.png", mediaId: 7 }]);
@@ -199,7 +199,7 @@ test("files are sent however many at a time are asked for, and each by its link"
   await assert.rejects(upload(client, files(2)), /opened 1 links for 2 files/);
 });
 
-test("an upload that fails at a later batch tells the key of the whole", async (t) => {
+test("the error of a later batch contains the key of the whole upload", async (t) => {
   const { client, asked } = await serving(t, [(response, request): void => {
     if (request.method === "PUT") stored(response, request);
     else if (request.headers["idempotency-key"] === "k") opened(50)(response, request);
@@ -213,7 +213,7 @@ test("an upload that fails at a later batch tells the key of the whole", async (
   await assert.rejects(upload(none, files(1), { idempotencyKey: "k" }), (e) => e instanceof APIError && e.idempotencyKey === "k");
 });
 
-test("an empty file fails alone, and the file to blame is counted among all", async (t) => {
+test("only an empty file fails, and an error has the index of the invalid file among all files", async (t) => {
   const empty = { name: "empty.png", content: new Blob([]) };
   const some = [empty, ...files(2)];
   const { client } = await serving(t, [opened(2), stored]);
@@ -222,19 +222,19 @@ test("an empty file fails alone, and the file to blame is counted among all", as
   assert.deepEqual(rest, [{ name: "0.png", mediaId: 7 }, { name: "1.png", mediaId: 7 }]);
   const { client: idle, asked } = await serving(t, [opened(0)]);
   assert.equal((await upload(idle, [empty]))[0]?.mediaId, undefined);
-  assert.equal(asked.length, 0, "a batch without files would be one for the page");
+  assert.equal(asked.length, 0, "a batch without files would be for the upload page");
   const body = { code: "validation_failed", detail: "D.", context: { argument: "files.size_bytes", reason: "out_of_range", item: 1 } };
   const { client: strict } = await serving(t, [answer(422, "application/problem+json", JSON.stringify(body))]);
   await assert.rejects(upload(strict, some), (e) => e instanceof APIError && e.context.item === 2 && /^1.png: .*files.size_bytes \(item 2\)/.test(e.message));
 });
 
-test("an APIError says all that it knows", async (t) => {
+test("the message of an APIError contains its context", async (t) => {
   const body = { code: "plan_limit_reached", detail: "D.", context: { limit: "storage_bytes", state: "published", problems: ["caption_too_long"] } };
   const { client } = await serving(t, [answer(403, "application/problem+json", JSON.stringify(body))]);
   await assert.rejects(client.createPost(draft), /plan_limit_reached storage_bytes published caption_too_long/);
 });
 
-test("a wait that is given up is one kind of error, whenever that is", async (t) => {
+test("an aborted wait is always rejected with a NoResponseError", async (t) => {
   const running = answer(200, "application/json", JSON.stringify({ data: { job_id: "j", state: "running", finished: false }, meta: { request_id: "r" } }));
   for (const between of [true, false]) {
     const abort = new AbortController();
@@ -245,7 +245,7 @@ test("a wait that is given up is one kind of error, whenever that is", async (t)
   }
 });
 
-test("waiting for a job is answered within an attempt, however short", async (t) => {
+test("wait_seconds is at most half of the timeout of an attempt", async (t) => {
   const job = (finished: boolean): Answering => answer(200, "application/json", JSON.stringify({ data: { job_id: "j", state: "succeeded", finished }, meta: { request_id: "r" } }));
   for (const [attemptTimeout, seconds] of [[60_000, 20], [20_000, 10], [1_500, 0]] as const) {
     const { client, asked, waits } = await serving(t, [job(false), job(false), job(false), job(true)], { attemptTimeout });

@@ -1,4 +1,4 @@
-// The client in front of the program itself, with its sandbox networks. PRESSROOM_URL and PRESSROOM_KEY say where it runs.
+// Tests of the client with the program at PRESSROOM_URL, which has sandbox networks.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { mkdtemp } from "node:fs/promises";
@@ -11,9 +11,9 @@ import { fileAt } from "../src/node.js";
 
 const url = process.env["PRESSROOM_URL"] ?? "";
 const key = process.env["PRESSROOM_KEY"] ?? "";
-const options = { skip: url === "" ? "PRESSROOM_URL names no program" : false };
+const options = { skip: url === "" ? "PRESSROOM_URL is not set" : false };
 
-/** Sends everything, and loses the first answer to each address. */
+/** Sends every request, but loses the first response of each URL. */
 function lossy(): typeof fetch {
   const lost = new Set<string>();
   return async (input, init) => {
@@ -22,11 +22,11 @@ function lossy(): typeof fetch {
     if (lost.has(at)) return response;
     lost.add(at);
     await response.arrayBuffer();
-    throw new TypeError(`the answer to ${at} was lost`);
+    throw new TypeError(`the response to ${at} was lost`);
   };
 }
 
-/** A PNG of one colour. */
+/** A PNG of one color. */
 function picture(seed: number, side = 8): Buffer {
   const chunk = (type: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type), data]);
@@ -45,7 +45,7 @@ function picture(seed: number, side = 8): Buffer {
   return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), chunk("IHDR", head), chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))]);
 }
 
-test("where the first answer to everything is lost, everything is done once", options, async () => {
+test("writes take effect once although the first response to each URL is lost", options, async () => {
   const client = new Pressroom({ url, key, fetch: lossy() });
   const plain = new Pressroom({ url, key });
   const directory = await mkdtemp(join(tmpdir(), "pressroom-"));
@@ -71,7 +71,7 @@ test("where the first answer to everything is lost, everything is done once", op
   assert.equal(before - ((await plain.getCredits()).data.balance ?? 0), made.credits_charged);
 });
 
-test("reasons are told", options, async () => {
+test("errors contain the reason", options, async () => {
   const client = new Pressroom({ url, key });
   await assert.rejects(client.createPost({ caption: "to nobody", account_ids: [] }), (e) => {
     return e instanceof APIError && e.status === 422 && e.code === "validation_failed" && e.context.argument === "account_ids" && e.requestId !== undefined;

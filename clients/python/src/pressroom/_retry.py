@@ -78,7 +78,11 @@ _TEMPORARY = {
 
 
 def _is_temporary(problem: Problem) -> bool:
-    """Reports whether a retry may succeed. After provider_unavailable, a post may have been published: look first."""
+    """Reports whether a retry may succeed soon.
+
+    provider_unavailable is not retried, because a data provider is unreachable or not configured, which retries rarely
+    fix. Nothing was done or charged.
+    """
     if problem.code in _TEMPORARY:
         return True
     if not problem.code:  # from a proxy

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Unset(enum.Enum):
-    """The type of UNSET, the value of an argument that is not sent. None is sent as null, which clears a value."""
+    """The type of UNSET, the value of an argument that is not sent. None is only sent where null clears a value."""
 
     UNSET = "UNSET"
 
@@ -90,8 +90,8 @@ class Runtime:
 
         url is the address of the service, with or without /api/v1, and key an API key of the team. If they are omitted, the
         environment variables PRESSROOM_URL and PRESSROOM_KEY are used. timeout is the maximum
-        number of seconds to connect, and to wait for the next bytes of a response. plain_http allows http:// to other machines,
-        where others can read the key. transport replaces httpx's transport.
+        number of seconds to connect, and to wait for the next bytes of a response. plain_http allows sending the key to other
+        machines over http://, where others can read it. transport replaces httpx's transport.
         """
         url = os.environ.get("PRESSROOM_URL", "") if url is None else url
         if not url:
@@ -130,7 +130,7 @@ class Runtime:
         loopback = _LOOPBACK.fullmatch(parts.hostname) is not None
         if parts.scheme == "https" or (parts.scheme == "http" and (loopback or self._plain_http)):
             return address
-        raise ValueError("the address must begin with https://: others can read the key in plain http")
+        raise ValueError("the address must begin with https://: over plain http, others could read the key")
 
     def _call(self, name: str, arguments: Mapping[str, object], idempotency_key: str | None = None) -> Response[Any]:
         """Runs an operation."""
@@ -218,7 +218,7 @@ def _read(response: httpx.Response, key: str | None) -> Response[Any]:
 
 
 def read_problem(response: httpx.Response) -> Problem:
-    """Reads a problem document, or describes a response that is none, such as one of a proxy."""
+    """Reads a problem document, or describes another error response, such as a proxy's."""
     if response.is_redirect or 300 <= response.status_code < 400:
         return _other(response, "a redirect, which is not followed: the key is only sent to the given address")
     if _media_type(response) == "application/problem+json":

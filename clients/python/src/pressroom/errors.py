@@ -26,8 +26,8 @@ class Problem:
 class CallError(Exception):
     """A call that failed.
 
-    idempotency_key is the key that the call sent. Repeat a write with it and the same arguments to be sure that it is done
-    only once.
+    idempotency_key is the key that the call sent. If you repeat the call with this key and the same arguments, a write takes
+    effect only once.
     """
 
     def __init__(self, message: str, operation: str, idempotency_key: str | None, attempts: int) -> None:
@@ -38,7 +38,7 @@ class CallError(Exception):
 
 
 class APIError(CallError):
-    """An error response. Handle code, and status if the code is unknown; the texts are for people."""
+    """An error response. Programs should check code, or status if they do not know the code. The texts are for people."""
 
     def __init__(self, operation: str, idempotency_key: str | None, attempts: int, problem: Problem) -> None:
         about = " ".join(filter(None, [str(problem.status), problem.code, _context(problem.context)]))
@@ -52,7 +52,7 @@ class APIError(CallError):
 
 
 class NoResponseError(CallError):
-    """A call without a response. It may or may not have been done. __cause__ is the reason."""
+    """A call without a response. A write may have taken effect. __cause__ is the reason."""
 
     def __init__(self, operation: str, idempotency_key: str | None, attempts: int, cause: BaseException) -> None:
         times = "1 attempt" if attempts == 1 else f"{attempts} attempts"
@@ -61,7 +61,7 @@ class NoResponseError(CallError):
 
 
 class JobFailedError(Exception):
-    """A job that failed completely or partially. job.result has what succeeded."""
+    """A job that failed completely or partially. job["result"] says what succeeded."""
 
     def __init__(self, job: Job) -> None:
         reason = job.get("error", {"code": "", "message": ""})

@@ -9,14 +9,14 @@ from ._generated import Job, Pressroom
 from ._runtime import Response
 from .errors import JobFailedError
 
-_MAX_WAIT_SECONDS = 20  # of one call of get_job
+_MAX_WAIT_SECONDS = 20  # maximum wait_seconds of get_job
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 
 
 def wait(client: Pressroom, job_id: str) -> Response[Job]:
     """Waits until a job has ended and returns it.
 
-    It raises JobFailedError if the job failed completely or partially; its job has what succeeded.
+    If the job failed completely or partially, it raises JobFailedError, which contains the job.
     """
     seconds = min(_MAX_WAIT_SECONDS, int(client.timeout / 2))  # the response must arrive before the timeout
     pause = _FIRST_PAUSE

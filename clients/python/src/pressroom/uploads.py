@@ -17,12 +17,12 @@ from ._retry import ErrorResponse, retry
 from ._runtime import new_key, read_problem
 from .errors import APIError, CallError
 
-_BATCH_FILES = 50  # the maximum of one call of create_uploads
+_BATCH_FILES = 50  # maximum number of files in one call of create_uploads
 
 
 @dataclass(frozen=True)
 class File:
-    """A file in memory. The library shows its name."""
+    """A file in memory, with its name in the library."""
 
     name: str
     content: bytes
@@ -33,7 +33,7 @@ Source = Union[str, "os.PathLike[str]", File]
 
 @dataclass(frozen=True)
 class Uploaded:
-    """The outcome of one file: its ID in the library, or an error."""
+    """The outcome of uploading one file: its ID in the library, or an error."""
 
     name: str
     media_id: int | None = None
@@ -59,8 +59,9 @@ def upload(
 ) -> list[Uploaded]:
     """Uploads files, given as paths or as File, and returns an outcome for each one, in their order.
 
-    A file that is already in the library is not sent. If one file fails, the others are still uploaded. If a batch of 50 files
-    cannot be started, its files and those after it have that error; for the first batch it is raised.
+    A file that is already in the library is not sent. If one file fails, the others are still uploaded. Files are sent in
+    batches of 50. If a batch cannot be started, its files and all later files have that error as their outcome. If the
+    first batch cannot be started, the error is raised.
     """
     key = idempotency_key or new_key()
     outcomes: list[Uploaded] = []
@@ -131,7 +132,7 @@ def _put(client: Pressroom, part: _Part, link: UploadLink, url: str) -> int:
 
 
 def _find_stored(client: Pressroom, name: str, index: int, job_id: str) -> Uploaded:
-    """Returns the outcome of a file whose link was used by an attempt without a response."""
+    """Returns the outcome of a file that an earlier attempt sent, but whose response was lost."""
     try:
         job = client.get_job(job_id=job_id).data
     except CallError as e:
