@@ -51,7 +51,7 @@ type Post struct {
 	Thread       []ThreadPart           `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
 	FirstComment string                 `json:"first_comment,omitempty" jsonschema:"Comment that each account adds to its post."`
 	Labels       []string               `json:"labels,omitempty" jsonschema:"Labels for the team; not published."`
-	Options      *network.Options       `json:"options,omitempty" jsonschema:"Options for single networks."`
+	Options      *network.Options       `json:"options,omitempty" jsonschema:"Options for individual networks."`
 	Defaults     *network.Options       `json:"default_options,omitempty"`
 	ScheduledAt  *teamtime.Moment       `json:"scheduled_at,omitempty"`
 	PublishedAt  *teamtime.Moment       `json:"published_at,omitempty"`

@@ -44,7 +44,7 @@ type (
 		Caption    string           `json:"caption" maxLength:"10000" jsonschema:"The text."`
 		AccountIDs []int64          `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
 		MediaIDs   []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
-		Options    *network.Options `json:"options,omitempty" jsonschema:"Options for single networks."`
+		Options    *network.Options `json:"options,omitempty" jsonschema:"Options for individual networks."`
 		Thread     []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
 
 		FirstComment string                  `json:"first_comment,omitempty" maxLength:"10000"`
@@ -63,7 +63,7 @@ type (
 		ScheduledAt  operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // schema
 		MediaIDs     []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs   []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
-		Options      *network.Options         `json:"options,omitempty" jsonschema:"Replaces all options for single networks."`
+		Options      *network.Options         `json:"options,omitempty" jsonschema:"Replaces all options for individual networks."`
 		Thread       []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
 		FirstComment *string                  `json:"first_comment,omitempty" maxLength:"10000"`
 		Labels       []string                 `json:"labels,omitempty" maxItems:"20" minLength:"1" maxLength:"50"`
