@@ -38,7 +38,7 @@ type adminCmd struct {
 	VerifyBackup adminVerifyBackup `cmd:"" help:"Check a backup. Exits with status 1 if it is incomplete or damaged."`
 	Restore      adminRestore      `cmd:"" help:"Restore a backup into an empty database. Publishing stays on hold until admin resume."`
 	Events       adminEvents       `cmd:"" help:"Export the audit log."`
-	API          adminAPI          `cmd:"" name:"api" help:"Turn the API on or off for every key."`
+	API          adminAPI          `cmd:"" name:"api" help:"Turn the API and the tools on or off for the whole service."`
 	Pause        adminPause        `cmd:"" help:"Pause a key, a team or the service: all calls, or only spending or publishing."`
 	Resume       adminResume       `cmd:"" help:"End a pause. Without --service, --team or --key, end the hold of the service."`
 	Hold         adminHold         `cmd:"" help:"Put the service on hold: nothing is published or charged until admin resume."`
