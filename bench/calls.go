@@ -12,11 +12,11 @@ type requestFunc func([]byte) []byte
 
 // call is a measured call.
 type call struct {
-	name       string
-	want       int                // expected HTTP status
-	target     float64            // minimum throughput as a share of the floor's
-	ofConstant map[string]float64 // the floor's minimum throughput as a share of a constant response's, by database
-	maker      func(*process, int) requestFunc
+	name               string
+	want               int                // expected HTTP status
+	minRatio           float64            // minimum throughput as a share of the floor's
+	minRatioToConstant map[string]float64 // the floor's minimum throughput as a share of a constant response's, by database
+	newRequests        func(*process, int) requestFunc
 }
 
 // Shares of a constant response's throughput that the floor must reach on two cores, by database. A slower floor

@@ -18,7 +18,7 @@ type conn struct {
 	request []byte
 }
 
-const answerWithin = 30 * time.Second // a server that takes longer has failed
+const responseTimeout = 30 * time.Second // a server that takes longer has failed
 
 func dial(addr string) (*conn, error) {
 	c, err := net.Dial("tcp", addr)
@@ -35,7 +35,7 @@ func (c *conn) do(request []byte, keep bool) (int, []byte, error) {
 	if _, err := c.net.Write(request); err != nil {
 		return 0, nil, fmt.Errorf("sending: %w", err)
 	}
-	status, length, err := c.head()
+	status, length, err := c.readHead()
 	if err != nil {
 		return 0, nil, err
 	}
@@ -58,8 +58,8 @@ func (c *conn) do(request []byte, keep bool) (int, []byte, error) {
 
 var contentLength = []byte("content-length:")
 
-// head reads the header and returns the status and the length of the body.
-func (c *conn) head() (int, int, error) {
+// readHead reads the header and returns the status and the length of the body.
+func (c *conn) readHead() (int, int, error) {
 	line, err := c.r.ReadSlice('\n')
 	if err != nil {
 		return 0, 0, fmt.Errorf("reading a response: %w", err)

@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	crowd        = 100 // concurrently created reports
-	crowdPosts   = 500 // posts of each report
-	crowdPage    = 100 // posts of a page of public metrics
-	crowdConns   = 4   // connections that read
-	crowdPause   = 10 * time.Millisecond
-	crowdReads   = 2000 // minimum number of reads without reports
-	crowdTarget  = 2    // p99 during reports over p99 without
-	crowdTimeout = 5 * time.Minute
+	crowdReports  = 100 // concurrently created reports
+	crowdPosts    = 500 // posts of each report
+	crowdPageSize = 100 // posts of a page of public metrics
+	crowdConns    = 4   // connections that read
+	crowdPause    = 10 * time.Millisecond
+	minCrowdReads = 2000 // minimum number of reads without reports
+	crowdTarget   = 2    // p99 during reports over p99 without
+	crowdTimeout  = 5 * time.Minute
 )
 
 // serveMetrics prints its address and serves synthetic public metrics, as specified by docs/bridge.md. The metrics
 // are prepared in advance and equal for every profile, so serving them costs almost nothing.
 func serveMetrics(ctx context.Context) error {
-	pages := make([][]byte, crowdPosts/crowdPage)
+	pages := make([][]byte, crowdPosts/crowdPageSize)
 	for i := range pages {
-		raw, err := json.Marshal(figuresPage(i, len(pages)))
+		raw, err := json.Marshal(metricsPage(i, len(pages)))
 		if err != nil {
 			return fmt.Errorf("encoding metrics: %w", err)
 		}
@@ -57,11 +57,11 @@ func serveMetrics(ctx context.Context) error {
 	return err
 }
 
-// figuresPage returns a page of a profile's posts, with captions of a realistic length.
-func figuresPage(page, pages int) map[string]any {
-	posts := make([]map[string]any, crowdPage)
+// metricsPage returns a page of a profile's posts, with captions of a realistic length.
+func metricsPage(page, pages int) map[string]any {
+	posts := make([]map[string]any, crowdPageSize)
 	for i := range posts {
-		n := page*crowdPage + i
+		n := page*crowdPageSize + i
 		posts[i] = map[string]any{
 			"id": "p" + strconv.Itoa(n), "format": []string{"image", "reel", "carousel"}[n%3],
 			"taken_at": time.Now().UTC().Add(-time.Duration(n*7) * time.Hour).Truncate(time.Second).Format(time.RFC3339),
@@ -80,14 +80,14 @@ func figuresPage(page, pages int) map[string]any {
 }
 
 // measureReports measures how much slower reads are while a hundred reports are created, as the median ratio of p99.
-func (b *bench) measureReports(ctx context.Context, st *testEnv, s storage, posts int) error {
+func (b *bench) measureReports(ctx context.Context, tb *testbed, s storage, posts int) error {
 	name := s.name() + "/reads_beside_reports"
-	source, err := startSelf(ctx, "figures", "-serve-figures")
+	metricsServer, err := startSelf(ctx, "figures", "-serve-figures")
 	if err != nil {
 		return err
 	}
-	st.cleanups = append(st.cleanups, source.stop)
-	url, data, err := st.database(ctx, s, posts, "crowd")
+	tb.cleanups = append(tb.cleanups, metricsServer.stop)
+	url, data, err := tb.copyDatabase(ctx, s, posts, "crowd")
 	if err != nil {
 		return err
 	}
@@ -96,14 +96,14 @@ func (b *bench) measureReports(ctx context.Context, st *testEnv, s storage, post
 		"--team="+strconv.FormatInt(data.Team, 10), "--credits=1000000", "--reference=bench"); err != nil {
 		return err
 	}
-	p, err := startOurs(ctx, b.binary, url, data, "--bridge=http://"+source.addr)
+	p, err := startPressroom(ctx, b.binary, url, data, "--bridge=http://"+metricsServer.addr)
 	if err != nil {
 		return err
 	}
-	st.cleanups = append(st.cleanups, p.stop)
-	var alone, with, seconds []float64
-	for range b.crowds {
-		quiet, err := readUntil(ctx, p, func() (bool, error) { return true, nil }, crowdReads)
+	tb.cleanups = append(tb.cleanups, p.stop)
+	var quietP99s, busyP99s, seconds []float64
+	for range b.reportRounds {
+		quiet, err := readUntil(ctx, p, func() (bool, error) { return true, nil }, minCrowdReads)
 		if err != nil {
 			return err
 		}
@@ -111,17 +111,17 @@ func (b *bench) measureReports(ctx context.Context, st *testEnv, s storage, post
 		if err != nil {
 			return err
 		}
-		alone, with, seconds = append(alone, quiet), append(with, busy), append(seconds, took.Seconds())
+		quietP99s, busyP99s, seconds = append(quietP99s, quiet), append(busyP99s, busy), append(seconds, took.Seconds())
 	}
-	times := ratios(with, alone)
+	times := ratios(busyP99s, quietP99s)
 	ratio := absolute(name+"/p99_over_alone", median(times), crowdTarget)
-	ratio.noise = spread(alone)
-	b.report.add(absolute(name+"/alone_p99_ms", median(alone), 0), absolute(name+"/p99_ms", median(with), 0),
+	ratio.noise = spread(quietP99s)
+	b.report.add(absolute(name+"/alone_p99_ms", median(quietP99s), 0), absolute(name+"/p99_ms", median(busyP99s), 0),
 		absolute(name+"/all_made_s", median(seconds), 0), ratio)
 	return nil
 }
 
-var crowds atomic.Int64 // numbers the profiles of this run
+var profileCount atomic.Int64 // numbers the profiles of this run
 
 // readDuringReports requests a hundred reports and reads pages until the reports are ready. It returns the p99 of
 // the reads in milliseconds, and the total duration.
@@ -135,8 +135,8 @@ func readDuringReports(ctx context.Context, p *process) (float64, time.Duration,
 	if err := c.net.SetDeadline(began.Add(crowdTimeout)); err != nil {
 		return 0, 0, fmt.Errorf("setting a deadline: %w", err)
 	}
-	for range crowd {
-		n := strconv.FormatInt(crowds.Add(1), 10)
+	for range crowdReports {
+		n := strconv.FormatInt(profileCount.Add(1), 10)
 		body := `{"type":"profile","subject":"crowd.` + n + `"}`
 		status, answer, err := c.do([]byte("POST /api/v1/reports HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer "+p.data.Key+
 			"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+
@@ -157,32 +157,32 @@ func readDuringReports(ctx context.Context, p *process) (float64, time.Duration,
 
 // readUntil reads pages of posts over several connections, with a pause after each read. It ends when done reports true
 // and the connections have read at least the given number of pages. It returns the p99 in milliseconds.
-func readUntil(ctx context.Context, p *process, done func() (bool, error), least int) (float64, error) {
+func readUntil(ctx context.Context, p *process, done func() (bool, error), minReads int) (float64, error) {
 	var (
-		group  sync.WaitGroup
-		took   = make([][]time.Duration, crowdConns)
-		failed = make([]error, crowdConns)
-		ended  atomic.Bool
+		wg        sync.WaitGroup
+		durations = make([][]time.Duration, crowdConns)
+		errs      = make([]error, crowdConns)
+		ended     atomic.Bool
 	)
 	for i := range crowdConns {
-		group.Go(func() { took[i], failed[i] = readSteadily(ctx, p, &ended, least/crowdConns) })
+		wg.Go(func() { durations[i], errs[i] = readSteadily(ctx, p, &ended, minReads/crowdConns) })
 	}
 	for !ended.Load() {
 		over, err := done()
 		if err != nil {
-			failed = append(failed, err)
+			errs = append(errs, err)
 			over = true
 		}
 		ended.Store(over || ctx.Err() != nil)
 		pause(ctx, 50*time.Millisecond)
 	}
-	group.Wait()
-	all := slices.Concat(took...)
+	wg.Wait()
+	all := slices.Concat(durations...)
 	slices.Sort(all)
-	return milliseconds(percentile(all, 0.99)), errors.Join(failed...)
+	return milliseconds(percentile(all, 0.99)), errors.Join(errs...)
 }
 
-func readSteadily(ctx context.Context, p *process, ended *atomic.Bool, least int) ([]time.Duration, error) {
+func readSteadily(ctx context.Context, p *process, ended *atomic.Bool, minReads int) ([]time.Duration, error) {
 	c, err := dial(p.addr)
 	if err != nil {
 		return nil, err
@@ -192,15 +192,15 @@ func readSteadily(ctx context.Context, p *process, ended *atomic.Bool, least int
 		return nil, fmt.Errorf("setting a deadline: %w", err)
 	}
 	request := get(p, "/api/v1/posts?limit=20")
-	var took []time.Duration
-	for ctx.Err() == nil && (!ended.Load() || len(took) < least) {
+	var durations []time.Duration
+	for ctx.Err() == nil && (!ended.Load() || len(durations) < minReads) {
 		began := time.Now()
 		status, _, err := c.do(request, false)
 		if err != nil || status != http.StatusOK {
 			return nil, fmt.Errorf("reading posts: %d %w", status, err)
 		}
-		took = append(took, time.Since(began))
+		durations = append(durations, time.Since(began))
 		pause(ctx, crowdPause)
 	}
-	return took, ctx.Err()
+	return durations, ctx.Err()
 }

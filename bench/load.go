@@ -11,10 +11,10 @@ import (
 
 // closedLoop sends one call to one server, over connections that stay open between rounds.
 type closedLoop struct {
-	target *process
-	want   int // expected HTTP status
-	conns  []*conn
-	makers []requestFunc // one per connection
+	target      *process
+	want        int // expected HTTP status
+	conns       []*conn
+	nextRequest []requestFunc // one per connection
 
 	// One value per round: requests per second, milliseconds, and the server's CPU time per request in microseconds.
 	perSecond, p50, p99, cpu []float64
@@ -33,8 +33,8 @@ func newClosedLoop(target *process, c call, conns int) (*closedLoop, error) {
 			s.close()
 			return nil, err
 		}
-		s.conns, s.makers = append(s.conns, one), append(s.makers, c.maker(target, i))
-		if _, _, err := one.do(s.makers[i](nil), false); err != nil {
+		s.conns, s.nextRequest = append(s.conns, one), append(s.nextRequest, c.newRequests(target, i))
+		if _, _, err := one.do(s.nextRequest[i](nil), false); err != nil {
 			s.close()
 			return nil, fmt.Errorf("%s: %w", target.name, err)
 		}
@@ -50,52 +50,52 @@ func (s *closedLoop) close() {
 
 // round sends requests during the warm-up and then for a length of time, and records the results. Throughput and
 // response times exclude the warm-up. The CPU time per request includes it.
-func (s *closedLoop) round(warm, length time.Duration) error {
+func (s *closedLoop) round(warmUp, length time.Duration) error {
 	if err := s.target.resume(); err != nil {
 		return err
 	}
 	var (
-		group  sync.WaitGroup
-		took   = make([][]time.Duration, len(s.conns))
-		failed = make([]error, len(s.conns))
-		sent   atomic.Int64
-		from   = time.Now().Add(warm)
-		until  = from.Add(length)
+		wg        sync.WaitGroup
+		durations = make([][]time.Duration, len(s.conns))
+		errs      = make([]error, len(s.conns))
+		sent      atomic.Int64
+		start     = time.Now().Add(warmUp)
+		end       = start.Add(length)
 	)
-	before, err := s.target.cpu()
+	cpuBefore, err := s.target.cpu()
 	if err != nil {
 		return err
 	}
 	for i := range s.conns {
-		group.Go(func() { took[i], failed[i] = s.work(i, from, until, &sent) })
+		wg.Go(func() { durations[i], errs[i] = s.sendUntil(i, start, end, &sent) })
 	}
-	group.Wait()
-	wall := time.Since(from)
-	after, err := s.target.cpu()
-	if err = errors.Join(append(failed, err)...); err != nil {
+	wg.Wait()
+	wall := time.Since(start)
+	cpuAfter, err := s.target.cpu()
+	if err = errors.Join(append(errs, err)...); err != nil {
 		return fmt.Errorf("%s: %w", s.target.name, err)
 	}
-	all := slices.Concat(took...)
+	all := slices.Concat(durations...)
 	slices.Sort(all)
 	s.perSecond = append(s.perSecond, float64(len(all))/wall.Seconds())
 	s.p50 = append(s.p50, milliseconds(percentile(all, 0.50)))
 	s.p99 = append(s.p99, milliseconds(percentile(all, 0.99)))
-	s.cpu = append(s.cpu, ratio(float64(after-before)/float64(time.Microsecond), float64(sent.Load())))
+	s.cpu = append(s.cpu, ratio(float64(cpuAfter-cpuBefore)/float64(time.Microsecond), float64(sent.Load())))
 	return s.target.pause()
 }
 
-// work sends requests over one connection until the round ends, and returns their response times.
-func (s *closedLoop) work(i int, from, until time.Time, sent *atomic.Int64) ([]time.Duration, error) {
-	c, next := s.conns[i], s.makers[i]
-	if err := c.net.SetDeadline(until.Add(answerWithin)); err != nil {
+// sendUntil sends requests over one connection until the round ends, and returns their response times.
+func (s *closedLoop) sendUntil(i int, start, end time.Time, sent *atomic.Int64) ([]time.Duration, error) {
+	c, next := s.conns[i], s.nextRequest[i]
+	if err := c.net.SetDeadline(end.Add(responseTimeout)); err != nil {
 		return nil, fmt.Errorf("setting a deadline: %w", err)
 	}
-	took := make([]time.Duration, 0, 4096)
+	durations := make([]time.Duration, 0, 4096)
 	for {
 		c.request = next(c.request[:0])
 		began := time.Now()
-		if !began.Before(until) {
-			return took, nil
+		if !began.Before(end) {
+			return durations, nil
 		}
 		status, _, err := c.do(c.request, false)
 		if err != nil {
@@ -105,8 +105,8 @@ func (s *closedLoop) work(i int, from, until time.Time, sent *atomic.Int64) ([]t
 			return nil, fmt.Errorf("status %d, want %d, for %.60q", status, s.want, c.request)
 		}
 		sent.Add(1)
-		if !began.Before(from) {
-			took = append(took, time.Since(began))
+		if !began.Before(start) {
+			durations = append(durations, time.Since(began))
 		}
 	}
 }

@@ -23,32 +23,32 @@ import (
 // postgresVariable is the environment variable with the URL of a PostgreSQL server whose user may create databases.
 const postgresVariable = "PRESSROOM_TEST_POSTGRES"
 
-// dir is the directory of the program and of the seeded SQLite files. Later runs reuse it.
-const dir = "build/bench"
+// workDir is the directory of the program and of the seeded SQLite files. Later runs reuse it.
+const workDir = "build/bench"
 
 type options struct {
-	quick, years bool
-	out          string
-	serveFloor   string
-	serveMetrics bool
+	quick, yearsOnly bool
+	out              string
+	serveFloor       string
+	serveMetrics     bool
 }
 
 func main() {
 	var o options
 	flag.BoolVar(&o.quick, "quick", false, "finish in less than a minute")
-	flag.BoolVar(&o.years, "years", false, "measure only lists, searches and reports on years of data")
+	flag.BoolVar(&o.yearsOnly, "years", false, "measure only lists, searches and reports on years of data")
 	flag.StringVar(&o.out, "out", "build/bench.json", "`FILE` for the results")
 	flag.StringVar(&o.serveFloor, "serve-floor", "", "internal: serve the floor on the database at `URL`")
 	flag.BoolVar(&o.serveMetrics, "serve-figures", false, "internal: serve synthetic public metrics")
 	flag.Parse()
-	if err := o.work(); err != nil {
+	if err := o.dispatch(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// work runs one of the servers or the benchmarks, until it is done or interrupted.
-func (o options) work() error {
+// dispatch runs one of the servers or the benchmarks, until it is done or interrupted.
+func (o options) dispatch() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if o.serveMetrics {
@@ -86,7 +86,7 @@ func serveFloor(ctx context.Context, o options) error {
 // run runs the benchmarks on each kind of database and writes the report.
 func run(ctx context.Context, o options) error {
 	b := &bench{
-		scope: fullScope, report: &report{out: os.Stdout}, binary: filepath.Join(dir, "pressroom"),
+		scope: fullScope, report: &report{out: os.Stdout}, binary: filepath.Join(workDir, "pressroom"),
 	}
 	if o.quick {
 		b.scope = quickScope
@@ -94,7 +94,7 @@ func run(ctx context.Context, o options) error {
 	if err := build(ctx, b.binary); err != nil {
 		return err
 	}
-	b.report.head()
+	b.report.printHeader()
 	for _, name := range []string{"sqlite", "postgres"} {
 		if err := b.runOn(ctx, o, name); err != nil {
 			return err
@@ -121,9 +121,9 @@ func (b *bench) runOn(ctx context.Context, o options, name string) error {
 		return err
 	}
 	measure := b.measure
-	if o.years {
+	if o.yearsOnly {
 		measure = func(ctx context.Context, s storage) error {
-			return withTestEnv(func(st *testEnv) error { return b.measureYears(ctx, st, s) })
+			return withTestbed(func(tb *testbed) error { return b.measureYears(ctx, tb, s) })
 		}
 	}
 	return errors.Join(measure(ctx, s), s.close(context.WithoutCancel(ctx)))

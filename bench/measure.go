@@ -20,25 +20,26 @@ type bench struct {
 type measurement struct {
 	name  string
 	posts int
-	run   func(ctx context.Context, st *testEnv, s storage, posts int) error
+	run   func(ctx context.Context, tb *testbed, s storage, posts int) error
 }
 
 // measure runs every measurement on one database.
 func (b *bench) measure(ctx context.Context, s storage) error {
 	sizes := b.sizes[s.name()]
-	all := []measurement{{"start and memory", sizes[0], b.measureStart}, {"reads during reports", sizes[0], b.measureReports}}
+	measurements := []measurement{{"start and memory", sizes[0], b.measureStart}, {"reads during reports", sizes[0],
+		b.measureReports}}
 	for _, posts := range sizes {
-		all = append(all, measurement{"calls", posts, b.compare})
+		measurements = append(measurements, measurement{"calls", posts, b.compare})
 	}
-	all = append(all, measurement{"overload", sizes[0], b.measureOverload})
+	measurements = append(measurements, measurement{"overload", sizes[0], b.measureOverload})
 	if s.name() == "postgres" { // an SQLite file has one node
-		all = append(all, measurement{"two nodes", sizes[0], b.measureNodes})
+		measurements = append(measurements, measurement{"two nodes", sizes[0], b.measureNodes})
 	}
 	if len(b.growth) == 2 {
-		all = append(all, measurement{"growth", b.growth[0], b.measureGrowth})
+		measurements = append(measurements, measurement{"growth", b.growth[0], b.measureGrowth})
 	}
-	for _, m := range all {
-		if err := withTestEnv(func(st *testEnv) error { return m.run(ctx, st, s, m.posts) }); err != nil {
+	for _, m := range measurements {
+		if err := withTestbed(func(tb *testbed) error { return m.run(ctx, tb, s, m.posts) }); err != nil {
 			return fmt.Errorf("%s: %s with %s posts: %w", s.name(), m.name, sizeName(m.posts), err)
 		}
 	}
@@ -58,67 +59,67 @@ func (g group) name(c call) string {
 }
 
 // compare measures pressroom and the floor. Reads come first, because writes change the data.
-func (b *bench) compare(ctx context.Context, st *testEnv, s storage, posts int) error {
-	ours, err := st.ours(ctx, b.binary, s, posts)
+func (b *bench) compare(ctx context.Context, tb *testbed, s storage, posts int) error {
+	pressroom, err := tb.startPressroom(ctx, b.binary, s, posts)
 	if err != nil {
 		return err
 	}
-	floor, err := st.floor(ctx, s, posts)
+	floor, err := tb.startFloor(ctx, s, posts)
 	if err != nil {
 		return err
 	}
 	for _, calls := range [][]call{reads, {create}} {
 		for _, conns := range b.conns {
-			if err := b.load(ctx, group{s.name(), sizeName(posts), conns, calls}, ours, floor); err != nil {
+			if err := b.load(ctx, group{s.name(), sizeName(posts), conns, calls}, pressroom, floor); err != nil {
 				return err
 			}
 		}
 	}
-	return b.reportMemory(s.name()+"/memory/loaded_mib/"+sizeName(posts), ours, floor)
+	return b.reportMemory(s.name()+"/memory/loaded_mib/"+sizeName(posts), pressroom, floor)
 }
 
 // comparison is one call on pressroom and on the floor.
 type comparison struct {
-	call        call
-	ours, floor *closedLoop
+	call             call
+	pressroom, floor *closedLoop
 }
 
 // load measures a group. Each round measures every call on both servers, and the constant response once. The order of
 // the servers alternates, so that changes in the machine's speed affect both.
-func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
+func (b *bench) load(ctx context.Context, g group, pressroom, floor *process) error {
 	ceiling, err := newClosedLoop(floor, constant, g.conns)
 	if err != nil {
 		return err
 	}
 	defer ceiling.close()
-	contests := make([]comparison, len(g.calls))
+	comparisons := make([]comparison, len(g.calls))
 	for i, c := range g.calls {
-		contests[i].call = c
-		if contests[i].ours, err = newClosedLoop(ours, c, g.conns); err != nil {
+		comparisons[i].call = c
+		if comparisons[i].pressroom, err = newClosedLoop(pressroom, c, g.conns); err != nil {
 			return err
 		}
-		defer contests[i].ours.close()
-		if contests[i].floor, err = newClosedLoop(floor, c, g.conns); err != nil {
+		defer comparisons[i].pressroom.close()
+		if comparisons[i].floor, err = newClosedLoop(floor, c, g.conns); err != nil {
 			return err
 		}
-		defer contests[i].floor.close()
+		defer comparisons[i].floor.close()
 	}
 	for round := range b.rounds {
 		sides := []*closedLoop{ceiling}
-		for _, c := range contests {
-			both := []*closedLoop{c.ours, c.floor}
+		for _, c := range comparisons {
+			both := []*closedLoop{c.pressroom, c.floor}
 			if round%2 == 1 {
 				slices.Reverse(both)
 			}
 			sides = append(sides, both...)
 		}
 		for _, s := range sides {
-			if err := errors.Join(ctx.Err(), s.round(b.warm, b.round)); err != nil {
+			if err := errors.Join(ctx.Err(), s.round(b.warmUp, b.roundLength)); err != nil {
 				return err
 			}
 		}
 	}
-	for _, c := range contests {
+	for _, c := range comparisons {
 		b.reportCall(g, c, ceiling)
 	}
 	return nil
@@ -127,26 +128,26 @@ func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
 // reportCall adds the results of one call to the report.
 func (b *bench) reportCall(g group, c comparison, ceiling *closedLoop) {
 	name := g.name(c.call)
-	throughput := relative(name+"/throughput", higherIsBetter, median(c.ours.perSecond), median(c.floor.perSecond),
-		c.call.target)
-	p50 := relative(name+"/p50_ms", lowerIsBetter, median(c.ours.p50), median(c.floor.p50), 0)
-	p99 := relative(name+"/p99_ms", lowerIsBetter, median(c.ours.p99), median(c.floor.p99), 0)
-	cpu := relative(name+"/cpu_us", lowerIsBetter, median(c.ours.cpu), median(c.floor.cpu), 0)
+	throughput := relative(name+"/throughput", higherIsBetter, median(c.pressroom.perSecond), median(c.floor.perSecond),
+		c.call.minRatio)
+	p50 := relative(name+"/p50_ms", lowerIsBetter, median(c.pressroom.p50), median(c.floor.p50), 0)
+	p99 := relative(name+"/p99_ms", lowerIsBetter, median(c.pressroom.p99), median(c.floor.p99), 0)
+	cpu := relative(name+"/cpu_us", lowerIsBetter, median(c.pressroom.cpu), median(c.floor.cpu), 0)
 	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50),
 		spread(c.floor.p99), spread(c.floor.cpu)
 	// The floor is compared with the constant response.
 	ofConstant := relative(name+"/floor_of_constant", higherIsBetter, median(c.floor.perSecond), median(ceiling.perSecond),
-		c.call.ofConstant[g.database])
+		c.call.minRatioToConstant[g.database])
 	ofConstant.noise = spread(ceiling.perSecond)
 	b.report.add(throughput, p50, p99, cpu, ofConstant)
 }
 
 // measureGrowth measures how much longer a page takes in a large table than in a small one, as the median ratio of
 // p99.
-func (b *bench) measureGrowth(ctx context.Context, st *testEnv, s storage, _ int) error {
+func (b *bench) measureGrowth(ctx context.Context, tb *testbed, s storage, _ int) error {
 	var sides []*closedLoop
 	for _, posts := range b.growth {
-		p, err := st.ours(ctx, b.binary, s, posts)
+		p, err := tb.startPressroom(ctx, b.binary, s, posts)
 		if err != nil {
 			return err
 		}
@@ -157,9 +158,9 @@ func (b *bench) measureGrowth(ctx context.Context, st *testEnv, s storage, _ int
 		defer one.close()
 		sides = append(sides, one)
 	}
-	for range b.ratios {
+	for range b.growthRounds {
 		for _, one := range sides {
-			if err := errors.Join(ctx.Err(), one.round(b.warm, b.growFor)); err != nil {
+			if err := errors.Join(ctx.Err(), one.round(b.warmUp, b.growthRoundLength)); err != nil {
 				return err
 			}
 		}
@@ -174,18 +175,18 @@ func (b *bench) measureGrowth(ctx context.Context, st *testEnv, s storage, _ int
 const idleRequests = 200 // requests before the idle memory is read
 
 // measureStart measures the time to the first response and the idle memory.
-func (b *bench) measureStart(ctx context.Context, st *testEnv, s storage, posts int) error {
-	url, data, err := st.database(ctx, s, posts, "alone")
+func (b *bench) measureStart(ctx context.Context, tb *testbed, s storage, posts int) error {
+	url, data, err := tb.copyDatabase(ctx, s, posts, "alone")
 	if err != nil {
 		return err
 	}
-	var took []float64
+	var startTimes []float64
 	for i := range b.starts {
-		p, err := startOurs(ctx, b.binary, url, data)
+		p, err := startPressroom(ctx, b.binary, url, data)
 		if err != nil {
 			return err
 		}
-		took = append(took, p.started.Seconds())
+		startTimes = append(startTimes, p.startDuration.Seconds())
 		if i == b.starts-1 {
 			err = b.reportIdle(ctx, p, s.name()+"/memory/idle_mib")
 		}
@@ -193,8 +194,8 @@ func (b *bench) measureStart(ctx context.Context, st *testEnv, s storage, posts 
 			return err
 		}
 	}
-	e := absolute(s.name()+"/start/first_answer_s", median(took), startTarget)
-	e.noise = spread(took)
+	e := absolute(s.name()+"/start/first_answer_s", median(startTimes), startTarget)
+	e.noise = spread(startTimes)
 	b.report.add(e)
 	return nil
 }
@@ -202,7 +203,7 @@ func (b *bench) measureStart(ctx context.Context, st *testEnv, s storage, posts 
 // reportIdle sends some requests, waits, and reads the memory.
 func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	for range idleRequests {
-		if err := p.ask(get(p, "/api/v1/posts?limit=20")); err != nil {
+		if err := p.send(get(p, "/api/v1/posts?limit=20")); err != nil {
 			return err
 		}
 	}
@@ -211,24 +212,24 @@ func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	if err != nil {
 		return err
 	}
-	own, err := p.anonymousMemory()
+	anonymousMiB, err := p.anonymousMemory()
 	if err != nil {
 		return err
 	}
-	b.report.add(absolute(name, mib, residentTarget), absolute(strings.Replace(name, "/idle_", "/idle_own_", 1), own, 0))
+	b.report.add(absolute(name, mib, residentTarget), absolute(strings.Replace(name, "/idle_", "/idle_own_", 1), anonymousMiB, 0))
 	return nil
 }
 
 // reportMemory adds the resident memory of both servers after the load to the report, without a target.
-func (b *bench) reportMemory(name string, ours, floor *process) error {
-	mine, err := ours.resident()
+func (b *bench) reportMemory(name string, pressroom, floor *process) error {
+	pressroomMiB, err := pressroom.resident()
 	if err != nil {
 		return err
 	}
-	its, err := floor.resident()
+	floorMiB, err := floor.resident()
 	if err != nil {
 		return err
 	}
-	b.report.add(relative(name, lowerIsBetter, mine, its, 0))
+	b.report.add(relative(name, lowerIsBetter, pressroomMiB, floorMiB, 0))
 	return nil
 }

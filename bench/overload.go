@@ -30,28 +30,28 @@ var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) requestFun
 
 // measureOverload sends a node more requests than it can serve, regardless of its responses, and measures the
 // accepted requests.
-func (b *bench) measureOverload(ctx context.Context, st *testEnv, s storage, posts int) error {
+func (b *bench) measureOverload(ctx context.Context, tb *testbed, s storage, posts int) error {
 	name := s.name() + "/overload/" + sizeName(posts)
-	node, err := st.ours(ctx, b.binary, s, posts)
+	node, err := tb.startPressroom(ctx, b.binary, s, posts)
 	if err != nil {
 		return err
 	}
-	full, err := newClosedLoop(node, longPage, loadshed.DefaultLimit())
+	closedLoad, err := newClosedLoop(node, longPage, loadshed.DefaultLimit())
 	if err != nil {
 		return err
 	}
-	defer full.close()
-	crowd, err := newOpenLoop(node, longPage)
+	defer closedLoad.close()
+	openLoad, err := newOpenLoop(node, longPage)
 	if err != nil {
 		return err
 	}
-	defer crowd.close()
+	defer openLoad.close()
 	for range b.rounds {
-		if err := errors.Join(ctx.Err(), full.round(b.warm, b.round)); err != nil {
+		if err := errors.Join(ctx.Err(), closedLoad.round(b.warmUp, b.roundLength)); err != nil {
 			return err
 		}
-		rate := overloadFactor * full.perSecond[len(full.perSecond)-1]
-		if err := crowd.round(ctx, rate, overloadWarmUp+b.round, overloadWarmUp); err != nil {
+		rate := overloadFactor * closedLoad.perSecond[len(closedLoad.perSecond)-1]
+		if err := openLoad.round(ctx, rate, overloadWarmUp+b.roundLength, overloadWarmUp); err != nil {
 			return err
 		}
 	}
@@ -59,11 +59,12 @@ func (b *bench) measureOverload(ctx context.Context, st *testEnv, s storage, pos
 	if err != nil {
 		return err
 	}
-	accepted := relative(name+"/accepted_p99_ms", lowerIsBetter, median(crowd.p99), median(full.p99), acceptedTarget)
-	served := relative(name+"/accepted_a_second", higherIsBetter, median(crowd.perSecond), median(full.perSecond), servedTarget)
-	accepted.noise, served.noise = spread(full.p99), spread(full.perSecond)
-	b.report.add(accepted, served, absolute(name+"/refused_share", median(crowd.rejected), 0),
-		absolute(name+"/refused_p99_ms", median(crowd.rejectedP99), 0), absolute(name+"/peak_mib", peak, peakTarget))
+	accepted := relative(name+"/accepted_p99_ms", lowerIsBetter, median(openLoad.p99), median(closedLoad.p99), acceptedTarget)
+	served := relative(name+"/accepted_a_second", higherIsBetter, median(openLoad.perSecond),
+		median(closedLoad.perSecond), servedTarget)
+	accepted.noise, served.noise = spread(closedLoad.p99), spread(closedLoad.perSecond)
+	b.report.add(accepted, served, absolute(name+"/refused_share", median(openLoad.rejected), 0),
+		absolute(name+"/refused_p99_ms", median(openLoad.rejectedP99), 0), absolute(name+"/peak_mib", peak, peakTarget))
 	return nil
 }
 
@@ -85,7 +86,7 @@ func newOpenLoop(target *process, c call) (*openLoop, error) {
 			r.close()
 			return nil, err
 		}
-		r.conns, r.makers = append(r.conns, one), append(r.makers, c.maker(target, i))
+		r.conns, r.makers = append(r.conns, one), append(r.makers, c.newRequests(target, i))
 	}
 	return r, nil
 }
@@ -105,33 +106,33 @@ func (r *openLoop) round(ctx context.Context, rate float64, length, warmUp time.
 		return err
 	}
 	var (
-		group  sync.WaitGroup
-		next   atomic.Int64
-		began  = time.Now()
-		of     = make([]latencies, len(r.conns))
-		failed = make([]error, len(r.conns))
-		due    = func() time.Duration { return time.Duration(float64(next.Add(1)) / rate * float64(time.Second)) }
+		wg      sync.WaitGroup
+		next    atomic.Int64
+		began   = time.Now()
+		results = make([]latencies, len(r.conns))
+		errs    = make([]error, len(r.conns))
+		due     = func() time.Duration { return time.Duration(float64(next.Add(1)) / rate * float64(time.Second)) }
 	)
 	for i := range r.conns {
-		group.Go(func() {
-			for at := due(); at < length && failed[i] == nil; at = due() {
+		wg.Go(func() {
+			for at := due(); at < length && errs[i] == nil; at = due() {
 				pause(ctx, time.Until(began.Add(at)))
-				failed[i] = r.ask(i, began.Add(at), at >= warmUp, &of[i])
+				errs[i] = r.send(i, began.Add(at), at >= warmUp, &results[i])
 			}
 		})
 	}
-	group.Wait()
-	if err := errors.Join(failed...); err != nil {
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	r.record(of, length-warmUp)
+	r.record(results, length-warmUp)
 	return r.target.pause()
 }
 
-func (r *openLoop) ask(i int, due time.Time, counts bool, to *latencies) error {
+func (r *openLoop) send(i int, due time.Time, recorded bool, result *latencies) error {
 	c := r.conns[i]
 	c.request = r.makers[i](c.request[:0])
-	if err := c.net.SetDeadline(time.Now().Add(answerWithin)); err != nil {
+	if err := c.net.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 		return fmt.Errorf("setting a deadline: %w", err)
 	}
 	status, _, err := c.do(c.request, false)
@@ -140,18 +141,18 @@ func (r *openLoop) ask(i int, due time.Time, counts bool, to *latencies) error {
 		return fmt.Errorf("%s under overload: %w", r.target.name, err)
 	case status != http.StatusOK && status != http.StatusServiceUnavailable:
 		return fmt.Errorf("%s returned status %d under overload", r.target.name, status)
-	case !counts:
+	case !recorded:
 	case status == http.StatusOK:
-		to.accepted = append(to.accepted, took)
+		result.accepted = append(result.accepted, took)
 	default:
-		to.rejected = append(to.rejected, took)
+		result.rejected = append(result.rejected, took)
 	}
 	return nil
 }
 
-func (r *openLoop) record(of []latencies, length time.Duration) {
+func (r *openLoop) record(results []latencies, length time.Duration) {
 	var accepted, rejected []time.Duration
-	for _, a := range of {
+	for _, a := range results {
 		accepted, rejected = append(accepted, a.accepted...), append(rejected, a.rejected...)
 	}
 	slices.Sort(accepted)

@@ -13,27 +13,27 @@ const (
 
 // measureNodes measures the cost of a second node. It compares the CPU time per request if one of two nodes receives
 // all requests with the CPU time per request if both nodes share them. The number of connections is the same.
-func (b *bench) measureNodes(ctx context.Context, st *testEnv, s storage, posts int) error {
+func (b *bench) measureNodes(ctx context.Context, tb *testbed, s storage, posts int) error {
 	name := s.name() + "/nodes/" + sizeName(posts)
-	url, data, err := st.database(ctx, s, posts, "pair")
+	url, data, err := tb.copyDatabase(ctx, s, posts, "pair")
 	if err != nil {
 		return err
 	}
 	nodes := make([]*process, 2)
 	for i := range nodes {
-		if nodes[i], err = startOurs(ctx, b.binary, url, data); err != nil {
+		if nodes[i], err = startPressroom(ctx, b.binary, url, data); err != nil {
 			return err
 		}
-		st.cleanups = append(st.cleanups, nodes[i].stop)
+		tb.cleanups = append(tb.cleanups, nodes[i].stop)
 		nodes[i].pausedWhenIdle = false // a node paused in a transaction would block the other
 	}
 	for _, c := range []call{reads[1], listPosts, create} {
-		var one, two []float64
+		var singleCPU, pairCPU []float64
 		for range pairRounds * b.rounds { // in turns, because the machine and the database change
 			for _, m := range []struct {
 				into  *[]float64
 				nodes []*process
-			}{{&one, nodes[:1]}, {&two, nodes}} {
+			}{{&singleCPU, nodes[:1]}, {&pairCPU, nodes}} {
 				spent, err := b.sharedRound(ctx, c, m.nodes...)
 				if err != nil {
 					return err
@@ -41,8 +41,8 @@ func (b *bench) measureNodes(ctx context.Context, st *testEnv, s storage, posts 
 				*m.into = append(*m.into, spent)
 			}
 		}
-		e := relative(name+"/"+c.name+"/cpu_us", lowerIsBetter, median(two), median(one), pairTarget)
-		e.noise = spread(one)
+		e := relative(name+"/"+c.name+"/cpu_us", lowerIsBetter, median(pairCPU), median(singleCPU), pairTarget)
+		e.noise = spread(singleCPU)
 		b.report.add(e)
 	}
 	return nil
@@ -59,19 +59,19 @@ func (b *bench) sharedRound(ctx context.Context, c call, nodes ...*process) (flo
 		}
 		defer sides[i].close()
 	}
-	var group sync.WaitGroup
-	failed := make([]error, len(sides))
+	var wg sync.WaitGroup
+	errs := make([]error, len(sides))
 	for i, s := range sides {
-		group.Go(func() { failed[i] = s.round(b.warm, b.round) })
+		wg.Go(func() { errs[i] = s.round(b.warmUp, b.roundLength) })
 	}
-	group.Wait()
-	if err := errors.Join(errors.Join(failed...), ctx.Err()); err != nil {
+	wg.Wait()
+	if err := errors.Join(errors.Join(errs...), ctx.Err()); err != nil {
 		return 0, err
 	}
-	spent, answered := 0.0, 0.0
+	cpuTime, requests := 0.0, 0.0
 	for _, s := range sides {
-		spent += s.cpu[0] * s.perSecond[0]
-		answered += s.perSecond[0]
+		cpuTime += s.cpu[0] * s.perSecond[0]
+		requests += s.perSecond[0]
 	}
-	return spent / answered, nil
+	return cpuTime / requests, nil
 }

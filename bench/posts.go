@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	seedVersion = "2" // increment it with every change to the seed
-	everyPost   = time.Minute
-	targetsEach = 2
+	seedVersion    = "2" // increment it with every change to the seed
+	postInterval   = time.Minute
+	targetsPerPost = 2
 )
 
 var (
-	firstPost = time.Date(2023, time.January, 1, 0, 0, 0, 0, time.UTC)
-	farAway   = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // no scheduled post is due before
-	captionOf = strings.Fields("winter blend chocolate orange peel smoke roast counter morning run Sunday window " +
+	firstPost    = time.Date(2023, time.January, 1, 0, 0, 0, 0, time.UTC)
+	farFuture    = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // no scheduled post is due before
+	captionWords = strings.Fields("winter blend chocolate orange peel smoke roast counter morning run Sunday window " +
 		"steam quiet harbour tide bread crumb barista notes slow pour crema beans grinder bench rain lamp neighbour corner song")
-	seededRows = []string{
+	postColumns = []string{
 		"id", "team_id", "person_id", "key_id", "status", "caption", "excerpt", "scheduled_at", "submitted_at",
 		"published_at", "slot_at", "created_at", "updated_at",
 	}
-	seededTargets = []string{"post_id", "account_id", "position", "state", "published_at", "permalink"}
+	targetColumns = []string{"post_id", "account_id", "position", "state", "published_at", "permalink"}
 )
 
 // mix returns a hash of a number (splitmix64), which is the same on every run and machine.
@@ -36,7 +36,7 @@ func mix(n uint64) uint64 {
 // appendPostID appends the ID of the i-th seeded post, a UUIDv7 of its time.
 func appendPostID(buf []byte, i int) []byte {
 	var id [16]byte
-	at := firstPost.Add(time.Duration(i) * everyPost).UnixMilli()
+	at := firstPost.Add(time.Duration(i) * postInterval).UnixMilli()
 	binary.BigEndian.PutUint64(id[:8], uint64(at)<<16|0x7000|mix(uint64(i))&0x0fff)
 	binary.BigEndian.PutUint64(id[8:], mix(^uint64(i))&^(3<<62)|2<<62)
 	for n, part := range [][]byte{id[0:4], id[4:6], id[6:8], id[8:10], id[10:16]} {
@@ -57,7 +57,7 @@ func caption(i int) string {
 		if word > 0 {
 			out.WriteByte(' ')
 		}
-		out.WriteString(captionOf[mix(uint64(i*64+word))%uint64(len(captionOf))])
+		out.WriteString(captionWords[mix(uint64(i*64+word))%uint64(len(captionWords))])
 	}
 	return out.String()
 }
@@ -73,14 +73,14 @@ func excerptOf(caption string) string {
 // postRow returns the row of the i-th post, and true if the post is published. Of ten posts, seven are published,
 // two are drafts, and one is scheduled.
 func postRow(d dataset, i int) ([]any, bool) {
-	created := firstPost.Add(time.Duration(i) * everyPost)
+	created := firstPost.Add(time.Duration(i) * postInterval)
 	text := caption(i)
 	status, scheduled, published := "published", created.Add(time.Hour), created.Add(time.Hour+2*time.Second)
 	switch i % 10 {
 	case 3, 8:
 		status, scheduled, published = "draft", time.Time{}, time.Time{}
 	case 5:
-		status, scheduled, published = "scheduled", farAway.Add(time.Duration(i)*everyPost), time.Time{}
+		status, scheduled, published = "scheduled", farFuture.Add(time.Duration(i)*postInterval), time.Time{}
 	}
 	slot, submitted := published, published
 	if published.IsZero() {
@@ -93,12 +93,12 @@ func postRow(d dataset, i int) ([]any, bool) {
 }
 
 // targetRow returns the row of one account of the i-th post. out is set if the post is published.
-func targetRow(d dataset, i, position int, out bool) []any {
+func targetRow(d dataset, i, position int, published bool) []any {
 	account := d.Accounts[(i+position)%len(d.Accounts)]
-	if !out {
+	if !published {
 		return []any{postID(i), account, int64(position), "pending", int64(0), ""}
 	}
-	at := firstPost.Add(time.Duration(i)*everyPost + time.Hour + time.Duration(position+1)*time.Second)
+	at := firstPost.Add(time.Duration(i)*postInterval + time.Hour + time.Duration(position+1)*time.Second)
 	return []any{
 		postID(i), account, int64(position), "published", micros(at), "https://bsky.example/profile/harbour/post/" + postID(i)[:13],
 	}

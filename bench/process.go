@@ -27,7 +27,7 @@ type process struct {
 	name           string
 	addr           string
 	data           dataset
-	started        time.Duration // from exec to the first response
+	startDuration  time.Duration // from exec to the first response
 	cmd            *exec.Cmd
 	pausedWhenIdle bool // whether it is paused while another server is measured
 }
@@ -66,21 +66,21 @@ func writeCatalog(dir string) (string, error) {
 	return path, os.WriteFile(path, raw, 0o600)
 }
 
-// startOurs starts pressroom as operators do and waits for its first response.
-func startOurs(ctx context.Context, binary, url string, d dataset, more ...string) (*process, error) {
+// startPressroom starts pressroom as operators do and waits for its first response.
+func startPressroom(ctx context.Context, binary, url string, d dataset, extraArgs ...string) (*process, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	offered, err := writeCatalog(filepath.Dir(binary))
+	plansFile, err := writeCatalog(filepath.Dir(binary))
 	if err != nil {
 		return nil, err
 	}
 	p := &process{name: "ours", addr: addr, data: d, pausedWhenIdle: true}
 	p.cmd = exec.CommandContext(ctx, binary,
 		slices.Concat([]string{
-			"--log-level=warn", "serve", "--addr=" + addr, "--public-url=" + publicURL, "--plans=" + offered, "--metrics-addr=",
-		}, more)...)
+			"--log-level=warn", "serve", "--addr=" + addr, "--public-url=" + publicURL, "--plans=" + plansFile, "--metrics-addr=",
+		}, extraArgs)...)
 	p.cmd.Env, p.cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {
@@ -89,7 +89,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset, more ...strin
 	if err := p.waitReady(ctx); err != nil {
 		return nil, errors.Join(err, p.stop())
 	}
-	p.started = time.Since(began)
+	p.startDuration = time.Since(began)
 	return p, nil
 }
 
@@ -102,18 +102,18 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-const startWithin = 30 * time.Second
+const startTimeout = 30 * time.Second
 
 // waitReady repeats a request until it succeeds.
 func (p *process) waitReady(ctx context.Context) error {
 	request := get(p, "/api/v1/me")
-	for until := time.Now().Add(startWithin); time.Now().Before(until) && ctx.Err() == nil; {
-		if p.ask(request) == nil {
+	for until := time.Now().Add(startTimeout); time.Now().Before(until) && ctx.Err() == nil; {
+		if p.send(request) == nil {
 			return nil
 		}
 		pause(ctx, time.Millisecond)
 	}
-	return fmt.Errorf("%s did not respond successfully within %v of its start", p.name, startWithin)
+	return fmt.Errorf("%s did not respond successfully within %v of its start", p.name, startTimeout)
 }
 
 // pause waits for a duration or the end of the context.
@@ -124,14 +124,14 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// ask sends one request over a new connection and fails unless the status is 200.
-func (p *process) ask(request []byte) error {
+// send sends one request over a new connection and fails unless the status is 200.
+func (p *process) send(request []byte) error {
 	c, err := dial(p.addr)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	if err := c.net.SetDeadline(time.Now().Add(answerWithin)); err != nil {
+	if err := c.net.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 		return fmt.Errorf("setting a deadline: %w", err)
 	}
 	status, _, err := c.do(request, false)
@@ -189,16 +189,16 @@ func (p *process) signal(s syscall.Signal) error {
 	return nil
 }
 
-const stopWithin = 25 * time.Second
+const stopTimeout = 25 * time.Second
 
 // stop ends a server.
 func (p *process) stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGCONT) // a paused process does not handle SIGTERM
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // the process may have ended
-	late := time.AfterFunc(stopWithin, func() { _ = p.cmd.Process.Kill() })
-	defer late.Stop()
-	var ended *exec.ExitError
-	if err := p.cmd.Wait(); err != nil && !errors.As(err, &ended) {
+	killTimer := time.AfterFunc(stopTimeout, func() { _ = p.cmd.Process.Kill() })
+	defer killTimer.Stop()
+	var exitErr *exec.ExitError
+	if err := p.cmd.Wait(); err != nil && !errors.As(err, &exitErr) {
 		return fmt.Errorf("stopping %s: %w", p.name, err)
 	}
 	return nil
@@ -213,13 +213,13 @@ func (p *process) anonymousMemory() (float64, error) { return p.memory("RssAnon:
 // peak returns the highest resident memory in MiB.
 func (p *process) peak() (float64, error) { return p.memory("VmHWM:") }
 
-func (p *process) memory(which string) (float64, error) {
+func (p *process) memory(field string) (float64, error) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
 	if err != nil {
 		return 0, fmt.Errorf("reading the memory of %s: %w", p.name, err)
 	}
 	for line := range strings.Lines(string(raw)) {
-		if text, ok := strings.CutPrefix(line, which); ok {
+		if text, ok := strings.CutPrefix(line, field); ok {
 			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "kB")), 64)
 			if err != nil {
 				return 0, fmt.Errorf("reading the memory of %s: %w", p.name, err)

@@ -46,19 +46,19 @@ type report struct {
 	entries []entry
 }
 
-func (r *report) head() {
+func (r *report) printHeader() {
 	fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", "figure", "ours", "floor", "ratio", "target", "noise", "")
 }
 
 func (r *report) add(entries ...entry) {
 	for _, e := range entries {
 		r.entries = append(r.entries, e)
-		fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", e.Name, number(e.Ours), number(e.Floor),
-			number(e.Ratio), e.limit(), share(e.noise), e.verdict())
+		fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", e.Name, formatNumber(e.Ours), formatNumber(e.Floor),
+			formatNumber(e.Ratio), e.targetText(), formatNoise(e.noise), e.verdict())
 	}
 }
 
-func (e entry) limit() string {
+func (e entry) targetText() string {
 	if e.Target == 0 {
 		return "-"
 	}
@@ -79,8 +79,8 @@ func (e entry) verdict() string {
 	return "ok"
 }
 
-// number formats a number with three decimals, or without decimals if it is at least 100. It formats 0 as "-".
-func number(v float64) string {
+// formatNumber formats a number with three decimals, or without decimals if it is at least 100. It formats 0 as "-".
+func formatNumber(v float64) string {
 	switch {
 	case v == 0:
 		return "-"
@@ -90,7 +90,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-func share(v float64) string {
+func formatNoise(v float64) string {
 	if v == 0 {
 		return "-"
 	}
@@ -110,7 +110,7 @@ func (r *report) printSummary() {
 	}
 	fmt.Fprintf(r.out, "\n%d of %d targets hold.\n", targets-len(missed), targets)
 	for _, e := range missed {
-		fmt.Fprintf(r.out, "MISSED %s: %s, target %s\n", e.Name, number(cmp.Or(e.Ratio, e.Ours)), e.limit())
+		fmt.Fprintf(r.out, "MISSED %s: %s, target %s\n", e.Name, formatNumber(cmp.Or(e.Ratio, e.Ours)), e.targetText())
 	}
 }
 

@@ -4,17 +4,17 @@ import "time"
 
 // scope defines how much is measured and for how long.
 type scope struct {
-	sizes   map[string][]int // numbers of posts for which calls are compared, by database
-	conns   []int            // numbers of connections
-	rounds  int              // number of rounds
-	warm    time.Duration    // warm-up before each round
-	round   time.Duration    // length of a round, without the warm-up
-	starts  int              // number of starts to time
-	idle    time.Duration    // pause before the idle memory is read
-	growth  []int            // two numbers of posts whose page times are compared; nil to skip this
-	ratios  int              // number of rounds of growth
-	growFor time.Duration    // length of a round of growth
-	crowds  int              // number of rounds of reads during a hundred reports
+	sizes             map[string][]int // numbers of posts for which calls are compared, by database
+	conns             []int            // numbers of connections
+	rounds            int              // number of rounds
+	warmUp            time.Duration    // warm-up before each round
+	roundLength       time.Duration    // length of a round, without the warm-up
+	starts            int              // number of starts to time
+	idle              time.Duration    // pause before the idle memory is read
+	growth            []int            // two numbers of posts whose page times are compared; nil to skip this
+	growthRounds      int              // number of rounds of growth
+	growthRoundLength time.Duration    // length of a round of growth
+	reportRounds      int              // number of rounds of reads during a hundred reports
 }
 
 const (
@@ -25,19 +25,19 @@ const (
 var fullScope = scope{
 	sizes:  map[string][]int{"sqlite": {100 * thousand, million}, "postgres": {100 * thousand, million}},
 	conns:  []int{8, 64},
-	rounds: 5, warm: 200 * time.Millisecond, round: 1500 * time.Millisecond,
+	rounds: 5, warmUp: 200 * time.Millisecond, roundLength: 1500 * time.Millisecond,
 	starts: 5, idle: 5 * time.Second,
-	growth: []int{10 * thousand, million}, ratios: 5, growFor: 3 * time.Second,
-	crowds: 5,
+	growth: []int{10 * thousand, million}, growthRounds: 5, growthRoundLength: 3 * time.Second,
+	reportRounds: 5,
 }
 
 // quickScope finishes within a minute. It detects only large regressions.
 var quickScope = scope{
 	sizes:  map[string][]int{"sqlite": {100 * thousand}, "postgres": {10 * thousand}},
 	conns:  []int{8, 64},
-	rounds: 3, warm: 60 * time.Millisecond, round: 220 * time.Millisecond,
+	rounds: 3, warmUp: 60 * time.Millisecond, roundLength: 220 * time.Millisecond,
 	starts: 3, idle: 2 * time.Second,
-	crowds: 1,
+	reportRounds: 1,
 }
 
 // yearTeams is the number of teams in the largest database with years of data.

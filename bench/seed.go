@@ -48,10 +48,10 @@ func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	if _, err := db.ExecContext(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`); err != nil {
 		return fmt.Errorf("removing the recorded location: %w", err)
 	}
-	marks := "(?, 'bluesky', ?, ?, ?, 'connected', ?, ?, ?)"
+	valueList := "(?, 'bluesky', ?, ?, ?, 'connected', ?, ?, ?)"
 	postgres := !strings.HasPrefix(url, "sqlite:")
 	if postgres {
-		marks = "($1, 'bluesky', $2, $3, $4, 'connected', $5, $6, $7)"
+		valueList = "($1, 'bluesky', $2, $3, $4, 'connected', $5, $6, $7)"
 	}
 	d.Accounts = make([]int64, 4)
 	for i := range d.Accounts {
@@ -59,7 +59,7 @@ func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 		err := db.QueryRowContext(ctx,
 			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
 		sealed_grant, created_at, updated_at) VALUES `+
-				marks+` RETURNING id`, d.Team, "did:plc:"+name, name, name, []byte{}, micros(firstPost),
+				valueList+` RETURNING id`, d.Team, "did:plc:"+name, name, name, []byte{}, micros(firstPost),
 			micros(firstPost)).Scan(&d.Accounts[i])
 		if err != nil {
 			return fmt.Errorf("adding an account: %w", err)
@@ -79,16 +79,16 @@ func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 	}
 	d.SealingKey = strings.TrimSpace(string(raw))
 	admin := administer(ctx, binary, url, d.SealingKey)
-	var made struct{ ID int64 }
-	if err := admin(&made, "people", "add", "--name=Ada Okafor", "--email="+ownerEmail, "--password-stdin"); err != nil {
+	var created struct{ ID int64 }
+	if err := admin(&created, "people", "add", "--name=Ada Okafor", "--email="+ownerEmail, "--password-stdin"); err != nil {
 		return err
 	}
-	d.Person = made.ID
-	if err := admin(&made, "teams", "add", "--name=Harbour Coffee", "--owner="+strconv.FormatInt(d.Person, 10),
+	d.Person = created.ID
+	if err := admin(&created, "teams", "add", "--name=Harbour Coffee", "--owner="+strconv.FormatInt(d.Person, 10),
 		"--timezone=Europe/Berlin", "--plan=agency"); err != nil {
 		return err
 	}
-	d.Team = made.ID
+	d.Team = created.ID
 	var key struct {
 		ID  int64
 		Key string
@@ -137,19 +137,19 @@ func openBulk(ctx context.Context, url string) (*sql.DB, error) {
 }
 
 const (
-	rowsEach = 500    // rows per INSERT
-	txEach   = 50_000 // posts per transaction
+	rowsPerInsert = 500    // rows per INSERT
+	postsPerTx    = 50_000 // posts per transaction
 )
 
 // fillSQLite inserts the posts with many rows per statement and few transactions.
 func fillSQLite(ctx context.Context, db *sql.DB, d dataset) error {
-	for from := 0; from < d.posts; from += txEach {
+	for from := 0; from < d.posts; from += postsPerTx {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
 			return fmt.Errorf("starting a transaction: %w", err)
 		}
-		for at := from; at < min(from+txEach, d.posts); at += rowsEach {
-			if err := insertPosts(ctx, tx, d, at, min(at+rowsEach, d.posts)); err != nil {
+		for at := from; at < min(from+postsPerTx, d.posts); at += rowsPerInsert {
+			if err := insertPosts(ctx, tx, d, at, min(at+rowsPerInsert, d.posts)); err != nil {
 				return errors.Join(err, tx.Rollback())
 			}
 		}
@@ -168,14 +168,14 @@ func insertPosts(ctx context.Context, tx *sql.Tx, d dataset, from, to int) error
 	for i := from; i < to; i++ {
 		row, out := postRow(d, i)
 		posts = append(posts, row...)
-		for position := range targetsEach {
+		for position := range targetsPerPost {
 			targets = append(targets, targetRow(d, i, position, out)...)
 		}
 	}
-	if err := insertMany(ctx, tx, "posts", seededRows, posts); err != nil {
+	if err := insertMany(ctx, tx, "posts", postColumns, posts); err != nil {
 		return err
 	}
-	return insertMany(ctx, tx, "post_targets", seededTargets, targets)
+	return insertMany(ctx, tx, "post_targets", targetColumns, targets)
 }
 
 func insertMany(ctx context.Context, tx *sql.Tx, table string, columns []string, values []any) error {
@@ -195,18 +195,18 @@ func fillPostgres(ctx context.Context, db *sql.DB, d dataset) error {
 	}
 	err = conn.Raw(func(raw any) error {
 		c := raw.(*stdlib.Conn).Conn()
-		_, err := c.CopyFrom(ctx, pgx.Identifier{"posts"}, seededRows, pgx.CopyFromSlice(d.posts, func(i int) ([]any, error) {
+		_, err := c.CopyFrom(ctx, pgx.Identifier{"posts"}, postColumns, pgx.CopyFromSlice(d.posts, func(i int) ([]any, error) {
 			row, _ := postRow(d, i)
 			return row, nil
 		}))
 		if err != nil {
 			return err
 		}
-		_, err = c.CopyFrom(ctx, pgx.Identifier{"post_targets"}, seededTargets,
-			pgx.CopyFromSlice(d.posts*targetsEach, func(n int) ([]any, error) {
-				i := n / targetsEach
+		_, err = c.CopyFrom(ctx, pgx.Identifier{"post_targets"}, targetColumns,
+			pgx.CopyFromSlice(d.posts*targetsPerPost, func(n int) ([]any, error) {
+				i := n / targetsPerPost
 				_, out := postRow(d, i)
-				return targetRow(d, i, n%targetsEach, out), nil
+				return targetRow(d, i, n%targetsPerPost, out), nil
 			}))
 		if err != nil {
 			return err

@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// testEnv holds the servers and databases of one measurement.
-type testEnv struct{ cleanups []func() error }
+// testbed holds the servers and databases of one measurement.
+type testbed struct{ cleanups []func() error }
 
-// withTestEnv runs a measurement in a new environment and closes the environment.
-func withTestEnv(run func(*testEnv) error) error {
-	var st testEnv
-	return errors.Join(run(&st), st.close())
+// withTestbed runs a measurement in a new environment and closes the environment.
+func withTestbed(run func(*testbed) error) error {
+	var tb testbed
+	return errors.Join(run(&tb), tb.close())
 }
 
 // close stops and removes the environment's servers and databases, last first.
-func (s *testEnv) close() error {
+func (s *testbed) close() error {
 	var errs []error
-	for _, end := range slices.Backward(s.cleanups) {
-		errs = append(errs, end())
+	for _, cleanup := range slices.Backward(s.cleanups) {
+		errs = append(errs, cleanup())
 	}
 	s.cleanups = nil
 	return errors.Join(errs...)
 }
 
-// database copies a seeded database. Closing the environment removes the copy.
-func (s *testEnv) database(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
+// copyDatabase copies a seeded database. Closing the environment removes the copy.
+func (s *testbed) copyDatabase(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
 	url, data, err := from.copy(ctx, posts, label)
 	if err != nil {
 		return "", data, err
@@ -35,13 +35,13 @@ func (s *testEnv) database(ctx context.Context, from storage, posts int, label s
 	return url, data, nil
 }
 
-// ours starts pressroom on its own copy of a database and pauses it until it is measured.
-func (s *testEnv) ours(ctx context.Context, binary string, from storage, posts int) (*process, error) {
-	url, data, err := s.database(ctx, from, posts, "ours")
+// startPressroom starts pressroom on its own copy of a database and pauses it until it is measured.
+func (s *testbed) startPressroom(ctx context.Context, binary string, from storage, posts int) (*process, error) {
+	url, data, err := s.copyDatabase(ctx, from, posts, "ours")
 	if err != nil {
 		return nil, err
 	}
-	p, err := startOurs(ctx, binary, url, data)
+	p, err := startPressroom(ctx, binary, url, data)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +49,9 @@ func (s *testEnv) ours(ctx context.Context, binary string, from storage, posts i
 	return p, p.pause()
 }
 
-// floor starts the floor on its own copy of a database.
-func (s *testEnv) floor(ctx context.Context, from storage, posts int) (*process, error) {
-	url, data, err := s.database(ctx, from, posts, "floor")
+// startFloor starts the floor on its own copy of a database.
+func (s *testbed) startFloor(ctx context.Context, from storage, posts int) (*process, error) {
+	url, data, err := s.copyDatabase(ctx, from, posts, "floor")
 	if err != nil {
 		return nil, err
 	}

@@ -48,8 +48,8 @@ func newSQLiteFiles(binary string) (*sqliteFiles, error) {
 }
 
 const (
-	memory     = "/dev/shm"
-	memoryFree = 4 << 30 // three copies of a million posts, plus a reserve
+	memoryDir     = "/dev/shm"
+	minMemoryFree = 4 << 30 // three copies of a million posts, plus a reserve
 )
 
 // dataDir returns a new directory in memory and true, or dir and false if memory is short. The varying speed of a
@@ -57,12 +57,12 @@ const (
 // memory.
 func dataDir() (string, bool) {
 	var room syscall.Statfs_t
-	if err := syscall.Statfs(memory, &room); err != nil || room.Bavail*uint64(room.Bsize) < memoryFree {
-		return dir, false
+	if err := syscall.Statfs(memoryDir, &room); err != nil || room.Bavail*uint64(room.Bsize) < minMemoryFree {
+		return workDir, false
 	}
-	made, err := os.MkdirTemp(memory, "pressroom-bench-")
+	made, err := os.MkdirTemp(memoryDir, "pressroom-bench-")
 	if err != nil {
-		return dir, false
+		return workDir, false
 	}
 	return made, true
 }
@@ -91,22 +91,22 @@ func (*sqliteFiles) name() string { return "sqlite" }
 
 // ensureSeed returns the path of the seeded file and its dataset, and creates both if they are missing.
 func (s *sqliteFiles) ensureSeed(ctx context.Context, posts int) (string, dataset, error) {
-	path := filepath.Join(dir, "seed-"+s.digest+"-"+sizeName(posts)+".db")
+	path := filepath.Join(workDir, "seed-"+s.digest+"-"+sizeName(posts)+".db")
 	var d dataset
 	if raw, err := os.ReadFile(path + ".json"); err == nil {
 		err = json.Unmarshal(raw, &d)
 		d.posts = posts
 		return path, d, err
 	}
-	fresh := path + ".making"
-	if err := removeSQLite(fresh); err != nil {
+	partial := path + ".making"
+	if err := removeSQLite(partial); err != nil {
 		return "", d, err
 	}
-	d, err := seed(ctx, s.binary, "sqlite:"+fresh, posts)
+	d, err := seed(ctx, s.binary, "sqlite:"+partial, posts)
 	if err != nil {
 		return "", d, err
 	}
-	if err := os.Rename(fresh, path); err != nil {
+	if err := os.Rename(partial, path); err != nil {
 		return "", d, fmt.Errorf("storing a seeded file: %w", err)
 	}
 	raw, err := json.Marshal(d)
@@ -133,7 +133,7 @@ func (s *sqliteFiles) copy(ctx context.Context, posts int, label string) (string
 
 // empty creates the database on disk, because years of data do not fit into memory.
 func (*sqliteFiles) empty(_ context.Context, label string) (string, error) {
-	path := filepath.Join(dir, "years-"+label+".db")
+	path := filepath.Join(workDir, "years-"+label+".db")
 	return "sqlite:" + path, removeSQLite(path)
 }
 

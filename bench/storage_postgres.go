@@ -12,11 +12,11 @@ import (
 
 // postgresServer creates databases on a PostgreSQL server. Its user must be allowed to create databases.
 type postgresServer struct {
-	root   *sql.DB
-	url    *url.URL
-	binary string
-	made   []string
-	seeds  map[int]dataset
+	root      *sql.DB
+	url       *url.URL
+	binary    string
+	databases []string
+	seeds     map[int]dataset
 }
 
 func newPostgresServer(address, binary string) (*postgresServer, error) {
@@ -38,7 +38,7 @@ func (p *postgresServer) create(ctx context.Context, label, options string) (str
 	if _, err := p.root.ExecContext(ctx, "CREATE DATABASE "+name+" "+options); err != nil {
 		return "", fmt.Errorf("creating a database: %w", err)
 	}
-	p.made = append(p.made, name)
+	p.databases = append(p.databases, name)
 	u := *p.url
 	u.Path = "/" + name
 	return u.String(), nil
@@ -87,13 +87,13 @@ func (p *postgresServer) drop(ctx context.Context, address string) error {
 	if _, err := p.root.ExecContext(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 		return fmt.Errorf("dropping a database: %w", err)
 	}
-	p.made = slices.DeleteFunc(p.made, func(one string) bool { return one == name })
+	p.databases = slices.DeleteFunc(p.databases, func(one string) bool { return one == name })
 	return nil
 }
 
 func (p *postgresServer) close(ctx context.Context) error {
 	var errs []error
-	for _, name := range p.made {
+	for _, name := range p.databases {
 		_, err := p.root.ExecContext(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
 		errs = append(errs, err)
 	}

@@ -22,8 +22,8 @@ type instance struct {
 	url         string
 	middle      string // the time of the middle post, in RFC 3339
 	p           *process
-	large       dataset // the team with a tenth of everything
-	usual       dataset // an average team
+	largeTeam   dataset // the team with a tenth of everything
+	usualTeam   dataset // an average team
 	ownerCookie string  // the cookie of the large team's owner, who is also an operator
 	client      http.Client
 	hashtags    *stats.Store
@@ -32,48 +32,48 @@ type instance struct {
 
 // measureYears fills databases with 1, 10 and 100% of three years' data. For each list, search and report, it
 // compares the time with all data with the time with 1%.
-func (b *bench) measureYears(ctx context.Context, st *testEnv, s storage) error {
+func (b *bench) measureYears(ctx context.Context, tb *testbed, s storage) error {
 	example, err := takeSample(ctx, b.binary)
 	if err != nil {
 		return err
 	}
-	var all []*instance
+	var instances []*instance
 	for _, share := range []int{100, 10, 1} {
-		d, err := b.startInstance(ctx, st, s, example, "of"+strconv.Itoa(share), max(yearTeams[s.name()]/share, leastTeams))
+		d, err := b.startInstance(ctx, tb, s, example, "of"+strconv.Itoa(share), max(yearTeams[s.name()]/share, minTeams))
 		if err != nil {
 			return err
 		}
-		all = append(all, d)
+		instances = append(instances, d)
 	}
 	for _, c := range b.yearCalls(s.name()) {
-		if err := b.compareInstances(ctx, c, all); err != nil {
+		if err := b.compareInstances(ctx, c, instances); err != nil {
 			return err
 		}
 	}
-	return b.reportScans(ctx, s, all[len(all)-1])
+	return b.reportScans(ctx, s, instances[len(instances)-1])
 }
 
-const leastTeams = 10
+const minTeams = 10
 
 // startInstance fills a database and starts pressroom on it.
-func (b *bench) startInstance(ctx context.Context, st *testEnv, s storage, example sample, label string,
+func (b *bench) startInstance(ctx context.Context, tb *testbed, s storage, example sample, label string,
 	teams int) (*instance, error) {
 	d, err := b.fillInstance(ctx, s, example, label, teams)
 	if err != nil {
 		return nil, err
 	}
-	st.cleanups = append(st.cleanups, func() error { return s.drop(context.WithoutCancel(ctx), d.url) })
-	if d.p, err = startOurs(ctx, b.binary, d.url, d.large); err != nil {
+	tb.cleanups = append(tb.cleanups, func() error { return s.drop(context.WithoutCancel(ctx), d.url) })
+	if d.p, err = startPressroom(ctx, b.binary, d.url, d.largeTeam); err != nil {
 		return nil, err
 	}
 	d.p.pausedWhenIdle = false
-	st.cleanups = append(st.cleanups, d.p.stop)
-	opened, err := db.Open(ctx, d.url, db.Options{})
+	tb.cleanups = append(tb.cleanups, d.p.stop)
+	hashtagDB, err := db.Open(ctx, d.url, db.Options{})
 	if err != nil {
 		return nil, err
 	}
-	d.hashtags = stats.New(opened)
-	st.cleanups = append(st.cleanups, opened.Close)
+	d.hashtags = stats.New(hashtagDB)
+	tb.cleanups = append(tb.cleanups, hashtagDB.Close)
 	if d.ownerCookie, err = d.signIn(ctx); err != nil || s.name() != "postgres" {
 		return d, err
 	}
@@ -110,11 +110,11 @@ func (b *bench) fillInstance(ctx context.Context, s storage, example sample, lab
 
 // makeTeams creates two teams, each with a key, with pressroom's admin commands. The first owner becomes an operator.
 func (d *instance) makeTeams(ctx context.Context, binary string) error {
-	if err := d.large.makeTeam(ctx, binary, d.url); err != nil {
+	if err := d.largeTeam.makeTeam(ctx, binary, d.url); err != nil {
 		return err
 	}
-	d.usual.SealingKey = d.large.SealingKey
-	admin := administer(ctx, binary, d.url, d.large.SealingKey)
+	d.usualTeam.SealingKey = d.largeTeam.SealingKey
+	admin := administer(ctx, binary, d.url, d.largeTeam.SealingKey)
 	var done struct{}
 	for _, args := range [][]string{
 		{"people", "operator", ownerEmail, "--on"},
@@ -125,7 +125,7 @@ func (d *instance) makeTeams(ctx context.Context, binary string) error {
 			return err
 		}
 	}
-	return admin(&d.usual, "keys", "add", "--team=2", "--level=full", "--name=bench")
+	return admin(&d.usualTeam, "keys", "add", "--team=2", "--level=full", "--name=bench")
 }
 
 // fillYears fills a database and then runs the maintenance that happens by itself during normal operation.
@@ -180,71 +180,71 @@ func (d *instance) signIn(ctx context.Context) (string, error) {
 
 // timedRequest is one request to one instance.
 type timedRequest struct {
-	send func() error
-	took []float64 // milliseconds: the median of each round
+	send    func() error
+	medians []float64 // milliseconds: the median of each round
 }
 
 func (a *timedRequest) round(times int) error {
-	took := make([]time.Duration, times)
-	for i := range took {
+	durations := make([]time.Duration, times)
+	for i := range durations {
 		began := time.Now()
 		if err := a.send(); err != nil {
 			return err
 		}
-		took[i] = time.Since(began)
+		durations[i] = time.Since(began)
 	}
-	slices.Sort(took)
-	a.took = append(a.took, milliseconds(percentile(took, 0.5)))
+	slices.Sort(durations)
+	a.medians = append(a.medians, milliseconds(percentile(durations, 0.5)))
 	return nil
 }
 
 // compareInstances sends a request to all instances in turn, so that other load on the machine affects all of them
 // equally.
-func (b *bench) compareInstances(ctx context.Context, c yearCall, all []*instance) error {
-	var sides []*timedRequest
-	for _, d := range all {
+func (b *bench) compareInstances(ctx context.Context, c yearCall, instances []*instance) error {
+	var requests []*timedRequest
+	for _, d := range instances {
 		send, err := c.make(ctx, d)
 		if err != nil {
 			return err
 		}
-		sides = append(sides, &timedRequest{send: send})
+		requests = append(requests, &timedRequest{send: send})
 	}
 	for n := range yearRounds + 1 {
-		for _, one := range sides {
-			if err := errors.Join(ctx.Err(), one.round(yearTimes)); err != nil {
+		for _, request := range requests {
+			if err := errors.Join(ctx.Err(), request.round(yearTimes)); err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			if n == 0 {
-				one.took = nil // warm-up
+				request.medians = nil // warm-up
 			}
 		}
 	}
-	most, least := sides[2], sides[0]
-	if target := c.limit(); target > 0 {
-		b.report.add(absolute(c.name, median(most.took), target),
-			relative(c.name+"/tenth", lowerIsBetter, median(sides[1].took), median(least.took), 0))
+	largest, smallest := requests[2], requests[0]
+	if target := c.maxMilliseconds(); target > 0 {
+		b.report.add(absolute(c.name, median(largest.medians), target),
+			relative(c.name+"/tenth", lowerIsBetter, median(requests[1].medians), median(smallest.medians), 0))
 		return nil
 	}
 	if c.needsMoreData() {
-		if all[1].teams == all[0].teams {
-			b.report.add(relative(c.name, lowerIsBetter, median(most.took), median(least.took), 0))
+		if instances[1].teams == instances[0].teams {
+			b.report.add(relative(c.name, lowerIsBetter, median(largest.medians), median(smallest.medians), 0))
 			return nil
 		}
-		least = sides[1]
+		smallest = requests[1]
 	}
-	grown := ratios(most.took, least.took)
+	grown := ratios(largest.medians, smallest.medians)
 	e := entry{
-		Name: c.name, Better: lowerIsBetter, Ours: median(most.took), Floor: median(least.took), Ratio: median(grown),
+		Name: c.name, Better: lowerIsBetter, Ours: median(largest.medians), Floor: median(smallest.medians), Ratio: median(grown),
 		Target: growthTarget, noise: spread(grown),
 	}
-	e.Holds = e.Ratio <= e.Target || e.Ours-e.Floor < unmeasurable
+	e.Holds = e.Ratio <= e.Target || e.Ours-e.Floor < timingAccuracy
 	b.report.add(e)
-	b.report.add(relative(c.name+"/tenth", lowerIsBetter, median(sides[1].took), median(sides[0].took), 0))
+	b.report.add(relative(c.name+"/tenth", lowerIsBetter, median(requests[1].medians), median(requests[0].medians), 0))
 	return nil
 }
 
-// unmeasurable is the accuracy of a measurement in milliseconds. Smaller differences are ignored.
-const unmeasurable = 0.05
+// timingAccuracy is the accuracy of a measurement in milliseconds. Smaller differences are ignored.
+const timingAccuracy = 0.05
 
 // reportScans reports how often large PostgreSQL tables were read sequentially during the measurements. For SQLite,
 // tests check the query plans instead.
@@ -252,12 +252,12 @@ func (b *bench) reportScans(ctx context.Context, s storage, d *instance) error {
 	if d.scans == nil {
 		return nil
 	}
-	now, err := d.sequentialScans(ctx)
+	scans, err := d.sequentialScans(ctx)
 	if err != nil {
 		return err
 	}
-	for _, table := range slices.Sorted(maps.Keys(now)) {
-		b.report.add(absolute(s.name()+"/years/read_whole/"+table, now[table]-d.scans[table], 0.5))
+	for _, table := range slices.Sorted(maps.Keys(scans)) {
+		b.report.add(absolute(s.name()+"/years/read_whole/"+table, scans[table]-d.scans[table], 0.5))
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func (b *bench) yearCalls(database string) []yearCall {
 			}})
 		}
 	}
-	add("large/", largeReads, "Authorization", func(d *instance) string { return "Bearer " + d.large.Key })
-	add("usual/", usualReads, "Authorization", func(d *instance) string { return "Bearer " + d.usual.Key })
+	add("large/", largeReads, "Authorization", func(d *instance) string { return "Bearer " + d.largeTeam.Key })
+	add("usual/", usualReads, "Authorization", func(d *instance) string { return "Bearer " + d.usualTeam.Key })
 	for _, word := range searches {
 		out = append(out, yearCall{database + "/years/search/" + word, func(ctx context.Context, d *instance) (func() error, error) {
 			return d.hashtagSearch(ctx, word)
@@ -74,20 +74,20 @@ var placeholders = regexp.MustCompile(`\{(\w+)\}`)
 
 // expand replaces the placeholders of a path.
 func (d *instance) expand(ctx context.Context, path string) (string, error) {
-	var failed error
+	var expandErr error
 	out := placeholders.ReplaceAllStringFunc(path, func(in string) string {
 		text, err := d.placeholder(ctx, in[1:len(in)-1])
-		failed = errors.Join(failed, err)
+		expandErr = errors.Join(expandErr, err)
 		return text
 	})
 	if !strings.HasPrefix(out, "/") {
 		out = "/api/v1/" + out
 	}
-	return out, failed
+	return out, expandErr
 }
 
-// firsts maps a placeholder to the list whose first ID replaces it.
-var firsts = map[string]string{
+// idPaths maps a placeholder to the list whose first ID replaces it.
+var idPaths = map[string]string{
 	"post": "posts?limit=1&status=published", "draft": "posts?limit=1&status=draft", "report": "reports?limit=1",
 	"list": "hashtag-lists?scope=own&limit=1", "media": "media?limit=1",
 }
@@ -98,17 +98,17 @@ var (
 )
 
 // placeholder returns the value of a placeholder.
-func (d *instance) placeholder(ctx context.Context, what string) (string, error) {
-	switch what {
+func (d *instance) placeholder(ctx context.Context, name string) (string, error) {
+	switch name {
 	case "middle":
 		return d.middle, nil
 	case "cursor":
 		return d.match(ctx, "posts?limit=20&to="+d.middle, nextCursor)
 	case "job":
-		id, err := d.match(ctx, firsts["post"], firstID)
+		id, err := d.match(ctx, idPaths["post"], firstID)
 		return "social_post:" + id, err
 	}
-	return d.match(ctx, firsts[what], firstID)
+	return d.match(ctx, idPaths[name], firstID)
 }
 
 // match requests a path with the large team's key and returns the first submatch of a pattern in the response.
@@ -174,9 +174,9 @@ func (c yearCall) needsMoreData() bool {
 	})
 }
 
-// limit returns the maximum time in milliseconds of a request that reads more if there is more data: a search in the
+// maxMilliseconds returns the maximum time in milliseconds of a request that reads more if there is more data: a search in the
 // large team's file or report names, or a hashtag search. It returns 0 for all other requests.
-func (c yearCall) limit() float64 {
+func (c yearCall) maxMilliseconds() float64 {
 	for part, most := range map[string]float64{"media?query=": 50, "reports?query=": 5, "/search/": 5} {
 		if strings.Contains(c.name, part) {
 			return most

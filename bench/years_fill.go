@@ -27,41 +27,41 @@ type years struct {
 
 // The average data of a team after three years, and hashtag data per team.
 const (
-	postsEach        = 5000
-	hashtagsEach     = 2000
-	hashtagPostsEach = 3000
-	linksOfPost      = 5
-	accountsEach     = 4
-	reportsEach      = 20
-	listsEach        = 20
-	paidEach         = 200
-	mediaEach        = 30 // per turn (see years.turn), so that a post's files belong to its team
-	threeYears       = 3 * 365 * 24 * time.Hour
-	fullTeams        = 1000 // with 5 million posts and 20 million rows of hashtag data
+	postsPerTeam        = 5000
+	hashtagsPerTeam     = 2000
+	hashtagPostsPerTeam = 3000
+	linksOfPost         = 5
+	accountsPerTeam     = 4
+	reportsPerTeam      = 20
+	listsPerTeam        = 20
+	paidCallsPerTeam    = 200
+	mediaPerTurn        = 30 // per turn (see years.turn), so that a post's files belong to its team
+	threeYears          = 3 * 365 * 24 * time.Hour
+	fullTeams           = 1000 // with 5 million posts and 20 million rows of hashtag data
 )
 
 func (y years) MoreTeams() int       { return max(y.Teams-2, 0) }
-func (y years) Posts() int           { return postsEach * y.Teams }
+func (y years) Posts() int           { return postsPerTeam * y.Teams }
 func (y years) HalfPosts() int       { return y.Posts() / 2 }
 func (y years) Targets() int         { return 2 * y.Posts() }
 func (y years) Failures() int        { return y.Posts() / 50 }
-func (y years) Accounts() int        { return accountsEach * y.Teams }
+func (y years) Accounts() int        { return accountsPerTeam * y.Teams }
 func (y years) Folders() int         { return 10 * y.Teams }
-func (y years) Media() int           { return mediaEach * y.turn() }
-func (y years) PaidCalls() int       { return paidEach * y.Teams }
-func (y years) Reports() int         { return reportsEach * y.Teams }
-func (y years) Lists() int           { return listsEach * y.Teams }
+func (y years) Media() int           { return mediaPerTurn * y.turn() }
+func (y years) PaidCalls() int       { return paidCallsPerTeam * y.Teams }
+func (y years) Reports() int         { return reportsPerTeam * y.Teams }
+func (y years) Lists() int           { return listsPerTeam * y.Teams }
 func (y years) Searches() int        { return 50 * y.Teams }
 func (y years) Voices() int          { return 5 * y.Teams }
-func (y years) Hashtags() int        { return hashtagsEach * y.Teams }
-func (y years) HashtagPosts() int    { return hashtagPostsEach * y.Teams }
+func (y years) Hashtags() int        { return hashtagsPerTeam * y.Teams }
+func (y years) HashtagPosts() int    { return hashtagPostsPerTeam * y.Teams }
 func (y years) figures() int         { return y.Hashtags() + y.HashtagPosts() + linksOfPost*y.HashtagPosts() }
 func (y years) turn() int            { return 10 * (y.Teams - 1) } // number of posts after which the order of the teams repeats
-func (y years) Step() int64          { return threeYears.Microseconds() / int64(postsEach*fullTeams) }
-func (y years) PaidStep() int64      { return y.Step() * postsEach / paidEach }
-func (y years) ReportStep() int64    { return y.Step() * postsEach / reportsEach }
+func (y years) Step() int64          { return threeYears.Microseconds() / int64(postsPerTeam*fullTeams) }
+func (y years) PaidStep() int64      { return y.Step() * postsPerTeam / paidCallsPerTeam }
+func (y years) ReportStep() int64    { return y.Step() * postsPerTeam / reportsPerTeam }
 func (y years) First() int64         { return y.Now - y.Step()*int64(y.Posts()) - time.Hour.Microseconds() }
-func (y years) Far() int64           { return micros(farAway) }
+func (y years) Far() int64           { return micros(farFuture) }
 func (y years) path(i string) string { return fmt.Sprintf("((%s) / 10)", i) }
 
 // funcs returns the functions of the statements' template.
@@ -120,12 +120,12 @@ func (y years) funcs() template.FuncMap {
 	}
 }
 
-// sixes is a sequence of words of six letters each.
-const sixes = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorgani" +
+// sixLetterWords is a sequence of words of six letters each.
+const sixLetterWords = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorgani" +
 	"vegansrusticmodernlovelygoldensilverurbaneforestmeadowislandsaltedcreamydoughyroastespressbaristcandle"
 
 func word(number string) string {
-	return fmt.Sprintf("SUBSTR('%s', 1 + 6 * CAST(%s AS INTEGER), 6)", sixes, number)
+	return fmt.Sprintf("SUBSTR('%s', 1 + 6 * CAST(%s AS INTEGER), 6)", sixLetterWords, number)
 }
 
 // statements returns the statements that fill the database, each with its name.
@@ -149,14 +149,14 @@ func (y years) statements() ([][2]string, error) {
 
 // fill executes every statement, each in its own transaction.
 func (y years) fill(ctx context.Context, conn *sql.Conn, s *sample, report func(name string, rows int64, took time.Duration)) error {
-	if err := s.put(ctx, conn, y.Postgres); err != nil {
+	if err := s.insert(ctx, conn, y.Postgres); err != nil {
 		return err
 	}
-	all, err := y.statements()
+	statements, err := y.statements()
 	if err != nil {
 		return err
 	}
-	for _, one := range all {
+	for _, one := range statements {
 		began := time.Now()
 		done, err := conn.ExecContext(ctx, one[1])
 		if err != nil {
@@ -180,7 +180,7 @@ const sampleQuery = `SELECT r.account, r.analysis, r.notes, v.guide FROM reports
 // takeSample starts a demo team and reads its data when its report is ready.
 func takeSample(ctx context.Context, binary string) (sample, error) {
 	out := sample{texts: map[string]string{}}
-	data := filepath.Join(dir, "sample")
+	data := filepath.Join(workDir, "sample")
 	if err := os.RemoveAll(data); err != nil {
 		return out, fmt.Errorf("creating a demo team: %w", err)
 	}
@@ -198,7 +198,7 @@ func takeSample(ctx context.Context, binary string) (sample, error) {
 }
 
 func (s *sample) read(ctx context.Context, path string) error {
-	for until := time.Now().Add(startWithin); ; {
+	for until := time.Now().Add(startTimeout); ; {
 		err := s.readOnce(ctx, path)
 		if err == nil || time.Now().After(until) || ctx.Err() != nil {
 			return err
@@ -245,8 +245,8 @@ func rowsOf(ctx context.Context, db *sql.DB, query string, columns int) ([][]any
 	return out, rows.Err()
 }
 
-// put writes the sample to temporary tables of the connection.
-func (s *sample) put(ctx context.Context, conn *sql.Conn, postgres bool) error {
+// insert writes the sample to temporary tables of the connection.
+func (s *sample) insert(ctx context.Context, conn *sql.Conn, postgres bool) error {
 	for _, statement := range []string{
 		`CREATE TEMPORARY TABLE grown_texts (name TEXT, text TEXT)`,
 		`CREATE TEMPORARY TABLE grown_captions (n BIGINT PRIMARY KEY, caption TEXT, excerpt TEXT)`,

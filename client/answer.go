@@ -43,5 +43,5 @@ type Moment struct {
 	UTC  time.Time `json:"utc"`
 }
 
-// At formats a time for use as an argument, with microseconds.
-func At(t time.Time) string { return t.Truncate(time.Microsecond).Format(time.RFC3339Nano) }
+// FormatTime formats a time for use as an argument, with microseconds.
+func FormatTime(t time.Time) string { return t.Truncate(time.Microsecond).Format(time.RFC3339Nano) }

@@ -17,13 +17,13 @@ import (
 const maxResponse = 64 << 20 // bytes
 
 // CallOption is an option of one call.
-type CallOption func(*prepared)
+type CallOption func(*preparedCall)
 
 // IdempotencyKey sets the Idempotency-Key of a write, 1 to 128 characters. By default, each call gets a random key.
 // Use a new key for each new call. Reusing a key with other arguments fails with [CodeIdempotencyKeyReused]. For a paid
 // operation, it makes a new call, which is charged. Reads ignore the key.
 func IdempotencyKey(key string) CallOption {
-	return func(p *prepared) { p.key = key }
+	return func(p *preparedCall) { p.key = key }
 }
 
 // newKey returns a random idempotency key.
@@ -66,7 +66,7 @@ func do[T any](ctx context.Context, c *Client, name string, in any, options []Ca
 	}
 	var a *Answer[T]
 	err = c.retry.run(ctx, o.Name, p.key, func(ctx context.Context) error {
-		a, err = once[T](ctx, c, p)
+		a, err = doOnce[T](ctx, c, p)
 		return err
 	})
 	if err != nil {
@@ -75,8 +75,8 @@ func do[T any](ctx context.Context, c *Client, name string, in any, options []Ca
 	return a, nil
 }
 
-// once sends a call a single time and reads the response.
-func once[T any](ctx context.Context, c *Client, p *prepared) (*Answer[T], error) {
+// doOnce sends a call a single time and reads the response.
+func doOnce[T any](ctx context.Context, c *Client, p *preparedCall) (*Answer[T], error) {
 	resp, raw, err := c.exchange(ctx, p) //nolint:bodyclose // exchange closes it
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func once[T any](ctx context.Context, c *Client, p *prepared) (*Answer[T], error
 	return a, nil
 }
 
-func (c *Client) exchange(ctx context.Context, p *prepared) (*http.Response, []byte, error) {
+func (c *Client) exchange(ctx context.Context, p *preparedCall) (*http.Response, []byte, error) {
 	var body io.Reader
 	if p.body != nil {
 		body = bytes.NewReader(p.body)

@@ -37,10 +37,10 @@ func WithAttempts(n int) Option {
 	return func(c *Client) { c.retry.attempts = n }
 }
 
-// WithLongestWait sets the longest pause before a retry. If an error response requires a longer pause, the call returns
+// WithMaxPause sets the longest pause before a retry. If an error response requires a longer pause, the call returns
 // the error immediately. The default is a minute.
-func WithLongestWait(d time.Duration) Option {
-	return func(c *Client) { c.retry.longest = d }
+func WithMaxPause(d time.Duration) Option {
+	return func(c *Client) { c.retry.maxPause = d }
 }
 
 // WithAttemptTimeout sets the timeout of one attempt. The default is a minute. It does not apply to sending files.

@@ -315,10 +315,11 @@ func TestMicroseconds(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"team":"2026-03-29T10:15:00.123456+02:00","utc":"2026-03-29T08:15:00.123456Z"}`), &m); err != nil {
 		t.Fatal(err)
 	}
-	if !m.Team.Equal(m.UTC) || At(m.UTC) != "2026-03-29T08:15:00.123456Z" || At(m.Team) != "2026-03-29T10:15:00.123456+02:00" {
-		t.Errorf("%v, %s, %s", m, At(m.Team), At(m.UTC))
+	if !m.Team.Equal(m.UTC) || FormatTime(m.UTC) != "2026-03-29T08:15:00.123456Z" ||
+		FormatTime(m.Team) != "2026-03-29T10:15:00.123456+02:00" {
+		t.Errorf("%v, %s, %s", m, FormatTime(m.Team), FormatTime(m.UTC))
 	}
-	if got := At(m.UTC.Add(789 * time.Nanosecond)); got != "2026-03-29T08:15:00.123456Z" {
+	if got := FormatTime(m.UTC.Add(789 * time.Nanosecond)); got != "2026-03-29T08:15:00.123456Z" {
 		t.Error(got)
 	}
 }

@@ -156,7 +156,7 @@ func ExampleError() {
 func ExampleClient_Upload() {
 	dot := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\b\x06\x00\x00\x00\x1f\x15ĉ" +
 		"\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82"
-	files := []client.File{client.FileOf("dot.png", []byte(dot)), client.FileOf("notes.txt", []byte("no picture"))}
+	files := []client.File{client.FileFromBytes("dot.png", []byte(dot)), client.FileFromBytes("notes.txt", []byte("no picture"))}
 	results, err := connect().Upload(context.Background(), files, client.UploadInput{})
 	fmt.Println(results[0].MediaID > 0, client.CodeOf(results[1].Err), err != nil)
 	// Output: true validation_failed true

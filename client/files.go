@@ -18,8 +18,8 @@ type File struct {
 	Open   func() (io.ReadCloser, error)
 }
 
-// FileAt returns a file on disk. It reads the file to compute the digest; the upload reads it again.
-func FileAt(path string) (File, error) {
+// FileFromPath returns a file on disk. It reads the file to compute the digest; the upload reads it again.
+func FileFromPath(path string) (File, error) {
 	f, err := os.Open(path) //nolint:gosec // the caller chooses the path
 	if err != nil {
 		return File{}, fmt.Errorf("reading a file: %w", err)
@@ -36,8 +36,8 @@ func FileAt(path string) (File, error) {
 	}, nil
 }
 
-// FileOf returns a file in memory.
-func FileOf(name string, content []byte) File {
+// FileFromBytes returns a file in memory.
+func FileFromBytes(name string, content []byte) File {
 	sum := sha256.Sum256(content)
 	return File{
 		Name: name, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),

@@ -54,8 +54,8 @@ func find(name string) (Operation, error) {
 	return Operation{}, fmt.Errorf("unknown operation %q", name)
 }
 
-// prepared is a call that can be sent repeatedly.
-type prepared struct {
+// preparedCall is a call that can be sent repeatedly.
+type preparedCall struct {
 	operation  Operation
 	target     *url.URL
 	body       []byte // nil for a read or without arguments
@@ -64,12 +64,12 @@ type prepared struct {
 }
 
 // prepare builds a call from a struct or map with JSON names. It sends nothing.
-func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, error) {
-	given, err := o.members(in)
+func (c *Client) prepare(o Operation, in any, options []CallOption) (*preparedCall, error) {
+	args, err := o.members(in)
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{operation: o, key: newKey()}
+	p := &preparedCall{operation: o, key: newKey()}
 	for _, option := range options {
 		option(p)
 	}
@@ -78,7 +78,7 @@ func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, 
 	} else if p.key == "" {
 		return nil, errors.New("the Idempotency-Key is empty")
 	}
-	path, query, err := o.pathAndQuery(given)
+	path, query, err := o.pathAndQuery(args)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +89,10 @@ func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, 
 		p.target.RawQuery = query.Encode()
 		return p, nil
 	}
-	if len(given) == 0 && !o.takesBody() {
+	if len(args) == 0 && !o.takesBody() {
 		return p, nil
 	}
-	if p.body, err = json.Marshal(given); err != nil {
+	if p.body, err = json.Marshal(args); err != nil {
 		return nil, fmt.Errorf("%s: writing the arguments: %w", o.Name, err)
 	}
 	return p, nil
@@ -105,21 +105,21 @@ func (o Operation) takesBody() bool {
 
 // pathAndQuery returns the path and the query of a call. It removes the arguments that are in the path from given. The
 // query of a read has all other arguments, including unknown ones.
-func (o Operation) pathAndQuery(given map[string]json.RawMessage) (string, url.Values, error) {
+func (o Operation) pathAndQuery(args map[string]json.RawMessage) (string, url.Values, error) {
 	path, query := o.Path, url.Values{}
 	for _, a := range o.Arguments {
 		if a.In != "path" {
 			continue
 		}
-		text := plain(given[a.Name])
+		text := plain(args[a.Name])
 		if text == "" || text == "." || text == ".." {
 			return "", nil, fmt.Errorf("%s: %s is not an ID", o.Name, a.Name)
 		}
 		path = strings.Replace(path, "{"+a.Name+"}", url.PathEscape(text), 1)
-		delete(given, a.Name)
+		delete(args, a.Name)
 	}
 	if o.Method == http.MethodGet {
-		for name, raw := range given {
+		for name, raw := range args {
 			query.Set(name, plain(raw))
 		}
 	}
@@ -132,9 +132,9 @@ type clearable interface{ nulls() []string }
 // members returns the members of an input. It omits null, except where null clears an argument: in a map, for a
 // nullable argument; in a generated struct, if a Clear field is set.
 func (o Operation) members(in any) (map[string]json.RawMessage, error) {
-	given := map[string]json.RawMessage{}
+	args := map[string]json.RawMessage{}
 	if in == nil {
-		return given, nil
+		return args, nil
 	}
 	if !validUTF8(reflect.ValueOf(in)) {
 		return nil, errors.New("an argument is not valid UTF-8")
@@ -143,27 +143,27 @@ func (o Operation) members(in any) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the arguments: %w", err)
 	}
-	if err := json.Unmarshal(raw, &given); err != nil {
+	if err := json.Unmarshal(raw, &args); err != nil {
 		return nil, errors.New("the arguments are not a JSON object")
 	}
 	explicit := reflect.ValueOf(in).Kind() == reflect.Map
-	maps.DeleteFunc(given, func(name string, value json.RawMessage) bool {
+	maps.DeleteFunc(args, func(name string, value json.RawMessage) bool {
 		return string(value) == "null" && (!explicit || !o.nullable(name))
 	})
-	if given == nil { // in was null
-		given = map[string]json.RawMessage{}
+	if args == nil { // in was null
+		args = map[string]json.RawMessage{}
 	}
 	cleared, ok := in.(clearable)
 	if !ok {
-		return given, nil
+		return args, nil
 	}
 	for _, name := range cleared.nulls() {
-		if given[name] != nil {
+		if args[name] != nil {
 			return nil, fmt.Errorf("%s: %s is both set and cleared", o.Name, name)
 		}
-		given[name] = json.RawMessage("null")
+		args[name] = json.RawMessage("null")
 	}
-	return given, nil
+	return args, nil
 }
 
 func (o Operation) nullable(name string) bool {

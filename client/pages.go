@@ -27,15 +27,15 @@ func pages[T any](cursor string, fetch func(cursor string) (*Answer[T], error)) 
 }
 
 // items yields the items of all pages.
-func items[T, I any](all iter.Seq2[*Answer[T], error], of func(T) []I) iter.Seq2[I, error] {
+func items[T, I any](seq iter.Seq2[*Answer[T], error], itemsOf func(T) []I) iter.Seq2[I, error] {
 	return func(yield func(I, error) bool) {
-		for a, err := range all {
+		for a, err := range seq {
 			if err != nil {
 				var none I
 				yield(none, err)
 				return
 			}
-			for _, item := range of(a.Data) {
+			for _, item := range itemsOf(a.Data) {
 				if !yield(item, nil) {
 					return
 				}

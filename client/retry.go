@@ -16,8 +16,8 @@ import (
 // retry configures how calls are retried.
 type retry struct {
 	attempts       int
-	first          time.Duration // pause before the first retry; the pause doubles with each further retry
-	longest        time.Duration // longest pause
+	firstPause     time.Duration // pause before the first retry; the pause doubles with each further retry
+	maxPause       time.Duration // longest pause
 	attemptTimeout time.Duration // timeout of one attempt
 	stallTimeout   time.Duration // for an upload, time without progress after which the connection counts as lost
 	sleep          func(ctx context.Context, d time.Duration) error
@@ -25,8 +25,9 @@ type retry struct {
 
 func newRetry() retry {
 	return retry{
-		attempts: 5, first: 500 * time.Millisecond, longest: time.Minute, attemptTimeout: time.Minute, stallTimeout: 2 * time.Minute,
-		sleep: sleep,
+		attempts: 5, firstPause: 500 * time.Millisecond, maxPause: time.Minute, attemptTimeout: time.Minute,
+		stallTimeout: 2 * time.Minute,
+		sleep:        sleep,
 	}
 }
 
@@ -48,11 +49,11 @@ func (r retry) run(ctx context.Context, operation, key string, try func(ctx cont
 		if err == nil {
 			return nil
 		}
-		if !unsent(err) {
+		if !isUnsent(err) {
 			reached.Store(true)
 		}
 		wait, again := r.pause(attempt, err)
-		if !again || attempt >= r.attempts || ctx.Err() != nil || tooLate(ctx, wait) || r.sleep(ctx, wait) != nil {
+		if !again || attempt >= r.attempts || ctx.Err() != nil || endsBefore(ctx, wait) || r.sleep(ctx, wait) != nil {
 			return describe(err, ctx,
 				&UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
 		}
@@ -64,25 +65,25 @@ func (r retry) withTimeout(ctx context.Context, try func(ctx context.Context) er
 	if r.attemptTimeout <= 0 {
 		return try(ctx)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, r.attemptTimeout, fmt.Errorf("no response within %s", r.attemptTimeout))
+	attemptCtx, cancel := context.WithTimeoutCause(ctx, r.attemptTimeout, fmt.Errorf("no response within %s", r.attemptTimeout))
 	defer cancel()
-	return causeOf(ctx, limited, try(limited))
+	return causeOf(ctx, attemptCtx, try(attemptCtx))
 }
 
 // causeOf returns the reason why limited ended, if err is a consequence of that. Otherwise, it returns err.
-func causeOf(ctx, limited context.Context, err error) error {
+func causeOf(ctx, attemptCtx context.Context, err error) error {
 	_, isResponse := asType[*Error](err)
-	if err == nil || isResponse || ctx.Err() != nil || limited.Err() == nil {
+	if err == nil || isResponse || ctx.Err() != nil || attemptCtx.Err() == nil {
 		return err
 	}
-	return context.Cause(limited)
+	return context.Cause(attemptCtx)
 }
 
 // describe adds details of the call to an error. For an error response, it returns an *Error, even if the context
 // ended during a pause. Otherwise it returns call with err as its cause.
-func describe(err error, ctx context.Context, call *UnansweredError) error { //nolint:revive // the error is the subject
+func describe(err error, ctx context.Context, unanswered *UnansweredError) error { //nolint:revive // the error is the subject
 	if e, ok := asType[*Error](err); ok {
-		e.Operation, e.IdempotencyKey, e.Attempts = call.Operation, call.IdempotencyKey, call.Attempts
+		e.Operation, e.IdempotencyKey, e.Attempts = unanswered.Operation, unanswered.IdempotencyKey, unanswered.Attempts
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w (given up: %w)", e, context.Cause(ctx))
 		}
@@ -91,12 +92,12 @@ func describe(err error, ctx context.Context, call *UnansweredError) error { //n
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 	}
-	call.Err = err
-	return call
+	unanswered.Err = err
+	return unanswered
 }
 
-// unsent reports whether err means that no connection was established.
-func unsent(err error) bool {
+// isUnsent reports whether err means that no connection was established.
+func isUnsent(err error) bool {
 	if dial, ok := asType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true
 	}
@@ -108,20 +109,20 @@ func unsent(err error) bool {
 func (r retry) pause(attempt int, err error) (time.Duration, bool) {
 	e, ok := asType[*Error](err)
 	if !ok {
-		return r.backoff(attempt), !permanent(err)
+		return r.backoff(attempt), !isPermanent(err)
 	}
-	if !temporary(e) || e.RetryAfter > r.longest {
+	if !isTemporary(e) || e.RetryAfter > r.maxPause {
 		return 0, false
 	}
 	if e.RetryAfter > 0 {
-		return e.RetryAfter + jitter(r.first), true
+		return e.RetryAfter + jitter(r.firstPause), true
 	}
 	return r.backoff(attempt), true
 }
 
 // backoff returns a pause that doubles with each attempt, with jitter.
 func (r retry) backoff(attempt int) time.Duration {
-	return jitter(min(r.first<<min(attempt-1, 16), r.longest))
+	return jitter(min(r.firstPause<<min(attempt-1, 16), r.maxPause))
 }
 
 // jitter returns a random duration from half of a pause to the whole pause, so that clients do not retry at the same
@@ -130,10 +131,10 @@ func jitter(pause time.Duration) time.Duration {
 	return pause/2 + rand.N(pause/2+1) //nolint:gosec // need not be unpredictable
 }
 
-// temporary reports whether the same call may succeed soon. provider_unavailable is not retried, because a data
+// isTemporary reports whether the same call may succeed soon. provider_unavailable is not retried, because a data
 // provider is unreachable or not configured, which retries rarely fix; nothing was done or charged. Waiting does not
 // help if credits are used up or a plan limit is reached.
-func temporary(e *Error) bool {
+func isTemporary(e *Error) bool {
 	switch e.Code {
 	case CodeIdempotencyKeyInProgress, CodeRateLimited, CodeDailyCallLimitReached, CodeDailyCreditLimitReached,
 		CodeInternalError:
@@ -144,8 +145,8 @@ func temporary(e *Error) bool {
 	return e.Status == 503 || e.Status == 429 && e.RetryAfter > 0
 }
 
-// permanent reports whether a retry would fail with the same error.
-func permanent(err error) bool {
+// isPermanent reports whether a retry would fail with the same error.
+func isPermanent(err error) bool {
 	if _, ok := asType[*permanentError](err); ok {
 		return true
 	}
@@ -162,8 +163,8 @@ func permanent(err error) bool {
 	return ok && lookup.IsNotFound
 }
 
-// tooLate reports whether a context ends before a pause is over.
-func tooLate(ctx context.Context, wait time.Duration) bool {
+// endsBefore reports whether a context ends before a pause is over.
+func endsBefore(ctx context.Context, wait time.Duration) bool {
 	end, ok := ctx.Deadline()
 	return ok && time.Until(end) <= wait
 }

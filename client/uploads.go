@@ -36,19 +36,19 @@ type Uploaded struct {
 // ErrEmptyFile reports a file without bytes, which the library does not accept.
 var ErrEmptyFile = errors.New("the file is empty")
 
-// errUsed reports a link that already received its file, in a request whose response was lost.
-var errUsed = errors.New("the link was already used")
+// errLinkUsed reports a link that already received its file, in a request whose response was lost.
+var errLinkUsed = errors.New("the link was already used")
 
 // Upload adds files to the media library. It opens one-time links, sends the bytes and retries. It does not send files
 // that the library already has. Results are in the order of the files. The error joins the errors of all failed files.
 // A file that is empty ([ErrEmptyFile]) or has an invalid name does not affect the others. With an [IdempotencyKey],
 // repeating the call continues the same batches after a crash.
 func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, options ...CallOption) ([]Uploaded, error) {
-	call := prepared{key: newKey()}
+	call := preparedCall{key: newKey()}
 	for _, option := range options {
 		option(&call)
 	}
-	results, failed := make([]Uploaded, 0, len(files)), []error{}
+	results, errs := make([]Uploaded, 0, len(files)), []error{}
 	for batch := range slices.Chunk(files, maxBatchFiles) {
 		key := call.key
 		if n := len(results) / maxBatchFiles; n > 0 {
@@ -56,7 +56,7 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 		}
 		done, err := c.uploadValid(ctx, batch, in, key)
 		if err != nil {
-			failed = append(failed, forWholeUpload(err, call.key, len(results)))
+			errs = append(errs, forWholeUpload(err, call.key, len(results)))
 		}
 		results = append(results, done...)
 		if err != nil {
@@ -65,19 +65,19 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 	}
 	for _, r := range results {
 		if r.Err != nil {
-			failed = append(failed, r.Err)
+			errs = append(errs, r.Err)
 		}
 	}
-	return results, errors.Join(failed...)
+	return results, errors.Join(errs...)
 }
 
 // forWholeUpload adapts the error of a batch to the whole upload: IdempotencyKey becomes the upload's key, from
 // which batch keys are derived. Context.Item becomes the index among all files.
-func forWholeUpload(err error, key string, before int) error {
+func forWholeUpload(err error, key string, offset int) error {
 	if e, ok := asType[*Error](err); ok && e.IdempotencyKey != "" {
 		e.IdempotencyKey = key
 		if e.Context.Item != nil {
-			item := *e.Context.Item + int64(before)
+			item := *e.Context.Item + int64(offset)
 			e.Context.Item = &item
 		}
 	}
@@ -93,7 +93,7 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 	var valid []File
 	var indexes []int
 	for i, f := range files {
-		results[i] = Uploaded{File: f, Err: check(f)}
+		results[i] = Uploaded{File: f, Err: checkFile(f)}
 		if results[i].Err == nil {
 			valid, indexes = append(valid, f), append(indexes, i)
 		}
@@ -101,12 +101,12 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 	if len(valid) == 0 { // create_uploads without files opens a batch for an upload page
 		return results, nil
 	}
-	done, err := c.uploadBatch(ctx, valid, in, key)
-	if done == nil {
+	uploaded, err := c.uploadBatch(ctx, valid, in, key)
+	if uploaded == nil {
 		return nil, nameFile(err, valid, indexes)
 	}
 	for n, i := range indexes {
-		results[i] = done[n]
+		results[i] = uploaded[n]
 	}
 	return results, err
 }
@@ -123,7 +123,7 @@ func nameFile(err error, valid []File, indexes []int) error {
 	return err
 }
 
-func check(f File) error {
+func checkFile(f File) error {
 	if f.Size == 0 {
 		return fmt.Errorf("%s: %w", f.Name, ErrEmptyFile)
 	}
@@ -151,23 +151,23 @@ func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, 
 	if parallel <= 0 {
 		parallel = defaultParallel
 	}
-	slots, all := make(chan struct{}, parallel), sync.WaitGroup{}
+	slots, wg := make(chan struct{}, parallel), sync.WaitGroup{}
 	for i := range files {
 		slots <- struct{}{}
-		all.Add(1)
+		wg.Add(1)
 		go func() {
-			defer func() { <-slots; all.Done() }()
+			defer func() { <-slots; wg.Done() }()
 			results[i] = Uploaded{File: files[i]}
 			results[i].MediaID, results[i].Err = c.uploadOne(ctx, files[i], links[i])
 		}()
 	}
-	all.Wait()
+	wg.Wait()
 	return results, c.resolveUsed(ctx, batch.Data.JobID, results)
 }
 
 // resolveUsed reads from the job the results of files whose responses were lost.
 func (c *Client) resolveUsed(ctx context.Context, jobID string, results []Uploaded) error {
-	if !slices.ContainsFunc(results, func(u Uploaded) bool { return errors.Is(u.Err, errUsed) }) {
+	if !slices.ContainsFunc(results, func(u Uploaded) bool { return errors.Is(u.Err, errLinkUsed) }) {
 		return nil
 	}
 	job, err := c.GetJob(ctx, GetJobInput{JobID: jobID})
@@ -179,7 +179,7 @@ func (c *Client) resolveUsed(ctx context.Context, jobID string, results []Upload
 		return err
 	}
 	for i := range results {
-		if !errors.Is(results[i].Err, errUsed) || i >= len(result.Files) {
+		if !errors.Is(results[i].Err, errLinkUsed) || i >= len(result.Files) {
 			continue
 		}
 		if file := result.Files[i]; file.State == UploadStateStored && file.MediaID != nil {
@@ -216,7 +216,7 @@ func (c *Client) uploadOne(ctx context.Context, f File, link UploadLink) (int64,
 		return err
 	})
 	if CodeOf(err) == CodeUploadLinkUsed {
-		return 0, errUsed
+		return 0, errLinkUsed
 	}
 	return id, err
 }
@@ -227,15 +227,15 @@ func (c *Client) put(ctx context.Context, f File, link UploadLink) (int64, error
 	if err != nil {
 		return 0, &permanentError{fmt.Errorf("opening %s: %w", f.Name, err)}
 	}
-	limited, cancel := context.WithCancelCause(ctx)
+	uploadCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	body := &progress{ReadCloser: content, name: f.Name, left: f.Size, timeout: c.retry.stallTimeout,
+	body := &uploadBody{ReadCloser: content, name: f.Name, remaining: f.Size, timeout: c.retry.stallTimeout,
 		timer: time.AfterFunc(c.retry.stallTimeout, func() {
 			cancel(fmt.Errorf("no progress for %s", c.retry.stallTimeout))
 		})}
 	defer body.timer.Stop()
 	// The transport closes the body, possibly after Do returns, so it is not closed here.
-	req, err := http.NewRequestWithContext(limited, http.MethodPut, link.URL, body)
+	req, err := http.NewRequestWithContext(uploadCtx, http.MethodPut, link.URL, body)
 	if err != nil {
 		return 0, &permanentError{errors.Join(fmt.Errorf("creating the request: %w", err), content.Close())}
 	}
@@ -250,20 +250,20 @@ func (c *Client) put(ctx context.Context, f File, link UploadLink) (int64, error
 	}
 	resp, err := c.http.Do(req)
 	if err := body.sizeError(); err != nil {
-		return 0, errors.Join(err, discard(resp))
+		return 0, errors.Join(err, closeBody(resp))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("sending %s: %w", f.Name, causeOf(ctx, limited, err))
+		return 0, fmt.Errorf("sending %s: %w", f.Name, causeOf(ctx, uploadCtx, err))
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
-		return 0, fmt.Errorf("reading the response: %w", causeOf(ctx, limited, err))
+		return 0, fmt.Errorf("reading the response: %w", causeOf(ctx, uploadCtx, err))
 	}
 	return mediaID(resp, raw)
 }
 
-func discard(resp *http.Response) error {
+func closeBody(resp *http.Response) error {
 	if resp == nil {
 		return nil
 	}
@@ -285,29 +285,29 @@ func mediaID(resp *http.Response, raw []byte) (int64, error) {
 	return body.Data.MediaID, nil
 }
 
-// progress is the body of an upload. It detects a stalled connection and a file whose size has changed.
-type progress struct {
+// uploadBody is the body of an upload. It detects a stalled connection and a file whose size has changed.
+type uploadBody struct {
 	io.ReadCloser
 
-	name    string
-	mu      sync.Mutex
-	left    int64
-	resized bool
-	timeout time.Duration
-	timer   *time.Timer
+	name      string
+	mu        sync.Mutex
+	remaining int64
+	resized   bool
+	timeout   time.Duration
+	timer     *time.Timer
 }
 
-func (p *progress) Read(b []byte) (int, error) {
+func (p *uploadBody) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	p.timer.Reset(p.timeout)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.left -= int64(n)
-	p.resized = p.resized || p.left < 0 || errors.Is(err, io.EOF) && p.left > 0
+	p.remaining -= int64(n)
+	p.resized = p.resized || p.remaining < 0 || errors.Is(err, io.EOF) && p.remaining > 0
 	return n, err //nolint:wrapcheck // a reader's error or io.EOF
 }
 
-func (p *progress) sizeError() error {
+func (p *uploadBody) sizeError() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.resized {

@@ -19,7 +19,8 @@ func TestUploadOfInvalidFiles(t *testing.T) {
 		`{"data":{"job_id":"j","upload":{"uploads":[{"media_id":7,"state":"stored"},{"media_id":8,"state":"stored"}]}},`+
 			`"meta":{"request_id":"r"}}`)
 	files := []File{
-		FileOf("empty.png", nil), FileOf("a.png", []byte("a")), FileOf("sm\xf8r.png", []byte("b")), FileOf("c.png", []byte("c")),
+		FileFromBytes("empty.png", nil), FileFromBytes("a.png", []byte("a")), FileFromBytes("sm\xf8r.png",
+			[]byte("b")), FileFromBytes("c.png", []byte("c")),
 	}
 	_, c := newFakeService(t, links)
 	results, err := c.Upload(t.Context(), files, UploadInput{})
@@ -51,7 +52,7 @@ func TestUploadKey(t *testing.T) {
 	}
 	first := respond(http.StatusCreated, "application/json",
 		`{"data":{"job_id":"j","upload":{"uploads":[`+strings.Join(links, ",")+`]}},"meta":{"request_id":"r"}}`)
-	files := slices.Repeat([]File{FileOf("a.png", []byte("bytes"))}, maxBatchFiles+1)
+	files := slices.Repeat([]File{FileFromBytes("a.png", []byte("bytes"))}, maxBatchFiles+1)
 	for name, fails := range map[string]http.HandlerFunc{"rejected": problem(422, CodeValidationFailed), "unanswered": cutOff} {
 		s, c := newFakeService(t, first, fails)
 		_, err := c.Upload(t.Context(), files, UploadInput{}, IdempotencyKey("k"))
@@ -81,7 +82,7 @@ func TestStalledUpload(t *testing.T) {
 	)
 	defer close(held)
 	c.retry.stallTimeout = 500 * time.Millisecond
-	results, err := c.Upload(t.Context(), []File{FileOf("a.png", []byte("bytes"))}, UploadInput{})
+	results, err := c.Upload(t.Context(), []File{FileFromBytes("a.png", []byte("bytes"))}, UploadInput{})
 	if err != nil || results[0].MediaID != 7 || len(links.requests) != 3 {
 		t.Errorf("%v: %v after %d requests", results, err, len(links.requests))
 	}

@@ -89,7 +89,7 @@ type (
 	}
 )
 
-func show(t time.Time, zone *time.Location) moment {
+func newMoment(t time.Time, zone *time.Location) moment {
 	return moment{t.In(zone).Format(time.RFC3339Nano), t.UTC().Format(time.RFC3339Nano)}
 }
 
@@ -98,7 +98,7 @@ func optionalMoment(micros int64, zone *time.Location) *moment {
 	if micros == 0 {
 		return nil
 	}
-	m := show(time.UnixMicro(micros), zone)
+	m := newMoment(time.UnixMicro(micros), zone)
 	return &m
 }
 
@@ -108,7 +108,7 @@ func inTeam(path string, team int64) string { return path + "?team_id=" + strcon
 // answer sends a successful response.
 func (f *Server) answer(x *request, zone *time.Location, status int, app string, data any, more *next) error {
 	body, err := json.Marshal(envelope{
-		Data: data, Page: more, Meta: meta{AppURL: f.publicURL + app, AnsweredAt: show(x.now, zone), RequestID: x.id},
+		Data: data, Page: more, Meta: meta{AppURL: f.publicURL + app, AnsweredAt: newMoment(x.now, zone), RequestID: x.id},
 	})
 	if err != nil {
 		return fmt.Errorf("encoding the response: %w", err)

@@ -29,8 +29,8 @@ type draft struct {
 	AccountIDs []int64 `json:"account_ids"`
 }
 
-// stored is the response in an idempotency record.
-type stored struct {
+// storedResponse is the response in an idempotency record.
+type storedResponse struct {
 	Data     any    `json:"data"`
 	App      string `json:"app"`
 	Location string `json:"location"`
@@ -56,12 +56,12 @@ func (f *Server) createPost(x *request) error {
 	if err != nil {
 		return err
 	}
-	first := stored{Data: out, App: "/posts/" + out.ID, Location: "/posts/" + out.ID, Summary: out.ID + " is draft."}
-	if first, err = f.once(x, c, key, in, first); err != nil {
+	response := storedResponse{Data: out, App: "/posts/" + out.ID, Location: "/posts/" + out.ID, Summary: out.ID + " is draft."}
+	if response, err = f.insertOnce(x, c, key, in, response); err != nil {
 		return err
 	}
-	f.location(x.w, first.Location)
-	return f.answer(x, c.zone, http.StatusCreated, inTeam(first.App, c.team), first.Data, nil)
+	f.location(x.w, response.Location)
+	return f.answer(x, c.zone, http.StatusCreated, inTeam(response.App, c.team), response.Data, nil)
 }
 
 // newPost returns the draft as it is stored and sent.
@@ -70,7 +70,7 @@ func (f *Server) newPost(x *request, c caller, in draft) (post, error) {
 	if err != nil {
 		return post{}, fmt.Errorf("creating an ID: %w", err)
 	}
-	at := show(x.now, c.zone)
+	at := newMoment(x.now, c.zone)
 	out := post{
 		ID: id.String(), Status: "draft", Caption: in.Caption, Media: []struct{}{}, Approval: "not_needed", CreatedAt: at, UpdatedAt: at,
 	}
@@ -80,17 +80,17 @@ func (f *Server) newPost(x *request, c caller, in draft) (post, error) {
 		out.Accounts[i] = target{ID: id, State: "pending", RetriesLeft: retries}
 		args = append(args, id)
 	}
-	with, err := f.db.stmtsFor(x.ctx, len(in.AccountIDs))
+	stmts, err := f.db.stmtsFor(x.ctx, len(in.AccountIDs))
 	if err != nil {
 		return post{}, err
 	}
-	rows, err := with.accounts.QueryContext(x.ctx, args...)
+	rows, err := stmts.accounts.QueryContext(x.ctx, args...)
 	if err != nil {
 		return post{}, fmt.Errorf("reading accounts: %w", err)
 	}
 	defer rows.Close()
-	found := 0
-	for ; rows.Next(); found++ {
+	count := 0
+	for ; rows.Next(); count++ {
 		var a account
 		if err := rows.Scan(&a.ID, &a.Platform, &a.Username); err != nil {
 			return post{}, fmt.Errorf("reading accounts: %w", err)
@@ -101,48 +101,48 @@ func (f *Server) newPost(x *request, c caller, in draft) (post, error) {
 	if err := rows.Err(); err != nil {
 		return post{}, fmt.Errorf("reading accounts: %w", err)
 	}
-	if found < len(in.AccountIDs) {
-		return post{}, errMissing
+	if count < len(in.AccountIDs) {
+		return post{}, errNotFound
 	}
 	return out, nil
 }
 
-// once writes the post in one transaction, or returns the stored response of the idempotency key.
-func (f *Server) once(x *request, c caller, key string, in draft, first stored) (stored, error) {
+// insertOnce writes the post in one transaction, or returns the stored response of the idempotency key.
+func (f *Server) insertOnce(x *request, c caller, key string, in draft, response storedResponse) (storedResponse, error) {
 	hash, err := hashOf(in)
 	if err != nil {
-		return stored{}, err
+		return storedResponse{}, err
 	}
-	answer, err := json.Marshal(first)
+	answer, err := json.Marshal(response)
 	if err != nil {
-		return stored{}, fmt.Errorf("encoding the response: %w", err)
+		return storedResponse{}, fmt.Errorf("encoding the response: %w", err)
 	}
 	tx, err := f.db.write.BeginTx(x.ctx, nil)
 	if err != nil {
-		return stored{}, fmt.Errorf("beginning: %w", err)
+		return storedResponse{}, fmt.Errorf("beginning: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	now := x.now.UnixMicro()
 	res, err := tx.StmtContext(x.ctx, f.db.claim). //nolint:sqlclosecheck // closed by the transaction
 							ExecContext(x.ctx, c.key, key, hash, answer, now, now+idempotencyTTL.Microseconds())
 	if err != nil {
-		return stored{}, fmt.Errorf("claiming an idempotency key: %w", err)
+		return storedResponse{}, fmt.Errorf("claiming an idempotency key: %w", err)
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return f.repeat(x.ctx, tx, c, key, hash)
+		return f.replay(x.ctx, tx, c, key, hash)
 	}
-	if err := f.insert(x, tx, c, first.Data.(post)); err != nil {
-		return stored{}, err
+	if err := f.insert(x, tx, c, response.Data.(post)); err != nil {
+		return storedResponse{}, err
 	}
 	if err := tx.Commit(); err != nil {
-		return stored{}, fmt.Errorf("committing: %w", err)
+		return storedResponse{}, fmt.Errorf("committing: %w", err)
 	}
-	return first, nil
+	return response, nil
 }
 
 // insert inserts the post, its accounts and the event.
 func (f *Server) insert(x *request, tx *sql.Tx, c caller, p post) error {
-	with, err := f.db.stmtsFor(x.ctx, len(p.Accounts))
+	stmts, err := f.db.stmtsFor(x.ctx, len(p.Accounts))
 	if err != nil {
 		return err
 	}
@@ -156,10 +156,10 @@ func (f *Server) insert(x *request, tx *sql.Tx, c caller, p post) error {
 		targets,
 		{c.team, now, c.person, c.key, x.id, p.ID},
 	}
-	if len(with.add) == 1 {
+	if len(stmts.add) == 1 {
 		args = [][]any{slices.Concat(args...)}
 	}
-	for i, stmt := range with.add {
+	for i, stmt := range stmts.add {
 		stmt := tx.StmtContext(x.ctx, stmt) //nolint:sqlclosecheck // closed by the transaction
 		if _, err := stmt.ExecContext(x.ctx, args[i]...); err != nil {
 			return fmt.Errorf("adding a post: %w", err)
@@ -168,19 +168,19 @@ func (f *Server) insert(x *request, tx *sql.Tx, c caller, p post) error {
 	return nil
 }
 
-// repeat returns the stored response to a key.
-func (f *Server) repeat(ctx context.Context, tx *sql.Tx, c caller, key string, hash []byte) (stored, error) {
-	var before, answer []byte
-	stmt := tx.StmtContext(ctx, f.db.stored) //nolint:sqlclosecheck // closed by the transaction
-	if err := stmt.QueryRowContext(ctx, c.key, key).Scan(&before, &answer); err != nil {
-		return stored{}, fmt.Errorf("reading an idempotency record: %w", err)
+// replay returns the stored response to a key.
+func (f *Server) replay(ctx context.Context, tx *sql.Tx, c caller, key string, hash []byte) (storedResponse, error) {
+	var storedHash, answer []byte
+	stmt := tx.StmtContext(ctx, f.db.storedAnswer) //nolint:sqlclosecheck // closed by the transaction
+	if err := stmt.QueryRowContext(ctx, c.key, key).Scan(&storedHash, &answer); err != nil {
+		return storedResponse{}, fmt.Errorf("reading an idempotency record: %w", err)
 	}
-	if !bytes.Equal(before, hash) {
-		return stored{}, errReused
+	if !bytes.Equal(storedHash, hash) {
+		return storedResponse{}, errKeyReused
 	}
-	var out stored
+	var out storedResponse
 	if err := json.Unmarshal(answer, &out); err != nil {
-		return stored{}, fmt.Errorf("decoding a stored response: %w", err)
+		return storedResponse{}, fmt.Errorf("decoding a stored response: %w", err)
 	}
 	return out, nil
 }

@@ -84,9 +84,9 @@ type request struct {
 
 var (
 	errUnauthorized = errors.New("unauthorized")
-	errMissing      = errors.New("not_found")
+	errNotFound     = errors.New("not_found")
 	errInvalid      = errors.New("validation_failed")
-	errReused       = errors.New("idempotency_key_reused")
+	errKeyReused    = errors.New("idempotency_key_reused")
 )
 
 // call wraps a call. It reads the key from the header and converts errors to responses.
@@ -118,9 +118,9 @@ func reject(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, errUnauthorized):
 		status = http.StatusUnauthorized
-	case errors.Is(err, errMissing):
+	case errors.Is(err, errNotFound):
 		status = http.StatusNotFound
-	case errors.Is(err, errInvalid), errors.Is(err, errReused):
+	case errors.Is(err, errInvalid), errors.Is(err, errKeyReused):
 		status = http.StatusUnprocessableEntity
 	}
 	http.Error(w, err.Error(), status)
@@ -130,7 +130,7 @@ func reject(w http.ResponseWriter, err error) {
 func (f *Server) authenticate(x *request) (caller, error) {
 	var c caller
 	var zone string
-	err := f.db.who.QueryRowContext(x.ctx, x.hash[:], x.now.UnixMicro()).Scan(&c.key, &c.team, &c.person, &zone)
+	err := f.db.keyOwner.QueryRowContext(x.ctx, x.hash[:], x.now.UnixMicro()).Scan(&c.key, &c.team, &c.person, &zone)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, errUnauthorized
 	}

@@ -49,7 +49,7 @@ func (f *Server) getPost(x *request) error {
 	err = f.db.post.QueryRowContext(x.ctx, out.ID, c.team).
 		Scan(&out.Status, &out.Caption, &out.Approval, &scheduled, &published, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
-		return errMissing
+		return errNotFound
 	}
 	if err != nil {
 		return fmt.Errorf("reading a post: %w", err)

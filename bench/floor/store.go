@@ -18,9 +18,9 @@ type store struct {
 	read, write *sql.DB // the same pool with PostgreSQL
 	postgres    bool
 
-	me, who, page, pageTargets, post, targets *sql.Stmt // reading
-	claim, stored                             *sql.Stmt // writing
-	several                                   sync.Map  // *accountStmts by number of accounts
+	me, keyOwner, page, pageTargets, post, targets *sql.Stmt // reading
+	claim, storedAnswer                            *sql.Stmt // writing
+	byAccounts                                     sync.Map  // *accountStmts by number of accounts
 }
 
 // accountStmts holds the statements that depend on the number of accounts.
@@ -85,7 +85,7 @@ func (s *store) close() error {
 }
 
 const (
-	whoSQL = `SELECT k.id, k.team_id, k.person_id, t.timezone FROM api_keys k JOIN teams t ON t.id = k.team_id
+	keyOwnerSQL = `SELECT k.id, k.team_id, k.person_id, t.timezone FROM api_keys k JOIN teams t ON t.id = k.team_id
 		WHERE k.hash = ? AND k.revoked_at = 0 AND (k.expires_at = 0 OR k.expires_at > ?)`
 	meSQL = `SELECT k.id, k.name, k.level, t.id, t.name, t.timezone, t.content_language, p.id, p.name, m.role
 		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
@@ -107,8 +107,8 @@ const (
 		SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer,
 			created_at = excluded.created_at, expires_at = excluded.expires_at
 		WHERE idempotency_records.expires_at <= excluded.created_at`
-	storedSQL  = `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`
-	addPostSQL = `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at,
+	storedAnswerSQL = `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`
+	addPostSQL      = `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at,
 		updated_at) VALUES (?, ?, ?, ?, 'draft', ?, ?, ?, ?)`
 	addTargetsSQL = `INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, ?)`
 	addEventSQL   = `INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject)
@@ -118,21 +118,22 @@ const (
 // prepare prepares the statements.
 func (s *store) prepare(ctx context.Context) error {
 	for _, p := range []struct {
-		into **sql.Stmt
-		on   *sql.DB
+		dest **sql.Stmt
+		pool *sql.DB
 		text string
 	}{
-		{&s.who, s.read, whoSQL},
+		{&s.keyOwner, s.read, keyOwnerSQL},
 		{&s.me, s.read, meSQL},
 		{&s.page, s.read, pageSQL},
 		{&s.pageTargets, s.read, pageTargetsSQL},
 		{&s.post, s.read, postSQL},
 		{&s.targets, s.read, targetsSQL},
 		{&s.claim, s.write, claimSQL},
-		{&s.stored, s.write, storedSQL},
+		{&s.storedAnswer, s.write, storedAnswerSQL},
 	} {
 		var err error
-		if *p.into, err = p.on.PrepareContext(ctx, s.bind(p.text)); err != nil { //nolint:sqlclosecheck // lives as long as its pool
+		if *p.dest, err = p.pool.PrepareContext(ctx,
+			s.rebind(p.text)); err != nil { //nolint:sqlclosecheck // lives as long as its pool
 			return fmt.Errorf("preparing %.40q: %w", p.text, err)
 		}
 	}
@@ -141,12 +142,12 @@ func (s *store) prepare(ctx context.Context) error {
 
 // stmtsFor returns the statements for n accounts and prepares them at the first use.
 func (s *store) stmtsFor(ctx context.Context, n int) (*accountStmts, error) {
-	if found, ok := s.several.Load(n); ok {
+	if found, ok := s.byAccounts.Load(n); ok {
 		return found.(*accountStmts), nil
 	}
-	made := &accountStmts{}
+	stmts := &accountStmts{}
 	var err error
-	if made.accounts, err = s.read.PrepareContext(ctx, s.bind(accountsSQL+strings.Repeat(", ?", n-1)+")")); err != nil {
+	if stmts.accounts, err = s.read.PrepareContext(ctx, s.rebind(accountsSQL+strings.Repeat(", ?", n-1)+")")); err != nil {
 		return nil, fmt.Errorf("preparing to read %d accounts: %w", n, err)
 	}
 	add := []string{addPostSQL, addTargetsSQL + strings.Repeat(", (?, ?, ?)", n-1), addEventSQL}
@@ -154,18 +155,18 @@ func (s *store) stmtsFor(ctx context.Context, n int) (*accountStmts, error) {
 		add = []string{"WITH post AS (" + add[0] + "), targets AS (" + add[1] + ") " + add[2]}
 	}
 	for _, text := range add {
-		stmt, err := s.write.PrepareContext(ctx, s.bind(text)) //nolint:sqlclosecheck // lives as long as its pool
+		stmt, err := s.write.PrepareContext(ctx, s.rebind(text)) //nolint:sqlclosecheck // lives as long as its pool
 		if err != nil {
 			return nil, fmt.Errorf("preparing to add a post with %d accounts: %w", n, err)
 		}
-		made.add = append(made.add, stmt)
+		stmts.add = append(stmts.add, stmt)
 	}
-	found, _ := s.several.LoadOrStore(n, made)
+	found, _ := s.byAccounts.LoadOrStore(n, stmts)
 	return found.(*accountStmts), nil
 }
 
-// bind returns a statement with the database's placeholders.
-func (s *store) bind(text string) string {
+// rebind returns a statement with the database's placeholders.
+func (s *store) rebind(text string) string {
 	if !s.postgres {
 		return text
 	}

@@ -137,10 +137,10 @@ func printResult(w io.Writer, asJSON bool, value any) error {
 
 // runSilent is like run for work without a result.
 func runSilent(ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) error) error {
-	type done struct {
+	type silentResult struct {
 		Done bool `json:"done"`
 	}
-	return run(ctx, f, a, log, func(s *server.Server) (done, error) { return done{true}, work(s) })
+	return run(ctx, f, a, log, func(s *server.Server) (silentResult, error) { return silentResult{true}, work(s) })
 }
 
 // Run prints a new sealing key.
@@ -155,13 +155,13 @@ func (adminSealingKey) Run() error {
 
 // Run re-encrypts all stored secrets with the first sealing key.
 func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	var done account.ResealResult
+	var result account.ResealResult
 	err := run(ctx, c.storeFlags, p, log, func(s *server.Server) (account.ResealResult, error) {
 		var err error
-		done, err = s.Reseal(ctx, c.Force)
-		return done, err
+		result, err = s.Reseal(ctx, c.Force)
+		return result, err
 	})
-	if err == nil && done.Left > 0 {
+	if err == nil && result.Left > 0 {
 		return errors.New("a node still encrypts with another key; put the new key first in the keys of every node, " +
 			"then run this again")
 	}

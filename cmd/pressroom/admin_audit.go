@@ -21,19 +21,19 @@ type auditReport struct {
 
 // Run audits the ledger and the media library.
 func (c adminAudit) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	var found auditReport
+	var report auditReport
 	err := run(ctx, c.storeFlags, p, log, func(s *server.Server) (auditReport, error) {
 		var err error
-		if found.Report, err = s.Credits.Audit(ctx); err != nil {
-			return found, err
+		if report.Report, err = s.Credits.Audit(ctx); err != nil {
+			return report, err
 		}
-		found.Library, err = s.Media.Audit(ctx)
-		return found, err
+		report.Library, err = s.Media.Audit(ctx)
+		return report, err
 	})
 	switch {
-	case err == nil && !found.OK():
+	case err == nil && !report.OK():
 		return errors.New("the credit ledger is inconsistent: see complaints in the output")
-	case err == nil && len(found.Library) > 0:
+	case err == nil && len(report.Library) > 0:
 		return errors.New("the media library does not match its files: see library_complaints in the output")
 	}
 	return err

@@ -38,25 +38,25 @@ func (c adminBackup) Run(ctx context.Context, p *program, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
-	made, err := server.Backup(ctx, cfg, c.To, backup.Options{Reread: c.Reread})
+	result, err := server.Backup(ctx, cfg, c.To, backup.Options{Reread: c.Reread})
 	if err != nil {
 		return err
 	}
-	if err := printResult(os.Stdout, p.Admin.JSON, made); err != nil {
+	if err := printResult(os.Stdout, p.Admin.JSON, result); err != nil {
 		return err
 	}
-	return backupProblems(made)
+	return backupProblems(result)
 }
 
 // backupProblems returns an error if media files were missing or damaged when the backup was made.
-func backupProblems(made backup.Result) error {
+func backupProblems(result backup.Result) error {
 	var errs []error
-	if n := len(made.Damaged); n > 0 {
+	if n := len(result.Damaged); n > 0 {
 		errs = append(errs,
 			fmt.Errorf("the backup is complete, but %d media files are damaged in the file store: see damaged in the "+
 				"output", n))
 	}
-	if n := len(made.Missing); n > 0 {
+	if n := len(result.Missing); n > 0 {
 		errs = append(errs,
 			fmt.Errorf("the backup is complete except for %d files that the file store does not have: see missing in the "+
 				"output", n))
@@ -66,18 +66,18 @@ func backupProblems(made backup.Result) error {
 
 // Run verifies a backup.
 func (c adminVerifyBackup) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	found, err := server.VerifyBackup(ctx, server.Config{Log: log}, c.From)
+	result, err := server.VerifyBackup(ctx, server.Config{Log: log}, c.From)
 	if err != nil {
 		return err
 	}
-	if err := printResult(os.Stdout, p.Admin.JSON, found); err != nil {
+	if err := printResult(os.Stdout, p.Admin.JSON, result); err != nil {
 		return err
 	}
-	if len(found.Findings) > 0 {
+	if len(result.Findings) > 0 {
 		return errors.New("the backup is incomplete or damaged: see findings in the output. If the installation still " +
 			"exists, repair the backup with pressroom admin backup --reread and the same folder")
 	}
-	if n := len(found.Missing); n > 0 {
+	if n := len(result.Missing); n > 0 {
 		return fmt.Errorf("the backup is complete except for %d files that the file store did not have when it was "+
 			"made: see missing in the output", n)
 	}
@@ -103,14 +103,14 @@ func (c adminRestore) lock() (func(restored bool) error, error) {
 	path, isSQLite := strings.CutPrefix(c.Database, "sqlite:")
 	path += lockSuffix
 	_, err := os.Lstat(path)
-	mine := isSQLite && errors.Is(err, fs.ErrNotExist)
+	createsLock := isSQLite && errors.Is(err, fs.ErrNotExist)
 	unlock, err := lockFile(c.Database)
 	if err != nil {
 		return nil, err
 	}
 	return func(restored bool) error {
 		defer unlock()
-		if restored || !mine {
+		if restored || !createsLock {
 			return nil
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

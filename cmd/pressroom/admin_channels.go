@@ -108,11 +108,11 @@ func (c adminChannelsList) Run(ctx context.Context, p *program, log *slog.Logger
 
 // Run sends a test message.
 func (c adminChannelsTest) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	type sent struct {
+	type testResult struct {
 		Sent bool `json:"sent"`
 	}
-	return runWithNotifications(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (sent, error) {
-		return sent{true}, s.Notifications.TestChannel(ctx, c.ID)
+	return runWithNotifications(ctx, c.storeFlags, c.notificationFlags, p, log, func(s *server.Server) (testResult, error) {
+		return testResult{true}, s.Notifications.TestChannel(ctx, c.ID)
 	})
 }
 

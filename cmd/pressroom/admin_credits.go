@@ -17,14 +17,14 @@ type (
 		Withdraw  adminCreditsWithdraw  `cmd:"" help:"Withdraw credits from a team."`
 		Statement adminCreditsStatement `cmd:"" help:"List a team's credit transactions, newest first."`
 	}
-	bookingFlags struct {
+	adjustmentFlags struct {
 		teamFlags
 		Credits   int64  `required:"" help:"Number of credits."`
 		Reference string `required:"" help:"Your reference, such as an invoice number. Running the command again with it has no effect."`
 		Note      string `help:"Note for the statement."`
 	}
-	adminCreditsGrant     struct{ bookingFlags }
-	adminCreditsWithdraw  struct{ bookingFlags }
+	adminCreditsGrant     struct{ adjustmentFlags }
+	adminCreditsWithdraw  struct{ adjustmentFlags }
 	adminCreditsStatement struct {
 		teamFlags
 		Limit int `default:"50" help:"Number of transactions, at most 1000."`
@@ -55,13 +55,13 @@ func (c adminCreditsStatement) Run(ctx context.Context, p *program, log *slog.Lo
 
 // Run prints the plans, prices and limits, always as JSON, because that is the format of --plans.
 func (c adminPlans) Run() error {
-	offered, err := c.readPlans()
+	plans, err := c.readPlans()
 	if err != nil {
 		return err
 	}
 	enc := json.NewEncoder(os.Stdout)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(offered); err != nil {
+	if err := enc.Encode(plans); err != nil {
 		return fmt.Errorf("printing the plans: %w", err)
 	}
 	return nil

@@ -22,7 +22,7 @@ type (
 		Service bool   `help:"Apply to the entire service."`
 		Team    int64  `help:"Apply to the team with this ID."`
 		Key     int64  `help:"Apply to the key or assistant connection with this ID."`
-		Only    string `enum:"everything,spend,publish" default:"everything" help:"Only this action: everything, spend or publish."`
+		Action  string `enum:"everything,spend,publish" default:"everything" help:"Only this action: everything, spend or publish."`
 	}
 	adminPause struct {
 		pauseFlags
@@ -30,11 +30,11 @@ type (
 	}
 	adminResume struct {
 		pauseFlags
-		Late     time.Duration `help:"After a hold: publish posts that are overdue by at most this. Others fail." default:"1h"`
-		Networks string        `help:"After a hold: JSON network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
-		Unasked  bool          `help:"After a hold: continue even if a network is unreachable. Its due posts become unconfirmed."`
-		NoWait   bool          `help:"After a hold: do not wait up to 3 minutes for networks to list posts." env:"PRESSROOM_RESUME_NO_WAIT"`
-		DryRun   bool          `help:"After a hold: report what would happen without changing anything."`
+		MaxLateness      time.Duration `help:"After a hold: publish posts that are overdue by at most this. Others fail." default:"1h"`
+		Networks         string        `help:"After a hold: JSON network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
+		AllowUnreachable bool          `help:"After a hold: continue even if a network is unreachable. Its due posts become unconfirmed."`
+		NoWait           bool          `help:"After a hold: do not wait up to 3 minutes for networks to list posts." env:"PRESSROOM_RESUME_NO_WAIT"`
+		DryRun           bool          `help:"After a hold: report what would happen without changing anything."`
 	}
 	adminHold struct {
 		storeFlags
@@ -46,29 +46,29 @@ type (
 
 // Run turns the API on or off.
 func (c adminAPI) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	all := team.Pause{Scope: team.ForService, Action: access.PauseAPI}
+	apiPause := team.Pause{Scope: team.ForService, Action: access.PauseAPI}
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		if c.Switch == "on" {
-			return s.Teams.Resume(ctx, all)
+			return s.Teams.Resume(ctx, apiPause)
 		}
-		return s.Teams.Pause(ctx, all)
+		return s.Teams.Pause(ctx, apiPause)
 	})
 }
 
 func (c pauseFlags) pause() (team.Pause, error) {
-	out := team.Pause{Action: access.PauseAction(c.Only)}
-	given := 0
+	out := team.Pause{Action: access.PauseAction(c.Action)}
+	scopeCount := 0
 	for scope, id := range map[team.Scope]int64{team.ForTeam: c.Team, team.ForKey: c.Key} {
 		if id != 0 {
 			out.Scope, out.Target = scope, id
-			given++
+			scopeCount++
 		}
 	}
 	if c.Service {
 		out.Scope = team.ForService
-		given++
+		scopeCount++
 	}
-	if given != 1 {
+	if scopeCount != 1 {
 		return out, errors.New("specify exactly one of --service, --team and --key")
 	}
 	return out, nil
@@ -76,12 +76,12 @@ func (c pauseFlags) pause() (team.Pause, error) {
 
 // Run adds a pause for the service, a team or a key.
 func (c adminPause) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	what, err := c.pause()
+	pause, err := c.pause()
 	if err != nil {
 		return err
 	}
-	what.Reason = c.Reason
-	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Pause(ctx, what) })
+	pause.Reason = c.Reason
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Pause(ctx, pause) })
 }
 
 // Run puts the service on hold.
@@ -96,17 +96,17 @@ func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error 
 
 // Run ends a pause or, without a scope, the hold.
 func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	if !c.Service && c.Team == 0 && c.Key == 0 && c.Only == string(access.PauseEverything) {
+	if !c.Service && c.Team == 0 && c.Key == 0 && c.Action == string(access.PauseEverything) {
 		return c.endHold(ctx, p, log)
 	}
-	if c.DryRun || c.Unasked {
+	if c.DryRun || c.AllowUnreachable {
 		return errors.New("--dry-run and --unasked only apply to the end of a hold, without --service, --team and --key")
 	}
-	what, err := c.pause()
+	pause, err := c.pause()
 	if err != nil {
 		return err
 	}
-	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Resume(ctx, what) })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Resume(ctx, pause) })
 }
 
 // Run lists pauses.

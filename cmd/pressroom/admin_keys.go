@@ -62,7 +62,7 @@ type (
 
 // Run creates a key.
 func (c adminKeysAdd) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	type made struct {
+	type createdKey struct {
 		team.Key
 		Value   string `json:"key"`
 		Warning string `json:"warning,omitempty"`
@@ -71,19 +71,19 @@ func (c adminKeysAdd) Run(ctx context.Context, p *program, log *slog.Logger) err
 	if err != nil {
 		return err
 	}
-	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (made, error) {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (createdKey, error) {
 		k, value, err := s.Teams.AddKey(ctx,
 			team.NewKey{
 				Team: c.Team, Name: c.Name, Level: access.Level(c.Level), Expires: end, DailyCredits: c.DailyCredits,
 			})
 		if err != nil {
-			return made{}, err
+			return createdKey{}, err
 		}
 		warning, err := keyWarning(ctx, s, c.Team)
 		if warning != "" {
 			log.WarnContext(ctx, warning, "team", c.Team)
 		}
-		return made{k, value, warning}, err
+		return createdKey{k, value, warning}, err
 	})
 }
 
@@ -138,7 +138,7 @@ func (c adminKeysRevoke) Run(ctx context.Context, p *program, log *slog.Logger) 
 
 // Run connects a Bluesky account.
 func (c adminAccountsConnect) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	type connected struct {
+	type connectedAccount struct {
 		ID       int64  `json:"id"`
 		Platform string `json:"platform"`
 		Username string `json:"username"`
@@ -147,17 +147,17 @@ func (c adminAccountsConnect) Run(ctx context.Context, p *program, log *slog.Log
 	if err != nil {
 		return err
 	}
-	why, err := server.BlockedReason(ctx, c.Server, c.BlueskyServers)
+	reason, err := server.BlockedReason(ctx, c.Server, c.BlueskyServers)
 	if err != nil {
 		return err
 	}
-	if why != "" {
-		log.WarnContext(ctx, "posts of this account will not be published unless pressroom serve allows its server: "+why,
+	if reason != "" {
+		log.WarnContext(ctx, "posts of this account will not be published unless pressroom serve allows its server: "+reason,
 			"server", c.Server)
 	}
-	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (connected, error) {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (connectedAccount, error) {
 		a, err := s.Accounts.Connect(ctx, c.Team, "bluesky",
 			network.Credentials{Server: c.Server, Identifier: c.Identifier, Password: password})
-		return connected{a.ID, a.Platform, a.Username}, err
+		return connectedAccount{a.ID, a.Platform, a.Username}, err
 	})
 }

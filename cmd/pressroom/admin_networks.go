@@ -45,27 +45,27 @@ func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logge
 	if err != nil {
 		return err
 	}
-	found, err := s.Apps.Check(ctx)
+	findings, err := s.Apps.Check(ctx)
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
 	if p.Admin.JSON {
-		err = printResult(os.Stdout, true, found)
+		err = printResult(os.Stdout, true, findings)
 	} else {
-		err = printFindings(os.Stdout, found)
+		err = printFindings(os.Stdout, findings)
 	}
-	if n := appcheck.CountFailures(found); err == nil && n > 0 {
+	if n := appcheck.CountFailures(findings); err == nil && n > 0 {
 		return fmt.Errorf("%d of %d checks failed; follow the lines that begin with Next, and see docs/networks", n,
-			len(found))
+			len(findings))
 	}
 	return err
 }
 
 // printFindings prints a line for each finding, under its network and account.
-func printFindings(w io.Writer, found []appcheck.Finding) error {
+func printFindings(w io.Writer, findings []appcheck.Finding) error {
 	var text strings.Builder
 	last := ""
-	for _, f := range found {
+	for _, f := range findings {
 		if head := strings.TrimSpace(f.Network + " " + f.Account); head != last {
 			fmt.Fprintf(&text, "%s\n", head)
 			last = head

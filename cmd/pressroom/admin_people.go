@@ -125,8 +125,8 @@ func (f linkFlags) link(path, token string) string {
 	return strings.TrimRight(f.PublicURL, "/") + path + token
 }
 
-// operatorError rewords an app error for the command line.
-func operatorError(err error) error {
+// cliError rewords an app error for the command line.
+func cliError(err error) error {
 	switch f := apierr.FromError(err); {
 	case err == nil || f.Code == apierr.Internal:
 		return err
@@ -146,8 +146,8 @@ type recoveryLink struct {
 	Mailed bool   `json:"mailed,omitempty"`
 }
 
-// lines returns the text output, which identifies the person by name and email address.
-func (l recoveryLink) lines() any {
+// textOutput returns the text output, which identifies the person by name and email address.
+func (l recoveryLink) textOutput() any {
 	return struct {
 		Name      string    `json:"name"`
 		Email     string    `json:"email"`
@@ -168,21 +168,21 @@ func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logge
 		if p.Admin.JSON {
 			return out, err
 		}
-		return out.lines(), err
+		return out.textOutput(), err
 	})
 }
 
 func (c adminPeopleRecover) recover(ctx context.Context, s *server.Server) (recoveryLink, error) {
-	if c.mails() {
+	if c.sendsMail() {
 		r, err := s.LinkMailer.Recover(ctx, c.Email)
-		return recoveryLink{Recovery: r, Mailed: true}, operatorError(err)
+		return recoveryLink{Recovery: r, Mailed: true}, cliError(err)
 	}
 	r, err := s.Teams.Recover(ctx, c.Email)
 	return recoveryLink{Recovery: r, Link: c.link(team.RecoveryPath, r.Token)}, err
 }
 
-// mails reports whether the link is mailed.
-func (f mailFlags) mails() bool { return f.Mail || f.SMTP != "" && !f.PrintLink }
+// sendsMail reports whether the link is mailed.
+func (f mailFlags) sendsMail() bool { return f.Mail || f.SMTP != "" && !f.PrintLink }
 
 // linkConfig returns the configuration of a command that prints or mails a link.
 func (f mailFlags) linkConfig(store storeFlags, link linkFlags, log *slog.Logger) (server.Config, error) {
@@ -194,7 +194,7 @@ func (f mailFlags) linkConfig(store storeFlags, link linkFlags, log *slog.Logger
 	}
 	cfg, err := store.config(log)
 	cfg.PublicURL = strings.TrimRight(link.PublicURL, "/")
-	if f.mails() {
+	if f.sendsMail() {
 		if f.SMTP == "" {
 			return cfg,
 				errors.New("mailing a link needs a mail server: set PRESSROOM_SMTP (--smtp) and PRESSROOM_MAIL_FROM " +

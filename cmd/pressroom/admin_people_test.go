@@ -15,7 +15,7 @@ func TestLinksMailedByDefault(t *testing.T) {
 		{mailFlags{SMTP: "smtp://mail.example"}, true},
 		{mailFlags{SMTP: "smtp://mail.example", PrintLink: true}, false},
 	} {
-		if got := c.flags.mails(); got != c.want {
+		if got := c.flags.sendsMail(); got != c.want {
 			t.Errorf("%+v: mailed %t, want %t", c.flags, got, c.want)
 		}
 	}

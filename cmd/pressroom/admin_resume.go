@@ -18,7 +18,7 @@ import (
 
 // endHold ends the hold and prints what happens to each delivery.
 func (c adminResume) endHold(ctx context.Context, p *program, log *slog.Logger) error {
-	if c.Late < 0 {
+	if c.MaxLateness < 0 {
 		return errors.New("--late must not be negative")
 	}
 	if err := c.checkExists(); err != nil {
@@ -36,31 +36,31 @@ func (c adminResume) endHold(ctx context.Context, p *program, log *slog.Logger) 
 	if err != nil {
 		return err
 	}
-	var found delivery.ResumeReport
+	var report delivery.ResumeReport
 	if err = c.wait(ctx, s); err == nil {
-		found, err = s.Resume(ctx, delivery.ResumeOptions{
-			MaxLateness: c.Late, DryRun: c.DryRun, NoWait: c.NoWait, AllowUnreachable: c.Unasked,
+		report, err = s.Resume(ctx, delivery.ResumeOptions{
+			MaxLateness: c.MaxLateness, DryRun: c.DryRun, NoWait: c.NoWait, AllowUnreachable: c.AllowUnreachable,
 		})
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
 	if p.Admin.JSON {
-		return printResult(os.Stdout, true, found)
+		return printResult(os.Stdout, true, report)
 	}
-	return printResumption(os.Stdout, found)
+	return printResumption(os.Stdout, report)
 }
 
 // wait waits until networks list posts that were published just before the hold.
 func (c adminResume) wait(ctx context.Context, s *server.Server) error {
-	left, err := s.Delivery.ResumableIn(ctx)
-	if err != nil || left <= 0 || c.NoWait || c.DryRun {
+	remaining, err := s.Delivery.ResumableIn(ctx)
+	if err != nil || remaining <= 0 || c.NoWait || c.DryRun {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "Waiting %v until the networks list recent posts. Skip this with --no-wait.\n",
-		left.Round(time.Second))
+		remaining.Round(time.Second))
 	select {
-	case <-time.After(left + 100*time.Millisecond):
+	case <-time.After(remaining + 100*time.Millisecond):
 	case <-ctx.Done():
 	}
 	return context.Cause(ctx)
@@ -68,31 +68,31 @@ func (c adminResume) wait(ctx context.Context, s *server.Server) error {
 
 // outcomeTexts describes what happens to a delivery after a hold.
 var outcomeTexts = map[delivery.Outcome]string{
-	delivery.OutcomeWentOut: "already published", delivery.OutcomeUnconfirmed: "unconfirmed",
-	delivery.OutcomeGoesLate: "publish now", delivery.OutcomeMissed: "too late", delivery.OutcomeWaits: "publish later",
+	delivery.OutcomePublished: "already published", delivery.OutcomeUnconfirmed: "unconfirmed",
+	delivery.OutcomeSendLate: "publish now", delivery.OutcomeMissed: "too late", delivery.OutcomePending: "publish later",
 }
 
 // printResumption prints the number of deliveries with each outcome, then a table of deliveries.
 func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	accounts, series := r.Accounts, r.Series
 	err := printResult(w, false, struct {
-		Held    restoreguard.Cause `json:"held"`
-		Since   string             `json:"since"`
-		Resumed bool               `json:"resumed"`
-		WentOut int                `json:"went_out"`
-		Unsure  int                `json:"unconfirmed"`
-		Late    int                `json:"goes_late"`
-		Missed  int                `json:"missed"`
-		InDoubt int                `json:"waits_in_doubt"`
-		Series  int                `json:"series_skipping"`
+		Held             restoreguard.Cause `json:"held"`
+		Since            string             `json:"since"`
+		Resumed          bool               `json:"resumed"`
+		AlreadyPublished int                `json:"went_out"`
+		Unconfirmed      int                `json:"unconfirmed"`
+		PublishNow       int                `json:"goes_late"`
+		Missed           int                `json:"missed"`
+		UncertainFuture  int                `json:"waits_in_doubt"`
+		SkippedSeries    int                `json:"series_skipping"`
 	}{
-		r.Held, r.Since.Format(timeFormat), r.Resumed, r.WentOut, r.Unconfirmed, r.GoesLate, r.Missed, r.UncertainFuture,
+		r.Cause, r.Since.Format(timeFormat), r.Resumed, r.Published, r.Unconfirmed, r.Late, r.Missed, r.UncertainFuture,
 		len(series),
 	})
 	if err != nil || len(accounts) == 0 {
 		return err
 	}
-	if r.Held != restoreguard.Manual {
+	if r.Cause != restoreguard.Manual {
 		fmt.Fprintf(w,
 			"\nChanges and cancellations after %s are not in this database. Posts are listed as they were at that time.\n",
 			r.Since.Format(timeFormat))
@@ -101,7 +101,7 @@ func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TEAM\tDUE\tACCOUNT\tOUTCOME\tPOST\tTEXT\tDETAIL")
 	for _, a := range accounts {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", a.TeamID, a.Due.Format(timeFormat),
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", a.TeamID, a.DueAt.Format(timeFormat),
 			a.Platform+" "+a.Username, cmp.Or(outcomeTexts[a.Outcome], string(a.Outcome)), a.PostID, a.Excerpt,
 			cmp.Or(a.Reason, a.Permalink))
 	}

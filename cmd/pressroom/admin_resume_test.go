@@ -14,12 +14,13 @@ import (
 func TestPrintResumption(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
-	r := delivery.ResumeReport{Held: restoreguard.Restored, Since: due, GoesLate: 1, Unconfirmed: 1, Accounts: []delivery.ResumedAccount{
-		{TeamID: 1, PostID: "p1", AccountID: 2, Platform: "threads", Username: "harbour.coffee",
-			Excerpt: "Fresh beans", Due: due, Outcome: delivery.OutcomeGoesLate},
-		{TeamID: 1, PostID: "p2", AccountID: 3, Platform: "linkedin", Username: "ada", Excerpt: "We are hiring",
-			Due: due, Outcome: delivery.OutcomeUnconfirmed, Reason: "the network never tells"},
-	}}
+	r := delivery.ResumeReport{Cause: restoreguard.Restored, Since: due, Late: 1, Unconfirmed: 1,
+		Accounts: []delivery.ResumedAccount{
+			{TeamID: 1, PostID: "p1", AccountID: 2, Platform: "threads", Username: "harbour.coffee",
+				Excerpt: "Fresh beans", DueAt: due, Outcome: delivery.OutcomeSendLate},
+			{TeamID: 1, PostID: "p2", AccountID: 3, Platform: "linkedin", Username: "ada", Excerpt: "We are hiring",
+				DueAt: due, Outcome: delivery.OutcomeUnconfirmed, Reason: "the network never tells"},
+		}}
 	var out bytes.Buffer
 	if err := printResumption(&out, r); err != nil {
 		t.Fatal(err)
@@ -41,7 +42,7 @@ func TestPrintResumption(t *testing.T) {
 		t.Error(out.String())
 	}
 	out.Reset()
-	r.Held = restoreguard.Manual
+	r.Cause = restoreguard.Manual
 	if err := printResumption(&out, r); err != nil || strings.Contains(out.String(), "not in this database") {
 		t.Errorf("a manual hold: %s, %v", &out, err)
 	}

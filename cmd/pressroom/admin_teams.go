@@ -169,7 +169,7 @@ func inviteError(err error) error {
 	if apierr.Is(err, apierr.NotFound) {
 		return errors.New("team not found")
 	}
-	return operatorError(err)
+	return cliError(err)
 }
 
 // Run invites a person into a team.
@@ -179,7 +179,7 @@ func (c adminTeamsInvite) Run(ctx context.Context, p *program, log *slog.Logger)
 		return err
 	}
 	return runWithConfig(ctx, cfg, p, func(s *server.Server) (invitationLink, error) {
-		if c.mails() {
+		if c.sendsMail() {
 			i, err := s.LinkMailer.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
 			return invitationLink{Invitation: i}, inviteError(err)
 		}

@@ -20,7 +20,7 @@ type callCmd struct {
 type rawArg string
 
 // Decode reads the next argument.
-func (w *rawArg) Decode(ctx *kong.DecodeContext) error {
+func (a *rawArg) Decode(ctx *kong.DecodeContext) error {
 	token, err := ctx.Scan.PopValue("argument")
 	if err != nil {
 		return fmt.Errorf("reading an argument: %w", err)
@@ -29,7 +29,7 @@ func (w *rawArg) Decode(ctx *kong.DecodeContext) error {
 	if !ok {
 		return errors.New("an argument is not a string")
 	}
-	*w = rawArg(text)
+	*a = rawArg(text)
 	return nil
 }
 

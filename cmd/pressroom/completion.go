@@ -106,8 +106,8 @@ func prefix(words []string) string {
 }
 
 // complete returns the completions of the last word in words.
-func complete(program *kong.Node, words []string) []string {
-	node := program
+func complete(root *kong.Node, words []string) []string {
+	node := root
 	for len(words) > 1 {
 		child := findChild(node, words[0])
 		switch {
@@ -115,7 +115,7 @@ func complete(program *kong.Node, words []string) []string {
 			return apicli.Complete(words[1:])
 		case child != nil:
 			node, words = child, words[1:]
-		case node == program:
+		case node == root:
 			return apicli.Complete(words)
 		default: // after positional arguments and flags
 			if values := flagValues(node, words[len(words)-2]); values != nil {
@@ -128,7 +128,7 @@ func complete(program *kong.Node, words []string) []string {
 	for _, p := range node.Positional {
 		candidates = append(candidates, p.EnumSlice()...)
 	}
-	if node == program {
+	if node == root {
 		candidates = append(candidates, resourceNames()...)
 	}
 	if strings.HasPrefix(words[0], "-") {

@@ -69,8 +69,8 @@ func main() {
 
 // exit ends the program. It replaces kong's status for an invalid command line with that of pressroom call.
 func exit(status int) {
-	const usageOfKong = 80
-	if status == usageOfKong {
+	const kongUsageStatus = 80
+	if status == kongUsageStatus {
 		status = apicli.StatusUsage
 	}
 	os.Exit(status)

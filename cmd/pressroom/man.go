@@ -52,34 +52,34 @@ func (c manCmd) Run(k *kong.Kong) error {
 }
 
 // manPages returns the manual pages of the program, each command and each resource, by name.
-func manPages(program *kong.Node) map[string]*manpage.Page {
+func manPages(root *kong.Node) map[string]*manpage.Page {
 	pages := map[string]*manpage.Page{"pressroom-call": apicli.CallManPage(version)}
 	for _, r := range apicli.Resources() {
 		pages["pressroom-"+r.Name] = apicli.ManPage(r, version)
 	}
-	for _, c := range program.Children {
+	for _, c := range root.Children {
 		if name := "pressroom-" + c.Name; !c.Hidden && pages[name] == nil {
 			pages[name] = commandPage(name, c)
 		}
 	}
-	pages["pressroom"] = programPage(program, pageNames(pages))
+	pages["pressroom"] = programPage(root, pageNames(pages))
 	return pages
 }
 
-func programPage(program *kong.Node, others []string) *manpage.Page {
+func programPage(root *kong.Node, others []string) *manpage.Page {
 	p := manpage.New("pressroom", "draft, schedule and publish posts on social networks", version)
 	p.Section("SYNOPSIS")
 	p.Synopsis("pressroom", "COMMAND [FLAGS]")
 	p.Synopsis("pressroom", "RESOURCE VERB [ID...] [--ARGUMENT VALUE...]")
 	p.Section("DESCRIPTION")
-	p.Text(program.Help)
+	p.Text(root.Help)
 	p.Section("COMMANDS")
-	for _, c := range program.Children {
+	for _, c := range root.Children {
 		if !c.Hidden {
 			p.Item("pressroom "+c.Name, "", c.Help)
 		}
 	}
-	addFlags(p, "OPTIONS", program)
+	addFlags(p, "OPTIONS", root)
 	p.Section("SEE ALSO")
 	p.Text(strings.Join(others, "(1), ") + "(1)")
 	return p

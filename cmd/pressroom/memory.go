@@ -12,11 +12,11 @@ const (
 	// gcPercent trades memory for time. The live heap is small compared with the allocations of each request, so the
 	// collector would otherwise run very often.
 	gcPercent = 400
-	// softLimit is the memory limit of the runtime in bytes. Together with SQLite and the program text, the process
+	// softMemoryLimit is the memory limit of the runtime in bytes. Together with SQLite and the program text, the process
 	// stays below 200 MB while a thousand assistants call at once.
-	softLimit = 96 << 20
-	// outsideHeap is the allowance for the memory of the runtime outside the heap, in bytes.
-	outsideHeap = 24 << 20
+	softMemoryLimit = 96 << 20
+	// nonHeapMemory is the allowance for the memory of the runtime outside the heap, in bytes.
+	nonHeapMemory = 24 << 20
 	// idleCheckInterval is how often the program checks whether it is idle. It is idle if at most maxIdleAllocation
 	// bytes were allocated since the last check. A collection is worthwhile if it can free minReclaimable bytes.
 	idleCheckInterval = 2 * time.Second
@@ -30,7 +30,7 @@ func tuneCollector() {
 		return
 	}
 	debug.SetGCPercent(gcPercent)
-	set := int64(softLimit)
+	set := int64(softMemoryLimit)
 	debug.SetMemoryLimit(set)
 	afterEachCollection(func() {
 		if limit := memoryLimit(liveHeap()); limit != set {
@@ -59,16 +59,16 @@ type heapState struct{ allocated, held, live uint64 }
 type idleDetector struct{ allocated uint64 }
 
 // shouldReturn reports whether the program is idle and enough memory can be reclaimed.
-func (r *idleDetector) shouldReturn(now heapState) bool {
-	quiet := now.allocated-r.allocated <= maxIdleAllocation
-	r.allocated = now.allocated
-	return quiet && now.held > now.live+minReclaimable
+func (r *idleDetector) shouldReturn(state heapState) bool {
+	quiet := state.allocated-r.allocated <= maxIdleAllocation
+	r.allocated = state.allocated
+	return quiet && state.held > state.live+minReclaimable
 }
 
-// memoryLimit returns the memory limit for a live heap of the given size: softLimit, or twice the live heap plus
-// outsideHeap if that is more. With a fixed limit, the collector would run continuously once the live heap reaches it.
+// memoryLimit returns the memory limit for a live heap of the given size: softMemoryLimit, or twice the live heap plus
+// nonHeapMemory if that is more. With a fixed limit, the collector would run continuously once the live heap reaches it.
 func memoryLimit(live uint64) int64 {
-	return max(softLimit, 2*int64(live)+outsideHeap) //nolint:gosec // no machine has so much memory
+	return max(softMemoryLimit, 2*int64(live)+nonHeapMemory) //nolint:gosec // no machine has so much memory
 }
 
 // liveHeap returns how many bytes were live at the last collection.
@@ -94,11 +94,11 @@ func runtimeMetric(name string) uint64 {
 // afterEachCollection calls do after every run of the collector, one call at a time. It uses the finalizer of an object
 // that is recreated each time.
 func afterEachCollection(do func()) {
-	type run struct{ number *int }
-	var next func(*run)
-	next = func(*run) {
+	type sentinel struct{ number *int }
+	var next func(*sentinel)
+	next = func(*sentinel) {
 		do()
-		runtime.SetFinalizer(&run{new(int)}, next)
+		runtime.SetFinalizer(&sentinel{new(int)}, next)
 	}
 	next(nil)
 }

@@ -9,7 +9,8 @@ import (
 func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
 	for kept, want := range map[uint64]int64{
-		0: softLimit, 30 << 20: softLimit, 36 << 20: softLimit, 40 << 20: 104 << 20, 1 << 30: 2<<30 + outsideHeap,
+		0: softMemoryLimit, 30 << 20: softMemoryLimit, 36 << 20: softMemoryLimit, 40 << 20: 104 << 20,
+		1 << 30: 2<<30 + nonHeapMemory,
 	} {
 		if got := memoryLimit(kept); got != want {
 			t.Errorf("with %d bytes kept: %d, want %d", kept, got, want)

@@ -62,12 +62,12 @@ func (c quickstartCmd) serve(ctx context.Context, q *server.Quickstart, listener
 
 // displayAddress returns the address to print. It keeps the host name localhost, because passkeys are bound to
 // host names.
-func displayAddress(requested string, listening net.Addr) string {
-	_, port, err := net.SplitHostPort(listening.String())
-	if host, _, reqErr := net.SplitHostPort(requested); err == nil && reqErr == nil && host == "localhost" {
+func displayAddress(requestedAddr string, boundAddr net.Addr) string {
+	_, port, err := net.SplitHostPort(boundAddr.String())
+	if host, _, reqErr := net.SplitHostPort(requestedAddr); err == nil && reqErr == nil && host == "localhost" {
 		return net.JoinHostPort(host, port)
 	}
-	return listening.String()
+	return boundAddr.String()
 }
 
 func listen(addr string) (net.Listener, error) {

@@ -153,7 +153,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	cfg.SecondFactor = c.SecondFactor
 	cfg.Mail = notification.Server{URL: c.SMTP, From: c.MailFrom}
 	cfg.Directory = oidc.Options{
-		Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly, Scopes: c.OIDCScopes,
+		Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Exclusive: c.OIDCOnly, Scopes: c.OIDCScopes,
 		GroupsClaim: c.OIDCGroups,
 	}
 	if cfg.Directory.GroupRoles, err = oidc.ParseGroupRoles(c.OIDCRoles); err != nil {
@@ -218,7 +218,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 	if err := db.CheckURL(f.Database); err != nil {
 		return server.Config{}, err
 	}
-	offered, err := f.readPlans()
+	plans, err := f.readPlans()
 	if err != nil {
 		return server.Config{}, err
 	}
@@ -229,7 +229,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 	blobs, err := f.blobs()
 	return server.Config{
 		Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, TrustReplica: f.TrustReplica,
-		BesideServer: true, Catalog: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AllowAnyBlueskyServer: true,
+		BesideServer: true, Catalog: &plans, Role: server.RoleAPI, Workers: 1, Log: log, AllowAnyBlueskyServer: true,
 	}, err
 }
 

@@ -58,7 +58,7 @@ func (c connection) client(s settings) (*client.Client, error) {
 	if c.source != nil {
 		options = append(options, client.WithCredential(c.source.Credential))
 	}
-	if s.plain {
+	if s.plainHTTP {
 		options = append(options, client.WithPlainHTTP())
 	}
 	out, err := client.New(c.url, c.key, options...)

@@ -75,8 +75,8 @@ func (t Terminal) run(ctx context.Context, args []string) error {
 }
 
 func (t Terminal) operation(ctx context.Context, s settings, o client.Operation, args []string) error {
-	given := arguments{operation: o, values: map[string]any{}}
-	flags := s.flags(o.Name, &given)
+	callArgs := arguments{operation: o, values: map[string]any{}}
+	flags := s.flags(o.Name, &callArgs)
 	if err := flags.parse(args); err != nil {
 		return err
 	}
@@ -84,14 +84,14 @@ func (t Terminal) operation(ctx context.Context, s settings, o client.Operation,
 		printHelp(t.Out, o)
 		return nil
 	}
-	if err := given.setPositional(flags.Args()); err != nil {
+	if err := callArgs.setPositional(flags.Args()); err != nil {
 		return err
 	}
-	if err := given.addJSON(s.json, t.In); err != nil {
+	if err := callArgs.addJSON(s.json, t.In); err != nil {
 		return err
 	}
 	switch {
-	case s.all && !o.Paged:
+	case s.allPages && !o.Paged:
 		return usagef("%s is not paginated: omit --all", o.Name)
 	case s.wait && !o.StartsJob && o.Name != getJob:
 		return usagef("%s does not start a job: omit --wait", o.Name)
@@ -104,16 +104,16 @@ func (t Terminal) operation(ctx context.Context, s settings, o client.Operation,
 	if err != nil {
 		return err
 	}
-	return t.call(ctx, c, s, given)
+	return t.call(ctx, c, s, callArgs)
 }
 
-func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given arguments) error {
+func (t Terminal) call(ctx context.Context, c *client.Client, s settings, callArgs arguments) error {
 	if s.wait {
-		return t.wait(ctx, c, s, given)
+		return t.wait(ctx, c, s, callArgs)
 	}
-	options := given.callOptions(s.key)
-	if s.all {
-		for page, err := range c.CallPages(ctx, given.operation.Name, given.values, options...) {
+	options := callArgs.callOptions(s.key)
+	if s.allPages {
+		for page, err := range c.CallPages(ctx, callArgs.operation.Name, callArgs.values, options...) {
 			if err != nil {
 				return err
 			}
@@ -126,11 +126,11 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given 
 		}
 		return nil
 	}
-	a, err := c.Call(ctx, given.operation.Name, given.values, options...)
+	a, err := c.Call(ctx, callArgs.operation.Name, callArgs.values, options...)
 	if err != nil {
 		return err
 	}
-	return t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, s.output)
+	return t.printResponse(callArgs.operation.Name, a.Raw, a.IdempotencyKey, s.output)
 }
 
 // printResponse prints the response of a call, or one member of it. If printing fails after a write, it prints the

@@ -25,7 +25,7 @@ type arguments struct {
 // flags adds a flag for each argument. Values are parsed but not validated, because the service validates them.
 func (g *arguments) flags(f *flag.FlagSet) {
 	for _, a := range g.operation.Arguments {
-		f.Var(&argumentFlag{argument: a, given: g}, flagName(a), "")
+		f.Var(&argumentFlag{argument: a, args: g}, flagName(a), "")
 	}
 }
 
@@ -33,7 +33,7 @@ func (g *arguments) flags(f *flag.FlagSet) {
 // repeated flags.
 type argumentFlag struct {
 	argument client.Argument
-	given    *arguments
+	args     *arguments
 }
 
 func (v *argumentFlag) String() string { return "" }
@@ -46,18 +46,18 @@ func (v *argumentFlag) Set(text string) error {
 	if !utf8.ValidString(text) {
 		return errors.New("is not UTF-8")
 	}
-	read, err := v.read(text)
+	value, err := v.read(text)
 	if err != nil {
 		return err
 	}
-	if more, ok := read.([]any); ok {
-		if before, ok := v.given.values[v.argument.Name].([]any); ok {
-			read = slices.Concat(before, more)
+	if more, ok := value.([]any); ok {
+		if before, ok := v.args.values[v.argument.Name].([]any); ok {
+			value = slices.Concat(before, more)
 		}
-	} else if _, twice := v.given.values[v.argument.Name]; twice {
+	} else if _, twice := v.args.values[v.argument.Name]; twice {
 		return errors.New("is given twice")
 	}
-	v.given.values[v.argument.Name] = read
+	v.args.values[v.argument.Name] = value
 	return nil
 }
 
@@ -86,23 +86,23 @@ func (v *argumentFlag) read(text string) (any, error) {
 	return text, nil
 }
 
-func list(of, text string) ([]any, error) {
-	found := []any{}
+func list(listType, text string) ([]any, error) {
+	values := []any{}
 	if text == "" {
-		return found, nil
+		return values, nil
 	}
 	for part := range strings.SplitSeq(text, ",") {
-		if of == "strings" {
-			found = append(found, strings.TrimSpace(part))
+		if listType == "strings" {
+			values = append(values, strings.TrimSpace(part))
 			continue
 		}
 		n, err := integer(part)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, n)
+		values = append(values, n)
 	}
-	return found, nil
+	return values, nil
 }
 
 func integer(text string) (int64, error) {
@@ -122,21 +122,21 @@ func (g *arguments) callOptions(key string) []client.CallOption {
 }
 
 // setPositional sets the path arguments, in order, from arguments without a flag.
-func (g *arguments) setPositional(given []string) error {
+func (g *arguments) setPositional(args []string) error {
 	for _, a := range g.operation.Arguments {
 		if _, there := g.values[a.Name]; a.In != "path" || there {
 			continue
 		}
-		if len(given) == 0 {
+		if len(args) == 0 {
 			break
 		}
-		v := argumentFlag{argument: a, given: g}
-		if err := v.Set(given[0]); err != nil {
+		v := argumentFlag{argument: a, args: g}
+		if err := v.Set(args[0]); err != nil {
 			return usagef("%s: %s %w", g.operation.Name, a.Name, err)
 		}
-		given = given[1:]
+		args = args[1:]
 	}
-	if len(given) > 0 {
+	if len(args) > 0 {
 		return usagef("%s: too many positional arguments", g.operation.Name)
 	}
 	return nil

@@ -17,11 +17,11 @@ const (
 )
 
 // paint returns a text formatted with an SGR parameter, or the unchanged text if on is false.
-func paint(on bool, parameter, text string) string {
-	if !on || text == "" {
+func paint(enabled bool, code, text string) string {
+	if !enabled || text == "" {
 		return text
 	}
-	return "\x1b[" + parameter + "m" + text + "\x1b[0m"
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
 // ErrorLine returns the line that reports an error: the program's name, colored if color is true, and the text.

@@ -36,20 +36,20 @@ func Complete(words []string) []string {
 // completeArgument returns completions for an operation's arguments: the values of the preceding flag, if they are
 // known, or else the operation's flags.
 func completeArgument(o client.Operation, args []string) []string {
-	before := ""
+	previous := ""
 	if len(args) > 1 {
-		before = strings.TrimLeft(args[len(args)-2], "-")
+		previous = strings.TrimLeft(args[len(args)-2], "-")
 	}
 	last := args[len(args)-1]
 	switch {
-	case before == "output" || before == "o":
+	case previous == "output" || previous == "o":
 		return slices.Clone(formats)
-	case before == "key-file", o.Name == uploadOperation.Name && !strings.HasPrefix(last, "-"):
+	case previous == "key-file", o.Name == uploadOperation.Name && !strings.HasPrefix(last, "-"):
 		return nil // so that the shell completes file names
 	}
 	flags := commonFlags(o)
 	for _, a := range o.Arguments {
-		if before == flagName(a) && len(a.Values) > 0 {
+		if previous == flagName(a) && len(a.Values) > 0 {
 			return slices.Clone(a.Values)
 		}
 		if f := "--" + flagName(a); !slices.Contains(flags, f) {

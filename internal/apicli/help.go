@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-const introduction = `Usage: pressroom RESOURCE VERB [ID...] [--ARGUMENT VALUE...]
+const overviewHeader = `Usage: pressroom RESOURCE VERB [ID...] [--ARGUMENT VALUE...]
        pressroom call OPERATION [ID...] [--ARGUMENT VALUE...]
 
 Call an API operation and print its response. Each operation has two names: pressroom posts create and
@@ -23,7 +23,7 @@ http://127.0.0.1:8080).
 Operations:
 `
 
-const ending = `
+const overviewFooter = `
 Flags:
   --url URL               URL of the service; put it before the operation if the operation has its own --url
   --profile NAME          Profile of pressroom login (default PRESSROOM_PROFILE, or the profile named default)
@@ -55,13 +55,13 @@ Exit status:
 `
 
 func printOverview(w io.Writer) {
-	fmt.Fprint(w, introduction)
+	fmt.Fprint(w, overviewHeader)
 	for _, r := range Resources() {
 		for _, v := range r.Verbs {
 			fmt.Fprintf(w, "  %-33s %-23s %s\n", r.Name+" "+v.Name, v.Operation.Name, v.Operation.Summary)
 		}
 	}
-	fmt.Fprint(w, ending)
+	fmt.Fprint(w, overviewFooter)
 }
 
 // printResource prints the verbs of a resource.

@@ -40,7 +40,7 @@ func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 		return err
 	}
 	p.URL = baseURL(cmp.Or(o.URL, p.URL, t.Env(urlVariable), defaultURL))
-	s := settings{plain: o.PlainHTTP, attempts: 1}
+	s := settings{plainHTTP: o.PlainHTTP, attempts: 1}
 	if _, err := (connection{url: p.URL, key: "any"}).client(s); err != nil { // checks the address
 		return err
 	}
@@ -52,27 +52,27 @@ func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	if err != nil {
 		return err
 	}
-	var before *profile.Profile
+	var previous *profile.Profile
 	if err = t.describe(ctx, &p, s); err == nil {
-		before, err = t.replaceProfile(ctx, &p)
+		previous, err = t.replaceProfile(ctx, &p)
 	}
 	if err != nil {
 		t.endSignIn(ctx, &p)
 		return err
 	}
 	fmt.Fprintf(t.Out, "Signed in to %s as %s in the team %s. Profile: %s\n", p.URL, p.Person, p.Team, p.Name)
-	t.endSignIn(ctx, before)
+	t.endSignIn(ctx, previous)
 	return nil
 }
 
 // replaceProfile stores a profile and returns the previous profile of that name.
 func (t Terminal) replaceProfile(ctx context.Context, p *profile.Profile) (*profile.Profile, error) {
-	var before *profile.Profile
+	var previous *profile.Profile
 	err := t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) {
-		before = stored
+		previous = stored
 		return p, nil
 	})
-	return before, err
+	return previous, err
 }
 
 func (t Terminal) readKey() (string, error) {
@@ -119,7 +119,7 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 		}
 		return fmt.Errorf("checking the credential: %w", err)
 	}
-	var got struct {
+	var identity struct {
 		Data struct {
 			Person struct {
 				Name string `json:"name"`
@@ -129,10 +129,10 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 			} `json:"team"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(a.Raw, &got); err != nil {
+	if err := json.Unmarshal(a.Raw, &identity); err != nil {
 		return fmt.Errorf("reading the response: %w", err)
 	}
-	p.Person, p.Team = oneLine(got.Data.Person.Name), oneLine(got.Data.Team.Name)
+	p.Person, p.Team = oneLine(identity.Data.Person.Name), oneLine(identity.Data.Team.Name)
 	return nil
 }
 
@@ -171,7 +171,7 @@ func ListProfiles(t Terminal, format string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	all, err := t.Profiles.List()
+	profiles, err := t.Profiles.List()
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func ListProfiles(t Terminal, format string) error {
 		Selected   bool   `json:"selected"`
 	}
 	rows := []row{}
-	for _, p := range all {
+	for _, p := range profiles {
 		rows = append(rows, row{p.Name, p.URL, p.Person, p.Team,
 			map[bool]string{true: "sign-in", false: "API key"}[p.OAuth != nil], p.Name == selected})
 	}

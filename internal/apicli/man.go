@@ -35,7 +35,7 @@ func CallManPage(version string) *manpage.Page {
 	p.Synopsis("pressroom", "RESOURCE VERB [ID...] [--ARGUMENT VALUE...]")
 	p.Synopsis("pressroom call", "OPERATION [ID...] [--ARGUMENT VALUE...]")
 	p.Section("DESCRIPTION")
-	_, about, _ := strings.Cut(introduction, "\n\n")
+	_, about, _ := strings.Cut(overviewHeader, "\n\n")
 	p.Text(strings.TrimSuffix(about, "\n\nOperations:\n"))
 	p.Section("OPERATIONS")
 	var seeAlso []string
@@ -45,7 +45,7 @@ func CallManPage(version string) *manpage.Page {
 		}
 		seeAlso = append(seeAlso, "pressroom-"+r.Name+"(1)")
 	}
-	for part := range strings.SplitSeq(strings.TrimSpace(ending), "\n\n") {
+	for part := range strings.SplitSeq(strings.TrimSpace(overviewFooter), "\n\n") {
 		title, rest, _ := strings.Cut(part, ":\n")
 		p.Section(strings.ToUpper(title))
 		for line := range strings.SplitSeq(rest, "\n") {

@@ -28,7 +28,7 @@ type MCPOptions struct {
 // ServeMCP connects an MCP client on standard input and output to the service's tools. Each line of In and Out
 // is a message (MCP specification, stdio transport). ServeMCP returns at the end of In.
 func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
-	s := settings{url: o.URL, keyFile: o.KeyFile, profile: o.Profile, plain: o.PlainHTTP, attempts: 1, timeout: defaultTimeout,
+	s := settings{url: o.URL, keyFile: o.KeyFile, profile: o.Profile, plainHTTP: o.PlainHTTP, attempts: 1, timeout: defaultTimeout,
 		output: output{format: formats[0]}}
 	c, err := t.connection(s)
 	if err != nil {
@@ -48,9 +48,10 @@ func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
-	b := &bridge{address: address, credential: c.credential, out: t.Out, running: map[string]context.CancelFunc{}, http: &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	b := &bridge{address: address, credential: c.credential, out: t.Out, cancelFuncs: map[string]context.CancelFunc{},
+		http: &http.Client{
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}}
 	return b.serve(ctx, t.In)
 }
 
@@ -59,12 +60,12 @@ type bridge struct {
 	address    string
 	credential func(context.Context) (string, error)
 	http       *http.Client
-	work       sync.WaitGroup
+	wg         sync.WaitGroup
 
-	mu      sync.Mutex // guards the fields below
-	out     io.Writer
-	version string                        // protocol version, from the response to initialize
-	running map[string]context.CancelFunc // requests without a response, by ID
+	mu          sync.Mutex // guards the fields below
+	out         io.Writer
+	version     string                        // protocol version, from the response to initialize
+	cancelFuncs map[string]context.CancelFunc // requests without a response, by ID
 }
 
 // message has the members of a JSON-RPC message that the transport needs.
@@ -84,11 +85,11 @@ type message struct {
 func (b *bridge) serve(ctx context.Context, in io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer b.work.Wait() // wait for the responses to messages that were read
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 64<<10), maxMessage)
-	for lines.Scan() {
-		raw := bytes.Clone(bytes.TrimSpace(lines.Bytes()))
+	defer b.wg.Wait() // wait for the responses to messages that were read
+	scanner := bufio.NewScanner(in)
+	scanner.Buffer(make([]byte, 64<<10), maxMessage)
+	for scanner.Scan() {
+		raw := bytes.Clone(bytes.TrimSpace(scanner.Bytes()))
 		var m message
 		switch {
 		case len(raw) == 0:
@@ -100,7 +101,7 @@ func (b *bridge) serve(ctx context.Context, in io.Reader) error {
 			b.start(ctx, m, raw)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := scanner.Err(); err != nil {
 		return fmt.Errorf("reading messages: %w", err)
 	}
 	return nil
@@ -111,10 +112,10 @@ func (b *bridge) start(ctx context.Context, m message, raw []byte) {
 	ctx, cancel := context.WithCancel(ctx)
 	b.mu.Lock()
 	if m.ID != nil {
-		b.running[string(m.ID)] = cancel
+		b.cancelFuncs[string(m.ID)] = cancel
 	}
 	b.mu.Unlock()
-	b.work.Go(func() {
+	b.wg.Go(func() {
 		defer b.cancel(m.ID)
 		defer cancel()
 		err := b.send(ctx, m, raw)
@@ -127,9 +128,9 @@ func (b *bridge) start(ctx context.Context, m message, raw []byte) {
 func (b *bridge) cancel(id json.RawMessage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if cancel := b.running[string(id)]; cancel != nil {
+	if cancel := b.cancelFuncs[string(id)]; cancel != nil {
 		cancel()
-		delete(b.running, string(id))
+		delete(b.cancelFuncs, string(id))
 	}
 }
 
@@ -201,22 +202,22 @@ func (b *bridge) writeResponse(m message, body io.Reader) error {
 
 // writeEvents writes the data of server-sent events, each of which is a message.
 func (b *bridge) writeEvents(body io.Reader) error {
-	lines := bufio.NewScanner(body)
-	lines.Buffer(make([]byte, 64<<10), maxMessage)
+	scanner := bufio.NewScanner(body)
+	scanner.Buffer(make([]byte, 64<<10), maxMessage)
 	var data []byte
-	for lines.Scan() {
-		text, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+	for scanner.Scan() {
+		text, ok := bytes.CutPrefix(scanner.Bytes(), []byte("data:"))
 		switch {
 		case ok:
 			data = append(data, bytes.TrimPrefix(text, []byte(" "))...)
-		case len(lines.Bytes()) == 0 && len(data) > 0:
+		case len(scanner.Bytes()) == 0 && len(data) > 0:
 			if err := b.write(data); err != nil {
 				return err
 			}
 			data = nil
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := scanner.Err(); err != nil {
 		return fmt.Errorf("reading events: %w", err)
 	}
 	return nil

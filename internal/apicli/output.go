@@ -189,12 +189,12 @@ func (t Terminal) printTable(value json.RawMessage) error {
 		return t.printAligned(w, &aligned, paintItem)
 	}
 	columns := columnsOf(rows)
-	line := func(cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
+	writeRow := func(cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
 	var headings []string
 	for _, c := range columns {
 		headings = append(headings, heading(c))
 	}
-	line(headings)
+	writeRow(headings)
 	for _, row := range rows {
 		cells := make([]string, len(columns))
 		for i, c := range columns {
@@ -203,7 +203,7 @@ func (t Terminal) printTable(value json.RawMessage) error {
 				cells[i] = shorten(cells[i])
 			}
 		}
-		line(cells)
+		writeRow(cells)
 	}
 	if envelope.Page.More {
 		fmt.Fprintf(t.Err, "There are more pages. Add --all to get them all, or --cursor %s to get the next one.\n",
@@ -218,7 +218,7 @@ func printItem(w io.Writer, object json.RawMessage, prefix string) {
 	if json.Unmarshal(object, &members) != nil || prefix != "" && members["untrusted"] != nil { // a Pointer to an untrusted text
 		return
 	}
-	for _, name := range names(object) {
+	for _, name := range memberNames(object) {
 		if text, ok := cell(object, name); ok {
 			fmt.Fprintf(w, "%s\t%s\n", heading(prefix+name), text)
 		} else if prefix == "" {
@@ -255,7 +255,7 @@ func listOf(value json.RawMessage) ([]json.RawMessage, bool) {
 	case json.Unmarshal(value, &object) != nil, object["id"] != nil, object["job_id"] != nil:
 		return nil, false // a single record, which may contain lists
 	}
-	for _, name := range names(value) {
+	for _, name := range memberNames(value) {
 		list := object[name]
 		if json.Unmarshal(list, &rows) == nil && (string(list) == "[]" || bytes.HasPrefix(list, []byte("[{"))) {
 			return rows, true
@@ -270,7 +270,7 @@ func columnsOf(rows []json.RawMessage) []string {
 	var columns []string
 	for _, row := range rows {
 		next := 0
-		for _, name := range names(row) {
+		for _, name := range memberNames(row) {
 			if _, ok := cell(row, name); !ok {
 				continue
 			}
@@ -285,8 +285,8 @@ func columnsOf(rows []json.RawMessage) []string {
 	return columns
 }
 
-// names returns the names of an object's members, in their order.
-func names(object json.RawMessage) []string {
+// memberNames returns the names of an object's members, in their order.
+func memberNames(object json.RawMessage) []string {
 	var out []string
 	d := json.NewDecoder(bytes.NewReader(object))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -324,7 +324,7 @@ func cell(object json.RawMessage, name string) (string, bool) {
 		if json.Unmarshal(raw, &instant) != nil || instant.Team == "" {
 			return "", false
 		}
-		text = minute(instant.Team)
+		text = formatMinute(instant.Team)
 	case json.Unmarshal(raw, &text) != nil:
 		text = string(raw)
 	}
@@ -336,8 +336,8 @@ func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
 }
 
-// minute returns an RFC 3339 time without its seconds, as in 2026-11-27 14:34 +01:00.
-func minute(text string) string {
+// formatMinute returns an RFC 3339 time without its seconds, as in 2026-11-27 14:34 +01:00.
+func formatMinute(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return text

@@ -21,18 +21,18 @@ type Verb struct {
 
 // Resources returns all resources. Their names are the first segments of paths.
 func Resources() []Resource {
-	var all []Resource
+	var resources []Resource
 	for _, o := range append(client.Operations(), uploadOperation) {
 		resource, verb := resourceVerb(o)
-		i := slices.IndexFunc(all, func(r Resource) bool { return r.Name == resource })
+		i := slices.IndexFunc(resources, func(r Resource) bool { return r.Name == resource })
 		if i < 0 {
-			i = len(all)
-			all = append(all, Resource{Name: resource})
+			i = len(resources)
+			resources = append(resources, Resource{Name: resource})
 		}
-		all[i].Verbs = append(all[i].Verbs, Verb{verb, o})
+		resources[i].Verbs = append(resources[i].Verbs, Verb{verb, o})
 	}
-	slices.SortFunc(all, func(a, b Resource) int { return strings.Compare(a.Name, b.Name) })
-	return all
+	slices.SortFunc(resources, func(a, b Resource) int { return strings.Compare(a.Name, b.Name) })
+	return resources
 }
 
 // resourceVerb returns the resource and the verb of an operation. The verb consists of the first word of the
@@ -60,12 +60,12 @@ func resourceVerb(o client.Operation) (string, string) {
 func singular(word string) string { return strings.TrimSuffix(word, "s") }
 
 func findResource(name string) (Resource, bool) {
-	all := Resources()
-	i := slices.IndexFunc(all, func(r Resource) bool { return r.Name == name })
+	resources := Resources()
+	i := slices.IndexFunc(resources, func(r Resource) bool { return r.Name == name })
 	if i < 0 {
 		return Resource{}, false
 	}
-	return all[i], true
+	return resources[i], true
 }
 
 // findOperation returns the operation that args begin with, such as "create_post" or "posts" and "create", and the
@@ -107,10 +107,10 @@ func findOperation(args []string) (client.Operation, []string, error) {
 // Suggestion returns the end of a sentence about an unknown name. If a known name is similar, the end is a
 // question that suggests it.
 func Suggestion(name string, known []string) string {
-	best, least := "", 1+len(name)/3
+	best, leastDistance := "", 1+len(name)/3
 	for _, k := range known {
-		if d := distance(name, k); d <= least && (best == "" || d < least) {
-			best, least = k, d
+		if d := distance(name, k); d <= leastDistance && (best == "" || d < leastDistance) {
+			best, leastDistance = k, d
 		}
 	}
 	if best == "" {

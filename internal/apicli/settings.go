@@ -17,7 +17,7 @@ import (
 type settings struct {
 	url, keyFile, profile, key, json string
 	output                           output
-	all, wait, plain, help           bool
+	allPages, wait, plainHTTP, help  bool
 	attempts                         int
 	timeout                          time.Duration
 }
@@ -27,20 +27,20 @@ type flagSet struct{ *flag.FlagSet }
 
 // flags returns the flags of an operation, or only the common flags if given is nil. An operation's own flags
 // take precedence, such as --url of import_media.
-func (s *settings) flags(name string, given *arguments) flagSet {
+func (s *settings) flags(name string, callArgs *arguments) flagSet {
 	f := flagSet{flag.NewFlagSet(name, flag.ContinueOnError)}
 	f.SetOutput(io.Discard)
 	f.BoolVar(&s.help, "help", s.help, "")
 	f.BoolVar(&s.help, "h", s.help, "")
-	if given != nil {
-		given.flags(f.FlagSet)
+	if callArgs != nil {
+		callArgs.flags(f.FlagSet)
 		f.StringVar(&s.json, "json", "", "")
 		f.StringVar(&s.key, "idempotency-key", "", "")
 		f.StringVar(&s.output.field, "field", "", "")
 		f.StringVar(&s.output.jq, "jq", "", "")
 		f.StringVar(&s.output.format, "output", "json", "")
 		f.StringVar(&s.output.format, "o", "json", "")
-		f.BoolVar(&s.all, "all", false, "")
+		f.BoolVar(&s.allPages, "all", false, "")
 		f.BoolVar(&s.wait, "wait", false, "")
 	}
 	if f.Lookup("url") == nil {
@@ -54,7 +54,7 @@ func (s *settings) flags(name string, given *arguments) flagSet {
 		s.attempts, s.timeout = 5, defaultTimeout
 	}
 	f.StringVar(&s.keyFile, "key-file", s.keyFile, "")
-	f.BoolVar(&s.plain, "plain-http", s.plain, "")
+	f.BoolVar(&s.plainHTTP, "plain-http", s.plainHTTP, "")
 	f.IntVar(&s.attempts, "attempts", s.attempts, "")
 	f.DurationVar(&s.timeout, "timeout", s.timeout, "")
 	return f
@@ -62,7 +62,7 @@ func (s *settings) flags(name string, given *arguments) flagSet {
 
 // parse parses flags, which may precede or follow positional arguments.
 func (f flagSet) parse(args []string) error {
-	var places []string
+	var operands []string
 	for i, arg := range args {
 		if format, ok := strings.CutPrefix(arg, "-o"); ok && slices.Contains(formats, format) { // as in -oyaml
 			args = slices.Replace(slices.Clone(args), i, i+1, "-o="+format)
@@ -70,18 +70,18 @@ func (f flagSet) parse(args []string) error {
 	}
 	for {
 		if err := f.Parse(args); err != nil {
-			return usagef("%s: %s; for usage, run: pressroom call %s --help", f.Name(), flagProblem(err), f.Name())
+			return usagef("%s: %s; for usage, run: pressroom call %s --help", f.Name(), redactFlagError(err), f.Name())
 		}
 		args = f.Args()
 		if len(args) == 0 || f.Name() == "call" {
 			break
 		}
-		places, args = append(places, args[0]), args[1:]
+		operands, args = append(operands, args[0]), args[1:]
 	}
 	if f.Name() == "call" {
 		return nil
 	}
-	return f.Parse(append([]string{"--"}, places...)) //nolint:wrapcheck // cannot fail after --
+	return f.Parse(append([]string{"--"}, operands...)) //nolint:wrapcheck // cannot fail after --
 }
 
 var (
@@ -90,8 +90,8 @@ var (
 	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -`)
 )
 
-// flagProblem returns the text of an error of package flag without the value, which may be a misplaced secret.
-func flagProblem(err error) string {
+// redactFlagError returns the text of an error of package flag without the value, which may be a misplaced secret.
+func redactFlagError(err error) string {
 	text := err.Error()
 	if found := invalidValue.FindStringSubmatch(text); found != nil {
 		return "--" + found[1] + " " + strings.Replace(found[2], "parse error", "has an invalid value", 1)

@@ -78,37 +78,37 @@ const invalidKey = "The API key is missing or invalid. Check " + keyVariable + "
 
 // printError prints an error for people.
 func (t Terminal) printError(err error) {
-	rejected, ok := errors.AsType[*client.Error](err)
+	apiErr, ok := errors.AsType[*client.Error](err)
 	if !ok {
 		fmt.Fprintln(t.Err, ErrorLine(t.ErrColor, err.Error()))
 		t.printRepeatHint(err)
 		return
 	}
-	detail := rejected.Detail
-	if rejected.Code == client.CodeUnauthorized {
+	detail := apiErr.Detail
+	if apiErr.Code == client.CodeUnauthorized {
 		detail = invalidKey
 	}
-	fmt.Fprintln(t.Err, ErrorLine(t.ErrColor, rejected.Operation+" failed: "+detail))
+	fmt.Fprintln(t.Err, ErrorLine(t.ErrColor, apiErr.Operation+" failed: "+detail))
 	wait, item := "", ""
-	if rejected.Context.Item != nil {
-		item = fmt.Sprint(*rejected.Context.Item)
+	if apiErr.Context.Item != nil {
+		item = fmt.Sprint(*apiErr.Context.Item)
 	}
-	if rejected.RetryAfter > 0 {
-		wait = rejected.RetryAfter.String()
+	if apiErr.RetryAfter > 0 {
+		wait = apiErr.RetryAfter.String()
 	}
 	for _, line := range [][2]string{
-		{"status", fmt.Sprint(rejected.Status)},
-		{"code", rejected.Code},
-		{"argument", rejected.Context.Argument},
+		{"status", fmt.Sprint(apiErr.Status)},
+		{"code", apiErr.Code},
+		{"argument", apiErr.Context.Argument},
 		{"item", item},
-		{"reason", rejected.Context.Reason},
-		{"scope", rejected.Context.Scope},
-		{"limit", rejected.Context.Limit},
-		{"paused", rejected.Context.Paused},
-		{"state", rejected.Context.State},
-		{"problems", strings.Join(rejected.Context.Problems, ", ")},
+		{"reason", apiErr.Context.Reason},
+		{"scope", apiErr.Context.Scope},
+		{"limit", apiErr.Context.Limit},
+		{"paused", apiErr.Context.Paused},
+		{"state", apiErr.Context.State},
+		{"problems", strings.Join(apiErr.Context.Problems, ", ")},
 		{"wait", wait},
-		{"request", rejected.RequestID},
+		{"request", apiErr.RequestID},
 	} {
 		if line[1] != "" {
 			fmt.Fprintf(t.Err, "  %s %s\n", paint(t.ErrColor, dim, fmt.Sprintf("%-9s", line[0])), line[1])

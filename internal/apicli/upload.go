@@ -22,8 +22,8 @@ var uploadOperation = client.Operation{
 }
 
 func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
-	given := arguments{operation: uploadOperation, values: map[string]any{}}
-	flags := s.flags("upload", &given)
+	callArgs := arguments{operation: uploadOperation, values: map[string]any{}}
+	flags := s.flags("upload", &callArgs)
 	if err := flags.parse(args); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 		return nil
 	case len(paths) == 0:
 		return usagef("upload requires files: pressroom call upload FILE...")
-	case s.all || s.wait || s.json != "":
+	case s.allPages || s.wait || s.json != "":
 		return usagef("upload does not accept --all, --wait or --json")
 	}
 	c, err := t.client(s)
@@ -46,24 +46,24 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 		if !utf8.ValidString(path) {
 			return usagef("the name of file %d is not UTF-8", i+1)
 		}
-		if files[i], err = client.FileAt(path); err != nil {
+		if files[i], err = client.FileFromPath(path); err != nil {
 			return usagef("%w", err)
 		}
 	}
 	in := client.UploadInput{}
-	if id, ok := given.values["folder_id"].(int64); ok {
+	if id, ok := callArgs.values["folder_id"].(int64); ok {
 		in.FolderID = &id
 	}
 	key := cmp.Or(s.key, "call-"+rand.Text())
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	results, failed := c.Upload(ctx, files, in, client.IdempotencyKey(key))
+	results, uploadErr := c.Upload(ctx, files, in, client.IdempotencyKey(key))
 	if len(results) == 0 {
-		return failed
+		return uploadErr
 	}
 	raw, err := json.Marshal(uploadReport(paths, results))
 	if err != nil {
-		return errors.Join(fmt.Errorf("encoding the response: %w", err), failed)
+		return errors.Join(fmt.Errorf("encoding the response: %w", err), uploadErr)
 	}
-	return errors.Join(t.printResponse(uploadOperation.Name, raw, key, s.output), failed)
+	return errors.Join(t.printResponse(uploadOperation.Name, raw, key, s.output), uploadErr)
 }

@@ -24,11 +24,11 @@ type unfinishedError struct {
 func (u *unfinishedError) Unwrap() error { return u.error }
 
 // wait makes a call that starts a job, and waits for the job. For get_job, it waits for the job in the arguments.
-func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given arguments) error {
-	if given.operation.Name == getJob {
-		return t.waitFor(ctx, c, s, given)
+func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, callArgs arguments) error {
+	if callArgs.operation.Name == getJob {
+		return t.waitFor(ctx, c, s, callArgs)
 	}
-	a, err := c.Call(ctx, given.operation.Name, given.values, given.callOptions(s.key)...)
+	a, err := c.Call(ctx, callArgs.operation.Name, callArgs.values, callArgs.callOptions(s.key)...)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given 
 	}
 	if err := json.Unmarshal(a.Data, &started); err != nil {
 		return errors.Join(fmt.Errorf("reading the job ID: %w", err),
-			t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, output{format: s.output.format}))
+			t.printResponse(callArgs.operation.Name, a.Raw, a.IdempotencyKey, output{format: s.output.format}))
 	}
 	last := a.Raw
 	ended, err := c.Wait(ctx, started.JobID)
@@ -47,13 +47,13 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given 
 	if _, failed := errors.AsType[*client.JobFailedError](err); err != nil && !failed {
 		err = &unfinishedError{err, started.JobID, a.IdempotencyKey}
 	}
-	return errors.Join(t.printResponse(given.operation.Name, last, a.IdempotencyKey, s.output), err)
+	return errors.Join(t.printResponse(callArgs.operation.Name, last, a.IdempotencyKey, s.output), err)
 }
 
 // waitFor runs get_job with --wait. The other arguments, such as a cursor, apply to the finished job.
-func (t Terminal) waitFor(ctx context.Context, c *client.Client, s settings, given arguments) error {
+func (t Terminal) waitFor(ctx context.Context, c *client.Client, s settings, callArgs arguments) error {
 	var in client.GetJobInput
-	raw, err := json.Marshal(given.values)
+	raw, err := json.Marshal(callArgs.values)
 	if err := cmp.Or(err, json.Unmarshal(raw, &in)); err != nil {
 		return usagef("%s: an argument has the wrong type", getJob)
 	}
@@ -68,5 +68,5 @@ func (t Terminal) waitFor(ctx context.Context, c *client.Client, s settings, giv
 		return err
 	}
 	s.wait = false
-	return errors.Join(t.call(ctx, c, s, given), err)
+	return errors.Join(t.call(ctx, c, s, callArgs), err)
 }

@@ -18,8 +18,8 @@ import (
 // Options configure a site.
 type Options struct {
 	Suffix string // appended to links between pages: ".html" for files, or none
-	// Outside returns the address of a file of the repository that is not in docs/, or "" for no link.
-	Outside func(file string) string
+	// ExternalURL returns the address of a file of the repository that is not in docs/, or "" for no link.
+	ExternalURL func(file string) string
 }
 
 // Site is all pages of a folder.
@@ -124,10 +124,10 @@ var summaries = map[string]string{
 // New returns the site of the Markdown files of a folder. It reads only their titles.
 func New(files fs.FS, o Options) (*Site, error) {
 	s := &Site{pages: map[string]*Page{}}
-	listed := map[string]bool{}
+	isListed := map[string]bool{}
 	for _, section := range sectionOrder {
 		for _, name := range section.first {
-			listed[name] = true
+			isListed[name] = true
 		}
 	}
 	for _, section := range sectionOrder {
@@ -138,22 +138,22 @@ func New(files fs.FS, o Options) (*Site, error) {
 				return nil, fmt.Errorf("listing the guides in %s: %w", section.folder, err)
 			}
 			for _, file := range found {
-				if name := strings.TrimSuffix(file, ".md"); !listed[name] {
+				if name := strings.TrimSuffix(file, ".md"); !isListed[name] {
 					names = append(names, name)
 				}
 			}
 		}
-		made := Section{ID: section.id, Title: section.title}
+		result := Section{ID: section.id, Title: section.title}
 		for _, name := range names {
 			p, err := newPage(files, name, o)
 			if err != nil {
 				return nil, err
 			}
 			p.Section = section.title
-			made.Pages = append(made.Pages, p)
+			result.Pages = append(result.Pages, p)
 			s.pages[name] = p
 		}
-		s.Sections = append(s.Sections, made)
+		s.Sections = append(s.Sections, result)
 	}
 	return s, nil
 }
@@ -192,8 +192,8 @@ type Result struct {
 }
 
 const (
-	maxResults = 30
-	maxParts   = 3 // maximum results from one page
+	maxResults     = 30
+	maxPageResults = 3 // maximum results from one page
 )
 
 // Search returns the parts with all words of a query, those with the words in their titles first.
@@ -221,19 +221,19 @@ func (s *Site) Search(query string) ([]Result, error) {
 func (p *Page) search(content *Content, words []string) []Result {
 	title := strings.ToLower(p.Title)
 	var out []Result
-	var whole strings.Builder
+	var pageText strings.Builder
 	for _, part := range content.Parts {
 		heading, text := strings.ToLower(part.Title), strings.ToLower(part.Text)
-		whole.WriteString(heading + " " + text + " ")
+		pageText.WriteString(heading + " " + text + " ")
 		if score := scorePart(words, title, heading, text); score > 0 {
 			out = append(out, Result{p, part, excerpt(part.Text, words[0]), score})
 		}
 	}
-	if len(out) == 0 && scorePart(words, title, "", whole.String()) > 0 {
+	if len(out) == 0 && scorePart(words, title, "", pageText.String()) > 0 {
 		return []Result{{p, Part{}, excerpt(content.Parts[0].Text, ""), 1}}
 	}
 	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(b.score, a.score) })
-	return out[:min(len(out), maxParts)]
+	return out[:min(len(out), maxPageResults)]
 }
 
 // scorePart returns a part's score, or 0 if it lacks a word. Matches in titles, and matches of the whole query, score

@@ -15,7 +15,7 @@ import (
 )
 
 // noLinks replaces links to files outside docs/ by their text.
-var noLinks = docsite.Options{Outside: func(string) string { return "" }}
+var noLinks = docsite.Options{ExternalURL: func(string) string { return "" }}
 
 // Each relative link refers to a file of the repository, and any fragment to one of its headings. Each file is a
 // page.

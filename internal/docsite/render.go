@@ -154,10 +154,10 @@ func (w *walker) takeText() string {
 }
 
 // resolveLink returns the site's link for a relative link of the source, or "" for none.
-func (w *walker) resolveLink(to string) string {
-	file, fragment, _ := strings.Cut(to, "#")
+func (w *walker) resolveLink(destination string) string {
+	file, fragment, _ := strings.Cut(destination, "#")
 	if outside, ok := strings.CutPrefix(path.Join(path.Dir(w.name), file), "../"); ok {
-		return w.options.Outside(outside)
+		return w.options.ExternalURL(outside)
 	}
 	if name, ok := strings.CutSuffix(file, ".md"); ok {
 		file = name + w.options.Suffix

@@ -48,32 +48,32 @@ func (i Instant) String() string { return English.Format(i.Time, i.Layout) }
 
 // format is how a language writes dates and numbers, and on which day its weeks start.
 type format struct {
-	layouts           map[Layout]string // only those that differ from English
-	months, weekdays  []string          // nil for English
-	shortMonths       []string
-	shortWeekdays     []string
-	thousands, point  string
-	percent           string
-	weekStart         time.Weekday
-	and, or, byteName string
+	layouts                   map[Layout]string // only those that differ from English
+	months, weekdays          []string          // nil for English
+	shortMonths               []string
+	shortWeekdays             []string
+	thousands, decimalPoint   string
+	percent                   string
+	weekStart                 time.Weekday
+	andWord, orWord, byteName string
 }
 
-var english = format{
-	thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes", weekStart: time.Monday,
+var englishFormat = format{
+	thousands: ",", decimalPoint: ".", percent: "%", andWord: " and ", orWord: " or ", byteName: "bytes", weekStart: time.Monday,
 }
 
-// american writes dates and starts weeks as the Unicode CLDR does for en-US.
-var american = format{
+// americanFormat writes dates and starts weeks as the Unicode CLDR does for en-US.
+var americanFormat = format{
 	layouts: map[Layout]string{
 		DateTime: "Mon, Jan 2, 2006, 3:04 PM", Date: "Mon, Jan 2, 2006", Day: "Jan 2, 2006", ShortDay: "Jan 2",
 		LongDate: "Monday, January 2, 2006", LongDay: "January 2, 2006", WeekdayDate: "Monday, January 2",
 		ClockOnDay: "3:04 PM on Monday, January 2", ClockOnDate: "3:04 PM on Monday, January 2, 2006", Clock: "3:04 PM",
 		ShortTime: "Mon, Jan 2, 3:04 PM", ShortDate: "Mon, Jan 2",
 	},
-	thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes", weekStart: time.Sunday,
+	thousands: ",", decimalPoint: ".", percent: "%", andWord: " and ", orWord: " or ", byteName: "bytes", weekStart: time.Sunday,
 }
 
-var german = format{
+var germanFormat = format{
 	layouts: map[Layout]string{
 		DateTime: "Mon, 2. January 2006, 15:04", Date: "Mon, 2. January 2006", Day: "2. Jan 2006", ShortDay: "2. Jan",
 		LongDate: "Monday, 2. January 2006", LongDay: "2. January 2006", Month: "January 2006", ShortMonth: "Jan 2006",
@@ -86,7 +86,8 @@ var german = format{
 	shortMonths:   []string{"Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."},
 	weekdays:      []string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"},
 	shortWeekdays: []string{"So.", "Mo.", "Di.", "Mi.", "Do.", "Fr.", "Sa."},
-	thousands:     ".", point: ",", percent: "\u00a0%", and: " und ", or: " oder ", byteName: "Byte", weekStart: time.Monday,
+	thousands:     ".", decimalPoint: ",", percent: "\u00a0%", andWord: " und ", orWord: " oder ", byteName: "Byte",
+	weekStart: time.Monday,
 }
 
 // layoutNames matches the words of a layout. Longer words come first, because the first alternative that matches wins.
@@ -94,29 +95,29 @@ var layoutNames = regexp.MustCompile(`Monday|Mon|January|Jan`)
 
 // Format returns a time in a layout of the language.
 func (l *Language) Format(at time.Time, layout Layout) string {
-	own := l.Layout(layout)
-	if l.format.months == nil {
-		return at.Format(own)
+	localLayout := l.Layout(layout)
+	if l.conventions.months == nil {
+		return at.Format(localLayout)
 	}
 	var out strings.Builder
-	rest := own
+	rest := localLayout
 	for rest != "" {
-		found := layoutNames.FindStringIndex(rest)
-		if found == nil {
+		match := layoutNames.FindStringIndex(rest)
+		if match == nil {
 			break
 		}
-		out.WriteString(at.Format(rest[:found[0]]))
-		switch rest[found[0]:found[1]] {
+		out.WriteString(at.Format(rest[:match[0]]))
+		switch rest[match[0]:match[1]] {
 		case "Monday":
-			out.WriteString(l.format.weekdays[at.Weekday()])
+			out.WriteString(l.conventions.weekdays[at.Weekday()])
 		case "Mon":
-			out.WriteString(l.format.shortWeekdays[at.Weekday()])
+			out.WriteString(l.conventions.shortWeekdays[at.Weekday()])
 		case "January":
-			out.WriteString(l.format.months[at.Month()-1])
+			out.WriteString(l.conventions.months[at.Month()-1])
 		default:
-			out.WriteString(l.format.shortMonths[at.Month()-1])
+			out.WriteString(l.conventions.shortMonths[at.Month()-1])
 		}
-		rest = rest[found[1]:]
+		rest = rest[match[1]:]
 	}
 	return out.String() + at.Format(rest)
 }
@@ -130,7 +131,7 @@ func (l *Language) FormatHour(at time.Time) string {
 }
 
 // WeekStart returns the day on which weeks start.
-func (l *Language) WeekStart() time.Weekday { return l.format.weekStart }
+func (l *Language) WeekStart() time.Weekday { return l.conventions.weekStart }
 
 // StartOfWeek returns the first day of the week of a day.
 func (l *Language) StartOfWeek(day time.Time) time.Time {
@@ -149,16 +150,16 @@ func (l *Language) FormatDayRange(from, to time.Time) string {
 func (l *Language) DayList(days []time.Time) string {
 	var out strings.Builder
 	for i, day := range days {
-		begins := i == 0 || day.Month() != days[i-1].Month() || day.Year() != days[i-1].Year()
-		ends := i == len(days)-1 || day.Month() != days[i+1].Month() || day.Year() != days[i+1].Year()
+		isFirstOfMonth := i == 0 || day.Month() != days[i-1].Month() || day.Year() != days[i-1].Year()
+		isLastOfMonth := i == len(days)-1 || day.Month() != days[i+1].Month() || day.Year() != days[i+1].Year()
 		switch {
-		case begins && i > 0:
+		case isFirstOfMonth && i > 0:
 			out.WriteString(" · ")
 		case i > 0:
 			out.WriteString(", ")
 		}
 		layout := DayNumber
-		if l == American && begins || l != American && ends {
+		if l == American && isFirstOfMonth || l != American && isLastOfMonth {
 			layout = ShortDay
 		}
 		out.WriteString(l.Format(day, layout))
@@ -168,7 +169,7 @@ func (l *Language) DayList(days []time.Time) string {
 
 // Layout returns the language's own layout for a date, in the notation of package time.
 func (l *Language) Layout(layout Layout) string {
-	if own, ok := l.format.layouts[layout]; ok {
+	if own, ok := l.conventions.layouts[layout]; ok {
 		return own
 	}
 	return string(layout)
@@ -190,7 +191,7 @@ func (l *Language) Count(value any) string {
 		sign, digits = "−", digits[1:]
 	}
 	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + l.format.thousands + digits[at:]
+		digits = digits[:at] + l.conventions.thousands + digits[at:]
 	}
 	return sign + digits
 }
@@ -203,11 +204,13 @@ func (l *Language) Decimal(n float64, decimals int) string {
 // LocalizeDecimal replaces a number's decimal point with the language's decimal separator. The number must not have
 // thousands separators.
 func (l *Language) LocalizeDecimal(number string) string {
-	return strings.Replace(number, ".", l.format.point, 1)
+	return strings.Replace(number, ".", l.conventions.decimalPoint, 1)
 }
 
 // Percent returns a share of 1 as a percentage with one decimal: 12.3%.
-func (l *Language) Percent(share float64) string { return l.Decimal(share*100, 1) + l.format.percent }
+func (l *Language) Percent(share float64) string {
+	return l.Decimal(share*100, 1) + l.conventions.percent
+}
 
 // Bytes returns a size in decimal units, as most systems show them.
 func (l *Language) Bytes(n int64) string {
@@ -223,20 +226,20 @@ func (l *Language) Bytes(n int64) string {
 			return l.LocalizeDecimal(strings.TrimSuffix(fmt.Sprintf("%.1f", amount), ".0")) + " " + unit.name
 		}
 	}
-	return fmt.Sprintf("%d %s", n, l.format.byteName)
+	return fmt.Sprintf("%d %s", n, l.conventions.byteName)
 }
 
 // And joins words with commas and "and": a, b and c.
-func (l *Language) And(words []string) string { return join(words, l.format.and) }
+func (l *Language) And(words []string) string { return join(words, l.conventions.andWord) }
 
 // Or joins words with commas and "or": a, b or c.
-func (l *Language) Or(words []string) string { return join(words, l.format.or) }
+func (l *Language) Or(words []string) string { return join(words, l.conventions.orWord) }
 
-func join(words []string, last string) string {
+func join(words []string, conjunction string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + conjunction + words[len(words)-1]
 }
 
 // indexedNumber matches the verb of a number with an argument index, such as %[1]d.

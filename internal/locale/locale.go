@@ -22,10 +22,10 @@ type Language struct {
 	Tag  string // BCP 47
 	Name string // name of the language in that language
 
-	tag     language.Tag
-	texts   map[Key]translation // nil for English
-	scripts map[string]translation
-	format  format
+	parsedTag   language.Tag
+	texts       map[Key]translation // nil for English
+	scripts     map[string]translation
+	conventions format
 }
 
 // translation is a text with its plural forms. A text without a number only has Other.
@@ -36,9 +36,10 @@ type translation struct {
 
 // The languages.
 var (
-	English  = &Language{Tag: "en", Name: "English (international)", tag: language.English, format: english}
-	American = &Language{Tag: "en-US", Name: "English (United States)", tag: language.AmericanEnglish, format: american}
-	German   = load(&Language{Tag: "de", Name: "Deutsch", tag: language.German, format: german})
+	English  = &Language{Tag: "en", Name: "English (international)", parsedTag: language.English, conventions: englishFormat}
+	American = &Language{Tag: "en-US", Name: "English (United States)", parsedTag: language.AmericanEnglish,
+		conventions: americanFormat}
+	German = load(&Language{Tag: "de", Name: "Deutsch", parsedTag: language.German, conventions: germanFormat})
 )
 
 // All returns the languages that people can choose, the default one first.
@@ -57,7 +58,7 @@ func ByTag(tag string) *Language {
 	return nil
 }
 
-var matcher = language.NewMatcher([]language.Tag{English.tag, American.tag, German.tag}) // in the order of All
+var matcher = language.NewMatcher([]language.Tag{English.parsedTag, American.parsedTag, German.parsedTag}) // in the order of All
 
 // Match returns the best language for an Accept-Language header field (RFC 9110, section 12.5.4), or English.
 func Match(header string) *Language {
@@ -80,13 +81,13 @@ func (l *Language) T(key Key, args ...any) string {
 // N returns a text that depends on a number n: one for 1, many for other numbers. n is the first value of both
 // texts, followed by args. The translation's key is many.
 func (l *Language) N(n any, one, many Key, args ...any) string {
-	found := translation{One: string(one), Other: string(many)}
+	tr := translation{One: string(one), Other: string(many)}
 	if text, ok := l.texts[many]; ok {
-		found = text
+		tr = text
 	}
-	format := found.Other
+	format := tr.Other
 	if l.isOne(n) {
-		format = found.One
+		format = tr.One
 	}
 	return l.sprintf(trimContext(format), append([]any{n}, args...))
 }
@@ -134,7 +135,7 @@ func (l *Language) isOne(n any) bool {
 	if !ok || count < 0 {
 		return false
 	}
-	return plural.Cardinal.MatchPlural(l.tag, int(count%10_000_000), 0, 0, 0, 0) == plural.One
+	return plural.Cardinal.MatchPlural(l.parsedTag, int(count%10_000_000), 0, 0, 0, 0) == plural.One
 }
 
 // sprintf formats a text in the language. Texts without arguments may contain percent signs.
@@ -142,18 +143,18 @@ func (l *Language) sprintf(format string, args []any) string {
 	if len(args) == 0 {
 		return format
 	}
-	shown := make([]any, len(args))
+	formatted := make([]any, len(args))
 	for i, arg := range args {
-		shown[i] = arg
+		formatted[i] = arg
 		if _, ok := roundToInt64(arg); ok || isNumber(arg) {
-			shown[i] = l.Count(arg)
+			formatted[i] = l.Count(arg)
 		} else if key, ok := arg.(Key); ok {
-			shown[i] = l.T(key)
+			formatted[i] = l.T(key)
 		} else if at, ok := arg.(Instant); ok {
-			shown[i] = l.Format(at.Time, at.Layout)
+			formatted[i] = l.Format(at.Time, at.Layout)
 		}
 	}
-	return fmt.Sprintf(strings.ReplaceAll(indexedNumber.ReplaceAllString(format, "%${1}s"), "%d", "%s"), shown...)
+	return fmt.Sprintf(strings.ReplaceAll(indexedNumber.ReplaceAllString(format, "%${1}s"), "%d", "%s"), formatted...)
 }
 
 func escapeArgs(args []any) []any {

@@ -47,12 +47,12 @@ func (a App) WithDefaults(platform string, scopes ...string) App {
 		a.Scopes = scopes
 	}
 	if a.Timeout > 0 {
-		var limited http.Client
+		var httpClient http.Client
 		if a.HTTP != nil {
-			limited = *a.HTTP
+			httpClient = *a.HTTP
 		}
-		limited.Timeout = time.Duration(a.Timeout)
-		a.HTTP = &limited
+		httpClient.Timeout = time.Duration(a.Timeout)
+		a.HTTP = &httpClient
 	}
 	if a.ListingDelay == 0 {
 		a.ListingDelay = Duration(time.Minute)
@@ -67,22 +67,22 @@ func (a App) WithDefaults(platform string, scopes ...string) App {
 // Token is the response of a token endpoint (RFC 6749, section 5.1), with the networks' fields for the lifetime of a
 // refresh token.
 type Token struct {
-	AccessToken  string `json:"access_token"`
-	RefreshToken string `json:"refresh_token"`
-	Scope        string `json:"scope"`
-	Expires      int64  `json:"expires_in"`               // seconds
-	RefreshFor   int64  `json:"refresh_expires_in"`       // seconds, in TikTok's responses
-	RefreshUntil int64  `json:"refresh_token_expires_in"` // seconds, in the responses of LinkedIn and Pinterest
+	AccessToken           string `json:"access_token"`
+	RefreshToken          string `json:"refresh_token"`
+	Scope                 string `json:"scope"`
+	ExpiresIn             int64  `json:"expires_in"`               // seconds
+	RefreshExpiresIn      int64  `json:"refresh_expires_in"`       // seconds, in TikTok's responses
+	RefreshTokenExpiresIn int64  `json:"refresh_token_expires_in"` // seconds, in the responses of LinkedIn and Pinterest
 }
 
-// maxTokenLife caps the lifetime in a network's response, so that adding it to a time cannot overflow.
-const maxTokenLife = 10 * 365 * 24 * time.Hour
+// maxTokenLifetime caps the lifetime in a network's response, so that adding it to a time cannot overflow.
+const maxTokenLifetime = 10 * 365 * 24 * time.Hour
 
 // Grant returns g with the new token. If the response has no refresh token, g keeps its own.
 func (t Token) Grant(g Grant, now time.Time) Grant {
-	g.AccessToken, g.Expires = t.AccessToken, expiry(t.Expires, now)
+	g.AccessToken, g.Expires = t.AccessToken, expiry(t.ExpiresIn, now)
 	if t.RefreshToken != "" {
-		g.RefreshToken, g.RefreshExpires = t.RefreshToken, expiry(max(t.RefreshFor, t.RefreshUntil), now)
+		g.RefreshToken, g.RefreshExpires = t.RefreshToken, expiry(max(t.RefreshExpiresIn, t.RefreshTokenExpiresIn), now)
 	}
 	return g
 }
@@ -92,5 +92,5 @@ func expiry(seconds int64, now time.Time) time.Time {
 	if seconds <= 0 {
 		return time.Time{}
 	}
-	return now.UTC().Add(time.Duration(min(seconds, int64(maxTokenLife/time.Second))) * time.Second)
+	return now.UTC().Add(time.Duration(min(seconds, int64(maxTokenLifetime/time.Second))) * time.Second)
 }

@@ -75,48 +75,48 @@ func CallFinding(platform, subject string, err error) Finding {
 	if err == nil {
 		return Finding{Subject: subject, Result: CheckPassed}
 	}
-	found := Finding{Subject: subject, Result: CheckFailed, Detail: err.Error()}
-	rejected, ok := errors.AsType[*Error](err)
+	finding := Finding{Subject: subject, Result: CheckFailed, Detail: err.Error()}
+	netErr, ok := errors.AsType[*Error](err)
 	if !ok {
-		found.Result, found.NextStep = CheckUnclear, retryLater
-		return found
+		finding.Result, finding.NextStep = CheckUnclear, retryLater
+		return finding
 	}
-	found.Detail = cmp.Or(rejected.Message, rejected.Code, "The network did not answer.")
-	if rejected.Message != "" && rejected.Code != "" {
-		found.Detail = rejected.Code + ": " + rejected.Message
+	finding.Detail = cmp.Or(netErr.Message, netErr.Code, "The network did not answer.")
+	if netErr.Message != "" && netErr.Code != "" {
+		finding.Detail = netErr.Code + ": " + netErr.Message
 	}
-	switch rejected.Class {
+	switch netErr.Class {
 	case ReconnectRequired, RefreshRequired:
-		found.NextStep, found.Expired = reconnect, rejected.Class == RefreshRequired
-		if step := nextSteps[platform][rejected.Code]; rejected.Code != "" && step != "" {
-			found.NextStep = step
+		finding.NextStep, finding.Expired = reconnect, netErr.Class == RefreshRequired
+		if step := nextSteps[platform][netErr.Code]; netErr.Code != "" && step != "" {
+			finding.NextStep = step
 		}
 	case QuotaExceeded:
-		found.NextStep = cmp.Or(nextSteps[platform][rejected.Code], "Wait until the limit ends.")
+		finding.NextStep = cmp.Or(nextSteps[platform][netErr.Code], "Wait until the limit ends.")
 	case AppNotApproved:
-		found.NextStep = NextStep(platform, rejected.Code)
+		finding.NextStep = NextStep(platform, netErr.Code)
 	case RateLimited, Transient, OutcomeUnknown, Processing, HostBlocked:
-		found.Result, found.NextStep = CheckUnclear, retryLater
+		finding.Result, finding.NextStep = CheckUnclear, retryLater
 	case Rejected, RejectedMedia, Duplicate:
-		found.NextStep = NextStep(platform, "")
+		finding.NextStep = NextStep(platform, "")
 	}
-	return found
+	return finding
 }
 
 // CredentialsFinding returns the finding for a token request with the app's ID and secret and an invalid token. A
 // network rejects the token only after it has accepted the app's credentials.
 func CredentialsFinding(platform, app string, err error) Finding {
-	found := CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
-	rejected, ok := errors.AsType[*Error](err)
+	finding := CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
+	netErr, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok:
 	// RFC 6749, section 5.2
-	case rejected.Status == http.StatusUnauthorized, rejected.Code == "invalid_client", rejected.Code == "unauthorized_client":
-		found.Result, found.NextStep = CheckFailed, compareApp
-	case rejected.Class == ReconnectRequired:
-		return Finding{Subject: found.Subject, Result: CheckPassed}
+	case netErr.Status == http.StatusUnauthorized, netErr.Code == "invalid_client", netErr.Code == "unauthorized_client":
+		finding.Result, finding.NextStep = CheckFailed, compareApp
+	case netErr.Class == ReconnectRequired:
+		return Finding{Subject: finding.Subject, Result: CheckPassed}
 	}
-	return found
+	return finding
 }
 
 // RequiredScope is a permission and the effect of its absence.
@@ -131,12 +131,12 @@ func CheckScopes(granted []string, required ...RequiredScope) []Finding {
 	}
 	var out []Finding
 	for _, scope := range required {
-		found := Finding{Subject: "permission " + scope.Scope, Result: CheckPassed}
+		finding := Finding{Subject: "permission " + scope.Scope, Result: CheckPassed}
 		if !slices.Contains(granted, scope.Scope) {
-			found.Result, found.Detail = CheckFailed, "Not granted: "+scope.Effect+"."
-			found.NextStep = "Give the app the permission in the network's developer console. " + reconnect
+			finding.Result, finding.Detail = CheckFailed, "Not granted: "+scope.Effect+"."
+			finding.NextStep = "Give the app the permission in the network's developer console. " + reconnect
 		}
-		out = append(out, found)
+		out = append(out, finding)
 	}
 	return out
 }
@@ -155,12 +155,12 @@ const (
 // UsageFinding returns the finding for a usage limit: CheckFailed if the limit is used up. A total of 0 means that the
 // limit is unknown.
 func UsageFinding(subject string, used, total int) Finding {
-	found := Finding{Subject: subject, Result: CheckPassed, Detail: fmt.Sprintf("%d of %d used", used, total)}
+	finding := Finding{Subject: subject, Result: CheckPassed, Detail: fmt.Sprintf("%d of %d used", used, total)}
 	switch {
 	case total <= 0:
-		found.Detail = fmt.Sprintf("%d used", used)
+		finding.Detail = fmt.Sprintf("%d used", used)
 	case used >= total:
-		found.Result, found.NextStep = CheckFailed, "Wait until the limit ends."
+		finding.Result, finding.NextStep = CheckFailed, "Wait until the limit ends."
 	}
-	return found
+	return finding
 }

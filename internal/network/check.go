@@ -21,8 +21,8 @@ func (r Rules) checkText(c Content) []Problem {
 		return []Problem{blocking("caption_missing", "A post on %s needs text, an image or a video. Add one.", r.Title)}
 	}
 	if limit := r.maxLength(c); r.Text.Unit.Count != nil && limit > 0 {
-		if have := r.Text.Unit.Count(c.Text); have > limit {
-			return []Problem{r.tooLong(have, limit, r.Text.Unit.Name)}
+		if count := r.Text.Unit.Count(c.Text); count > limit {
+			return []Problem{r.tooLong(count, limit, r.Text.Unit.Name)}
 		}
 	}
 	if at := strings.IndexAny(c.Text, r.Text.Forbidden); at >= 0 {
@@ -43,8 +43,8 @@ func (r Rules) CheckFirstComment(text string) []Problem {
 	if isBlank(text) {
 		return []Problem{blocking("caption_missing", "The first comment has no visible text. Write one, or clear it.")}
 	}
-	if have := limit.Unit.Count(text); have > limit.MaxLength {
-		return []Problem{r.tooLong(have, limit.MaxLength, limit.Unit.Name)}
+	if count := limit.Unit.Count(text); count > limit.MaxLength {
+		return []Problem{r.tooLong(count, limit.MaxLength, limit.Unit.Name)}
 	}
 	return nil
 }
@@ -63,8 +63,8 @@ func isBlank(text string) bool {
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }) == ""
 }
 
-func (r Rules) tooLong(have, limit int, unit string) Problem {
-	return blocking("caption_too_long", "Too long for %s: %d/%d %s. Shorten the text.", r.Title, have, limit, unit)
+func (r Rules) tooLong(count, limit int, unit string) Problem {
+	return blocking("caption_too_long", "Too long for %s: %d/%d %s. Shorten the text.", r.Title, count, limit, unit)
 }
 
 func (r Rules) checkCounts(text string) []Problem {
@@ -77,15 +77,15 @@ func (r Rules) checkCounts(text string) []Problem {
 		r.checkCount("links_too_many", "distinct links", r.Links, len(slices.Compact(links))))
 }
 
-func (r Rules) checkCount(code, what string, c Count, have int) []Problem {
+func (r Rules) checkCount(code, noun string, c Count, count int) []Problem {
 	switch {
-	case c.Limit > 0 && have > c.Limit:
+	case c.Limit > 0 && count > c.Limit:
 		return []Problem{
-			blocking(code, "Too many %s for %s: %d/%d. Remove %d.", what, r.Title, have, c.Limit, have-c.Limit),
+			blocking(code, "Too many %s for %s: %d/%d. Remove %d.", noun, r.Title, count, c.Limit, count-c.Limit),
 		}
-	case c.SoftLimit > 0 && have > c.SoftLimit:
+	case c.SoftLimit > 0 && count > c.SoftLimit:
 		return []Problem{
-			warning(code, "The text has %d %s; %s may ignore more than %d.", have, what, r.Title, c.SoftLimit),
+			warning(code, "The text has %d %s; %s may ignore more than %d.", count, noun, r.Title, c.SoftLimit),
 		}
 	}
 	return nil
@@ -103,28 +103,28 @@ func (r Rules) checkNumbers(media []Media) []Problem {
 		}
 	}
 	videos := len(media) - images
-	var found []Problem
+	var problems []Problem
 	if images > 0 && videos > 0 && r.Images.Max > 0 && r.Videos.Max > 0 && !r.Media.AllowMixed {
-		found = append(found,
+		problems = append(problems,
 			blocking("media_mix", "A post on %s can have images or a video, not both. Remove one kind.", r.Title))
 	}
-	found = append(found, r.checkNumber(images, r.Images.Max, "image", r.Images.amount())...)
-	found = append(found, r.checkNumber(videos, r.Videos.Max, "video", quantity(r.Videos.Max, "video"))...)
-	if len(found) == 0 {
-		found = r.checkNumber(len(media), r.Media.Max, "item", quantity(r.Media.Max, "item"))
+	problems = append(problems, r.checkNumber(images, r.Images.Max, "image", r.Images.amount())...)
+	problems = append(problems, r.checkNumber(videos, r.Videos.Max, "video", quantity(r.Videos.Max, "video"))...)
+	if len(problems) == 0 {
+		problems = r.checkNumber(len(media), r.Media.Max, "item", quantity(r.Media.Max, "item"))
 	}
-	return found
+	return problems
 }
 
 // checkNumber returns a problem if have exceeds limit. It ignores a limit of 0, because checkMedia reports media that
 // the network does not allow.
-func (r Rules) checkNumber(have, limit int, what, allowed string) []Problem {
-	if limit == 0 || have <= limit {
+func (r Rules) checkNumber(count, limit int, noun, allowedText string) []Problem {
+	if limit == 0 || count <= limit {
 		return nil
 	}
 	return []Problem{
-		blocking("media_too_many", "A post on %s can have %s; this one has %s. Remove %d.", r.Title, allowed,
-			quantity(have, what), have-limit),
+		blocking("media_too_many", "A post on %s can have %s; this one has %s. Remove %d.", r.Title, allowedText,
+			quantity(count, noun), count-limit),
 	}
 }
 
@@ -143,30 +143,30 @@ func (i Images) amount() string {
 	return fmt.Sprintf("one image or %d to %d", i.Carousel.Min, i.Carousel.Max)
 }
 
-func quantity(n int, what string) string {
+func quantity(n int, noun string) string {
 	if n == 1 {
-		return "one " + what
+		return "one " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func isImage(m Media) bool { return m.Kind != Video }
 
 // checkMedia returns the problems with each media item.
 func (r Rules) checkMedia(media []Media) []Problem {
-	var found []Problem
+	var problems []Problem
 	for i, m := range media {
 		item := mediaItem{m, r.Title, mediaName(m, i+1)}
 		switch {
 		case !isImage(m):
-			found = append(found, item.video(r.Videos)...)
+			problems = append(problems, item.video(r.Videos)...)
 		case r.Images.Single.Type != "" && m.Type == r.Images.Single.Type:
-			found = append(found, item.checkSingleImage(r.Images.Single, len(media))...)
+			problems = append(problems, item.checkSingleImage(r.Images.Single, len(media))...)
 		default:
-			found = append(found, item.image(r.Images)...)
+			problems = append(problems, item.image(r.Images)...)
 		}
 	}
-	return found
+	return problems
 }
 
 func mediaName(m Media, position int) string {
@@ -191,23 +191,23 @@ func (m mediaItem) image(rules Images) []Problem {
 	if !converted && !slices.Contains(rules.Types, m.Type) {
 		return []Problem{m.wrongType(append(slices.Clone(rules.Types), rules.Converted...))}
 	}
-	var found []Problem
+	var problems []Problem
 	if converted {
-		found = append(found, warning("media_type", "%s is a %s; %s allows %s. It will be converted%s.",
+		problems = append(problems, warning("media_type", "%s is a %s; %s allows %s. It will be converted%s.",
 			m.name, typeNames[m.Type], m.network, listTypes(rules.Types), gifNote(m.Type)))
 	}
 	if rules.MaxBytes > 0 && m.Size > rules.MaxBytes {
-		found = append(found,
+		problems = append(problems,
 			warning("media_too_large", "%s has %d bytes; %s allows at most %d. It will be made smaller.",
 				m.name, m.Size, m.network, rules.MaxBytes))
 	}
 	if side := max(m.Width, m.Height); rules.MaxSide > 0 && side > rules.MaxSide {
-		found = append(found,
+		problems = append(problems,
 			warning("media_too_large",
 				"%s has %d pixels on its longer side; %s allows at most %d. It will be made smaller.",
 				m.name, side, m.network, rules.MaxSide))
 	}
-	return append(found, m.checkAspect(rules.AspectRatios)...)
+	return append(problems, m.checkAspect(rules.AspectRatios)...)
 }
 
 // gifNote returns the end of a message about what is lost when a GIF is converted, or "" for other types.
@@ -219,65 +219,65 @@ func gifNote(mimeType string) string {
 }
 
 func (m mediaItem) checkSingleImage(rules SingleImage, total int) []Problem {
-	var found []Problem
+	var problems []Problem
 	if total > 1 {
-		found = append(found,
+		problems = append(problems,
 			blocking("media_mix", "%s is a %s; %s allows it only as the single image. Remove the other media.",
 				m.name, typeNames[m.Type], m.network))
 	}
-	return append(found, m.tooLarge(rules.MaxBytes, rules.MaxSide)...)
+	return append(problems, m.tooLarge(rules.MaxBytes, rules.MaxSide)...)
 }
 
 func (m mediaItem) video(rules Videos) []Problem {
 	if rules.Max == 0 {
 		return []Problem{blocking("media_type", "%s is a video, which %s does not allow. Remove it.", m.name, m.network)}
 	}
-	var found []Problem
+	var problems []Problem
 	if !slices.Contains(rules.Types, m.Type) {
-		found = append(found, m.wrongType(rules.Types))
+		problems = append(problems, m.wrongType(rules.Types))
 	}
-	found = append(found, m.tooLarge(rules.MaxBytes, rules.MaxSide)...)
+	problems = append(problems, m.tooLarge(rules.MaxBytes, rules.MaxSide)...)
 	if m.Size > 0 && m.Size < rules.MinBytes {
-		found = append(found,
+		problems = append(problems,
 			blocking("media_too_small", "%s has %d bytes; %s requires at least %d. Use a larger file.", m.name, m.Size,
 				m.network, rules.MinBytes))
 	}
 	if rules.MaxDuration > 0 && m.Duration > time.Duration(rules.MaxDuration) {
-		found = append(found, blocking("media_too_long", "%s lasts %.0f seconds; %s allows at most %.0f. Trim it.",
+		problems = append(problems, blocking("media_too_long", "%s lasts %.0f seconds; %s allows at most %.0f. Trim it.",
 			m.name, math.Ceil(m.Duration.Seconds()), m.network, rules.MaxDuration.Seconds()))
 	}
 	if m.Duration > 0 && m.Duration < time.Duration(rules.MinDuration) {
-		found = append(found, blocking("media_too_short",
+		problems = append(problems, blocking("media_too_short",
 			"%s lasts %.1f seconds; %s requires at least %g. Use a longer video.", m.name,
 			math.Floor(m.Duration.Seconds()*10)/10, m.network, rules.MinDuration.Seconds()))
 	}
 	if side := min(m.Width, m.Height); side > 0 && side < rules.MinSide {
-		found = append(found, blocking("media_aspect",
+		problems = append(problems, blocking("media_aspect",
 			"%s has %d pixels on its shorter side; %s requires at least %d. Use a larger video.", m.name, side, m.network,
 			rules.MinSide))
 	}
-	return append(found, m.checkAspect(rules.AspectRatios)...)
+	return append(problems, m.checkAspect(rules.AspectRatios)...)
 }
 
-func (m mediaItem) wrongType(allowed []string) Problem {
+func (m mediaItem) wrongType(allowedTypes []string) Problem {
 	return blocking("media_type", "%s has a file type that %s does not support. Use %s.", m.name, m.network,
-		listTypes(allowed))
+		listTypes(allowedTypes))
 }
 
 // tooLarge returns the problems with media that exceed a limit and cannot be made smaller.
 func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
-	var found []Problem
+	var problems []Problem
 	if maxBytes > 0 && m.Size > maxBytes {
-		found = append(found,
+		problems = append(problems,
 			blocking("media_too_large", "%s has %d bytes; %s allows at most %d. Use a smaller file.", m.name, m.Size,
 				m.network, maxBytes))
 	}
 	if side := max(m.Width, m.Height); maxSide > 0 && side > maxSide {
-		found = append(found,
+		problems = append(problems,
 			blocking("media_too_large", "%s has %d pixels on its longer side; %s allows at most %d. Use a smaller file.",
 				m.name, side, m.network, maxSide))
 	}
-	return found
+	return problems
 }
 
 // aspectSlack is the tolerated deviation of an aspect ratio. Sizes are whole pixels, and networks round 1200 by 628 to

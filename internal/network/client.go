@@ -298,8 +298,8 @@ func InvalidResponse(err error) *Error {
 var ErrPreflight = errors.New("the post failed the check")
 
 // BlockingError returns an error for the first blocking problem, or nil if no problem is blocking.
-func BlockingError(found []Problem) error {
-	for _, problem := range found {
+func BlockingError(problems []Problem) error {
+	for _, problem := range problems {
 		if !problem.Blocking {
 			continue
 		}

@@ -14,11 +14,11 @@ var linkPattern = regexp.MustCompile(`(?i:https?)://[^\s\pZ<>"「」『』（）
 // Links returns the URLs with http:// or https:// in a text, without trailing punctuation. Domains without a scheme are
 // not included, because networks treat them differently.
 func Links(text string) []string {
-	found := linkPattern.FindAllString(text, -1)
-	for i := range found {
-		found[i] = strings.TrimRight(found[i], ".,;:!?'…’)]}")
+	links := linkPattern.FindAllString(text, -1)
+	for i := range links {
+		links[i] = strings.TrimRight(links[i], ".,;:!?'…’)]}")
 	}
-	return found
+	return links
 }
 
 // SameWords reports whether two texts are equal except for white space and the Unicode form, because networks change
@@ -39,11 +39,11 @@ var cashtagPattern = regexp.MustCompile(`(?:^|[^\pL\pN_$])\$([A-Za-z]{1,6}(?:[._
 
 // Cashtags returns the stock symbols after $, without the sign.
 func Cashtags(text string) []string {
-	var found []string
+	var symbols []string
 	for _, match := range cashtagPattern.FindAllStringSubmatch(linkPattern.ReplaceAllLiteralString(text, " "), -1) {
-		found = append(found, match[1])
+		symbols = append(symbols, match[1])
 	}
-	return found
+	return symbols
 }
 
 // Mentions returns the words after @ or its full-width form, without the sign. A name ends before its first dot.
@@ -51,18 +51,18 @@ func Mentions(text string) []string { return markedWords(text, "@＠") }
 
 // markedWords returns the words after one of the signs.
 func markedWords(text, signs string) []string {
-	var found []string
+	var words []string
 	text = linkPattern.ReplaceAllLiteralString(text, " ")
-	before := ' '
+	previous := ' '
 	for i, r := range text {
-		if strings.ContainsRune(signs, r) && !isWordRune(before) {
+		if strings.ContainsRune(signs, r) && !isWordRune(previous) {
 			if word := leadingWord(text[i+len(string(r)):]); word != "" {
-				found = append(found, word)
+				words = append(words, word)
 			}
 		}
-		before = r
+		previous = r
 	}
-	return found
+	return words
 }
 
 func leadingWord(text string) string {

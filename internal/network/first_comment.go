@@ -50,25 +50,25 @@ func ReadFirstComment(d Draft) (FirstComment, error) { return firstComments.Deco
 
 // CommentSearch is the result of a search for a comment among the comments on its post.
 type CommentSearch struct {
-	Found     []Receipt
+	Matches   []Receipt
 	Truncated bool      // there may be more comments
 	StartedAt time.Time // when the search started
 }
 
 // Verdict returns the verdict of the search. A comment that was not found counts as absent once delay has passed since
 // the last attempt.
-func (s CommentSearch) Verdict(t CommitHistory, delay time.Duration) (Verdict, Receipt, error) {
-	switch until := t.Last.Add(delay); {
-	case len(s.Found) == 1:
-		return Published, s.Found[0], nil
-	case len(s.Found) > 1 || s.Truncated:
+func (s CommentSearch) Verdict(history CommitHistory, delay time.Duration) (Verdict, Receipt, error) {
+	switch listedBy := history.Last.Add(delay); {
+	case len(s.Matches) == 1:
+		return Published, s.Matches[0], nil
+	case len(s.Matches) > 1 || s.Truncated:
 		return Unknown, Receipt{}, &Error{
 			Class: OutcomeUnknown, Status: http.StatusOK,
-			Err: fmt.Errorf("searching for the comment: %d comments match", len(s.Found)),
+			Err: fmt.Errorf("searching for the comment: %d comments match", len(s.Matches)),
 		}
-	case s.StartedAt.Before(until):
+	case s.StartedAt.Before(listedBy):
 		return Unknown, Receipt{}, &Error{
-			Class: Processing, Status: http.StatusOK, RetryAt: until.UTC(),
+			Class: Processing, Status: http.StatusOK, RetryAt: listedBy.UTC(),
 			Err: errors.New("searching for the comment: not listed yet"),
 		}
 	}
@@ -83,7 +83,7 @@ func CommentsForbidden(err error, message string) error {
 	if !ok || e.Class != ReconnectRequired || e.Status != http.StatusForbidden {
 		return err
 	}
-	rejected := *e
-	rejected.Class, rejected.Message = Rejected, message
-	return &rejected
+	changed := *e
+	changed.Class, changed.Message = Rejected, message
+	return &changed
 }

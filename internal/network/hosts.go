@@ -27,8 +27,8 @@ var hosts = map[string][]string{
 
 // Host returns the primary web host of a network's posts.
 func Host(platform string) string {
-	if all := hosts[platform]; len(all) > 0 {
-		return all[0]
+	if names := hosts[platform]; len(names) > 0 {
+		return names[0]
 	}
 	return ""
 }
@@ -44,7 +44,7 @@ func IsPostURL(platform, rawURL string, extraHosts []string) bool {
 		return true
 	}
 	name := strings.ToLower(u.Hostname())
-	return u.Scheme == "https" && u.Port() == "" && slices.ContainsFunc(hosts[platform], func(own string) bool {
-		return name == own || strings.HasSuffix(name, "."+own)
+	return u.Scheme == "https" && u.Port() == "" && slices.ContainsFunc(hosts[platform], func(host string) bool {
+		return name == host || strings.HasSuffix(name, "."+host)
 	})
 }

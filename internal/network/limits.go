@@ -290,12 +290,12 @@ const (
 // a variation selector to be an emoji must have one. The result does not depend on whether fonts support the sequence.
 func EmojiLen(text string) int {
 	first, size := utf8.DecodeRuneInString(text)
-	second, more := utf8.DecodeRuneInString(text[size:])
+	second, secondSize := utf8.DecodeRuneInString(text[size:])
 	switch {
 	case first < 0xA9:
 		return keycapLen(text)
 	case isFlagLetter(first) && isFlagLetter(second):
-		return size + more
+		return size + secondSize
 	}
 	end := emojiCharLen(text)
 	for end > 0 {
@@ -304,14 +304,14 @@ func EmojiLen(text string) int {
 			end += size
 			continue
 		}
-		joined := 0
+		joinedLen := 0
 		if r == joiner {
-			joined = emojiCharLen(text[end+size:])
+			joinedLen = emojiCharLen(text[end+size:])
 		}
-		if joined == 0 {
+		if joinedLen == 0 {
 			break
 		}
-		end += size + joined
+		end += size + joinedLen
 	}
 	return end
 }
@@ -334,11 +334,11 @@ func emojiCharLen(text string) int {
 	if !isPictograph(r) {
 		return 0
 	}
-	second, more := utf8.DecodeRuneInString(text[size:])
+	second, secondSize := utf8.DecodeRuneInString(text[size:])
 	byItself := uniseg.StringWidth(text[:size]) == 2
 	switch {
 	case second >= 0x1F3FB && second <= 0x1F3FF, second == emojiSelector && !byItself:
-		return size + more
+		return size + secondSize
 	case byItself:
 		return size
 	}

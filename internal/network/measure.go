@@ -40,16 +40,16 @@ func (r Rules) Measure(c Content) []Measure {
 	}
 	links := Links(c.Text)
 	slices.Sort(links)
-	for _, counted := range []struct {
+	for _, row := range []struct {
 		unit  string
 		bound Count
-		have  int
+		count int
 	}{
 		{"hashtags", r.Hashtags, len(Hashtags(c.Text))}, {"mentions", r.Mentions, len(Mentions(c.Text))},
 		{"cashtags", r.Cashtags, len(Cashtags(c.Text))}, {"distinct links", r.Links, len(slices.Compact(links))},
 	} {
-		if counted.have > 0 && counted.bound != (Count{}) {
-			out = append(out, Measure{counted.unit, counted.have, counted.bound.Limit, counted.bound.SoftLimit})
+		if row.count > 0 && row.bound != (Count{}) {
+			out = append(out, Measure{row.unit, row.count, row.bound.Limit, row.bound.SoftLimit})
 		}
 	}
 	return out
@@ -57,7 +57,7 @@ func (r Rules) Measure(c Content) []Measure {
 
 // FitsLength reports whether a text is short enough for a post without media.
 func (r Rules) FitsLength(text string) bool {
-	fits := func(have, limit int) bool { return limit == 0 || have <= limit }
+	fits := func(count, limit int) bool { return limit == 0 || count <= limit }
 	return (r.Text.Unit.Count == nil || fits(r.Text.Unit.Count(text), r.Text.MaxLength)) && fits(len(text), r.Text.MaxBytes)
 }
 

@@ -22,9 +22,9 @@ const (
 func Newest(posts []CollectedPost, since time.Time, limit int) []CollectedPost {
 	seen := map[string]bool{}
 	posts = slices.DeleteFunc(posts, func(p CollectedPost) bool {
-		again := seen[p.ID]
+		isDuplicate := seen[p.ID]
 		seen[p.ID] = true
-		return again || p.PostedAt.Before(since)
+		return isDuplicate || p.PostedAt.Before(since)
 	})
 	slices.SortStableFunc(posts, func(a, b CollectedPost) int { return b.PostedAt.Compare(a.PostedAt) })
 	return posts[:min(len(posts), max(limit, 0))]

@@ -68,10 +68,10 @@ type File struct {
 type Files interface {
 	// Link returns a URL from which the network can fetch a media item until a time. The item is converted in the same
 	// way as by Open.
-	Link(ctx context.Context, id int64, fit FileLimits, until time.Time) (string, error)
+	Link(ctx context.Context, id int64, limits FileLimits, expires time.Time) (string, error)
 	// Open opens a media item, converted to fit the limits. If the item was deleted or cannot be converted, the error
 	// is a *Error of the class RejectedMedia.
-	Open(ctx context.Context, id int64, fit FileLimits) (File, error)
+	Open(ctx context.Context, id int64, limits FileLimits) (File, error)
 }
 
 // Problem is something that a network would reject, or accept only with changes. Check finds it without a request.
@@ -241,7 +241,7 @@ type Network interface {
 	// with an error, of class Processing if the network has not decided. After Absent without an error, an earlier
 	// request may still arrive. Commit the same Draft again, and never use a new Plan. Absent with an error means that
 	// the network rejected the publication for that reason.
-	Resolve(ctx context.Context, g Grant, d Draft, t CommitHistory) (Verdict, Receipt, error)
+	Resolve(ctx context.Context, g Grant, d Draft, history CommitHistory) (Verdict, Receipt, error)
 	// Permalink returns the URL of a publication whose Receipt has none. The URL is empty if the network does not know
 	// it yet. Permalink changes nothing, and callers may ignore its error.
 	Permalink(ctx context.Context, g Grant, r Receipt) (string, error)

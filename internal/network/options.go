@@ -31,8 +31,8 @@ func OptionProblem(platform, option, code string, isBlocking bool, message strin
 	return Problem{Code: code, Blocking: isBlocking, Field: "options." + platform + "." + option, Message: message}
 }
 
-// Chosen returns a post's choices for a network, or the zero value if it has none.
-func Chosen[T any](choices *T) T {
+// ValueOrZero returns a post's choices for a network, or the zero value if it has none.
+func ValueOrZero[T any](choices *T) T {
 	if choices == nil {
 		return *new(T)
 	}

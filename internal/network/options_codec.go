@@ -18,12 +18,12 @@ func EncodeOptions(o Options) (string, error) {
 }
 
 // DecodeOptions returns the options that EncodeOptions encoded.
-func DecodeOptions(stored string) (Options, error) {
+func DecodeOptions(encoded string) (Options, error) {
 	var o Options
-	if stored == "" {
+	if encoded == "" {
 		return o, nil
 	}
-	if err := json.Unmarshal([]byte(stored), &o); err != nil {
+	if err := json.Unmarshal([]byte(encoded), &o); err != nil {
 		return o, fmt.Errorf("decoding a post's options: %w", err)
 	}
 	return o, nil

@@ -129,8 +129,8 @@ type AspectRange struct {
 func (r Rules) HasFirstComment() bool { return r.Thread || r.FirstComment.MaxLength > 0 }
 
 // WithFirstComment returns rules that allow first comments of up to longest characters.
-func (r Rules) WithFirstComment(longest int) *Rules {
-	r.FirstComment = Text{Unit: codePoints, MaxLength: longest}
+func (r Rules) WithFirstComment(maxLength int) *Rules {
+	r.FirstComment = Text{Unit: codePoints, MaxLength: maxLength}
 	return &r
 }
 

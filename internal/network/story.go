@@ -23,26 +23,27 @@ const CodeCaptionNotSent = "caption_not_sent"
 
 // CheckStory is like Check, but for a story: one image or video that fills the screen, without a text.
 func (r Rules) CheckStory(c Content) []Problem {
-	var found []Problem
-	switch have := len(c.Media); {
-	case have == 0:
-		found = append(found, blocking("media_missing", "A story on %s needs an image or a video. Add one.", r.Title))
-	case have > 1:
-		found = append(found, blocking("media_too_many", "A story on %s has one image or video; this one has %s. Remove %d.",
-			r.Title, quantity(have, "item"), have-1))
+	var problems []Problem
+	switch count := len(c.Media); {
+	case count == 0:
+		problems = append(problems, blocking("media_missing", "A story on %s needs an image or a video. Add one.", r.Title))
+	case count > 1:
+		problems = append(problems, blocking("media_too_many", "A story on %s has one image or video; this one has %s. Remove %d.",
+			r.Title, quantity(count, "item"), count-1))
 	}
 	if !isBlank(c.Text) {
-		found = append(found, warning(CodeCaptionNotSent, "A story on %s has no text. The text of the post is not sent.", r.Title))
+		problems = append(problems, warning(CodeCaptionNotSent,
+			"A story on %s has no text. The text of the post is not sent.", r.Title))
 	}
 	story := r.Story()
 	for i, m := range c.Media {
 		if item := (mediaItem{m, r.Title, mediaName(m, i+1)}); !item.fillsScreen() &&
 			item.checkAspect(story.aspectRatios(m.Kind)) == nil {
-			found = append(found, warning("media_aspect",
+			problems = append(problems, warning("media_aspect",
 				"%s has %d × %d pixels; a story on %s fills the screen with 9:16. Crop it.", item.name, m.Width, m.Height, r.Title))
 		}
 	}
-	return append(found, story.checkMedia(c.Media)...)
+	return append(problems, story.checkMedia(c.Media)...)
 }
 
 // Story returns the limits on the image or the video of a story, which has no comments.
@@ -53,8 +54,8 @@ func (r Rules) Story() Rules {
 	return r
 }
 
-// For returns the limits on the media of a post with these options.
-func (r Rules) For(platform string, o Options) Rules {
+// ForOptions returns the limits on the media of a post with these options.
+func (r Rules) ForOptions(platform string, o Options) Rules {
 	if o.IsStory(platform) {
 		return r.Story()
 	}

@@ -24,7 +24,7 @@ type operator struct{ OperatorAccount }
 func startWithOperator(t *testing.T, now *time.Time) (*fixture, operator) {
 	t.Helper()
 	b := startBridge(t, now)
-	accounts := must.Get(b.Operator(t.Context(), 1))(t)
+	accounts := must.Get(b.Operators(t.Context(), 1))(t)
 	return b, operator{accounts[0]}
 }
 
@@ -109,7 +109,7 @@ func TestDiscoveryMatchesBridge(t *testing.T) {
 			if post.Views != nil {
 				want["view_count"] = float64(*post.Views)
 			}
-			if _, exists := item["media_url"]; exists == (p.Traits().KeepsReels && post.Format == world.FormatReel) {
+			if _, exists := item["media_url"]; exists == (p.Traits().HidesReels && post.Format == world.FormatReel) {
 				t.Errorf("%s: %v", p.Name, item)
 			}
 			delete(item, "media_url")
@@ -202,8 +202,8 @@ func TestDiscoveryRejections(t *testing.T) {
 func TestOperatorAccounts(t *testing.T) {
 	t.Parallel()
 	b := start(t, Options{})
-	first := must.Get(b.Operator(t.Context(), 3))(t)
-	second, err := startIn(t, b.dir, Options{}).Operator(t.Context(), 2)
+	first := must.Get(b.Operators(t.Context(), 3))(t)
+	second, err := startIn(t, b.dir, Options{}).Operators(t.Context(), 2)
 	if err != nil || len(first) != 3 || second[1].ID != first[1].ID || second[1].Token == first[1].Token {
 		t.Errorf("%v, then %v: %v", first, second, err)
 	}
@@ -363,7 +363,7 @@ func TestHashtagQuota(t *testing.T) {
 	if a := o.call(t, b, first+"/top_media", "user_id", o.ID); a.graphCode() != [2]int{18, 2207034} {
 		t.Errorf("media of the expired hashtag: HTTP %d: %s", a.status, a.body)
 	}
-	other := must.Get(b.Operator(t.Context(), 2))(t)
+	other := must.Get(b.Operators(t.Context(), 2))(t)
 	if a := (operator{other[1]}).search(t, b, "first"); a.status != http.StatusOK {
 		t.Errorf("another account: HTTP %d: %s", a.status, a.body)
 	}

@@ -20,20 +20,20 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageSource))
 )
 
-const maxShown = 200 // posts of each network
+const maxPostsShown = 200 // posts of each network
 
 type pageNetwork struct {
 	Name, Title string
 	Posts       []pagePost
-	More        bool
+	HasMore     bool
 }
 
 type pagePost struct {
-	Anchor             string
-	Name, Handle, Text string
-	Media              []store.Medium
-	Machine, Human     string // the time for the datetime attribute and for people
-	Audience           string // who can see the post; empty if it is public
+	Anchor                string
+	Name, Handle, Text    string
+	Media                 []store.Medium
+	DateTime, DisplayTime string // the time for the datetime attribute and for people
+	Audience              string // who can see the post; empty if it is public
 }
 
 // pageHandler returns the handler of the page that lists the newest posts of each network.
@@ -65,7 +65,7 @@ func (s *Server) networks(r *http.Request, platforms []platform) ([]pageNetwork,
 	err := s.base.Store.InTx(ctx, func(t store.Tx) error {
 		for _, p := range platforms {
 			posts, err := t.Posts(ctx, `where p.platform = ? order by p.at desc, p.seq desc limit ?`, p.Name(),
-				maxShown+1)
+				maxPostsShown+1)
 			if err != nil {
 				return err
 			}
@@ -78,24 +78,24 @@ func (s *Server) networks(r *http.Request, platforms []platform) ([]pageNetwork,
 
 // audiences describes who can see a post that is not public.
 var audiences = map[store.Audience]string{
-	store.RolesOnly: "Visible only to people with a role in the app, which is in development mode.",
-	store.OwnerOnly: "Visible only to the account itself.",
+	store.AudienceRoles: "Visible only to people with a role in the app, which is in development mode.",
+	store.AudienceOwner: "Visible only to the account itself.",
 }
 
 func newPageNetwork(p platform, posts []store.Post) pageNetwork {
-	shown := pageNetwork{Name: p.Name(), Title: p.Title(), More: len(posts) > maxShown}
-	for _, post := range posts[:min(len(posts), maxShown)] {
+	network := pageNetwork{Name: p.Name(), Title: p.Title(), HasMore: len(posts) > maxPostsShown}
+	for _, post := range posts[:min(len(posts), maxPostsShown)] {
 		name := post.DisplayName
 		if name == "" {
 			name = post.Handle
 		}
-		shown.Posts = append(shown.Posts, pagePost{
+		network.Posts = append(network.Posts, pagePost{
 			Anchor: base.Anchor(p.Name(), post.ID), Name: name, Handle: post.Handle, Text: post.Text, Media: post.Media,
-			Machine: post.At.Format("2006-01-02T15:04:05Z07:00"), Human: post.At.Format("2 January 2006, 15:04:05 UTC"),
+			DateTime: post.At.Format("2006-01-02T15:04:05Z07:00"), DisplayTime: post.At.Format("2 January 2006, 15:04:05 UTC"),
 			Audience: audiences[post.Audience],
 		})
 	}
-	return shown
+	return network
 }
 
 func styleHandler() http.Handler {

@@ -34,8 +34,8 @@ func optionsOf(p store.Post) json.RawMessage {
 	var body struct {
 		Options json.RawMessage `json:"options"`
 	}
-	known := p.Platform == instagram.Name || p.Platform == facebook.Name
-	if !known || json.Unmarshal(p.Body, &body) != nil || string(body.Options) == "null" || string(body.Options) == "{}" {
+	hasOptions := p.Platform == instagram.Name || p.Platform == facebook.Name
+	if !hasOptions || json.Unmarshal(p.Body, &body) != nil || string(body.Options) == "null" || string(body.Options) == "{}" {
 		return nil
 	}
 	return body.Options
@@ -48,14 +48,14 @@ func (s *Server) postsHandler() http.Handler {
 		ctx, cancel := base.WorkContext(r)
 		defer cancel()
 		query := r.URL.Query()
-		found, err := s.posts(ctx, query.Get("platform"), query.Get("contains"))
+		matches, err := s.posts(ctx, query.Get("platform"), query.Get("contains"))
 		if err != nil {
 			slog.Error("sandbox: listing posts failed", "err", err)
 			base.WriteJSON(w, http.StatusInternalServerError, base.InternalError)
 			return
 		}
 		posts := []listedPost{}
-		for _, p := range found {
+		for _, p := range matches {
 			media := []string{}
 			for _, m := range p.Media {
 				media = append(media, s.base.BaseURL(r)+"/"+m.Path)
@@ -71,13 +71,13 @@ func (s *Server) postsHandler() http.Handler {
 }
 
 func (s *Server) posts(ctx context.Context, platform, contains string) ([]store.Post, error) {
-	var found []store.Post
+	var posts []store.Post
 	err := s.base.Store.InTx(ctx, func(t store.Tx) error {
 		var err error
-		found, err = t.Posts(ctx,
+		posts, err = t.Posts(ctx,
 			`where (? = '' or p.platform = ?) and (? = '' or instr(p.text, ?) > 0) order by p.seq`,
 			platform, platform, contains, contains)
 		return err
 	})
-	return found, err
+	return posts, err
 }

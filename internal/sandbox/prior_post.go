@@ -53,8 +53,8 @@ func (s *Server) AddPriorPosts(ctx context.Context, platform, handle string, pos
 }
 
 // savePriorPost saves a prior post in the format of its network.
-func savePriorPost(ctx context.Context, t store.Tx, platform string, a store.Account, prior PriorPost, file store.Blob) error {
-	p := store.Post{Platform: platform, Account: a.ID, Text: prior.Text, At: prior.At}
+func savePriorPost(ctx context.Context, t store.Tx, platform string, a store.Account, priorPost PriorPost, file store.Blob) error {
+	p := store.Post{Platform: platform, Account: a.ID, Text: priorPost.Text, At: priorPost.At}
 	if file.CID != "" {
 		if err := t.SaveBlob(ctx, platform, a.ID, file); err != nil {
 			return err

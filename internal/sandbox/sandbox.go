@@ -104,8 +104,8 @@ func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) e
 // OperatorAccount is a professional Instagram account that can read public data of other accounts.
 type OperatorAccount = instagram.Operator
 
-// Operator returns n operator accounts with new tokens. Every call returns the same accounts.
-func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error) {
+// Operators returns n operator accounts with new tokens. Every call returns the same accounts.
+func (s *Server) Operators(ctx context.Context, n int) ([]OperatorAccount, error) {
 	return instagram.Operators(ctx, s.base, n)
 }
 

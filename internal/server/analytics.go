@@ -53,22 +53,22 @@ func (s *Server) readLinkedPage(ctx context.Context, address string) (network.Pa
 // pictureFetcher returns a function that fetches profile pictures from public addresses, and from hosts in the
 // operator's network settings, such as a sandbox.
 func (s *Server) pictureFetcher() func(ctx context.Context, platform, address string, maxBytes int64, into io.Writer) error {
-	named := s.cfg.Networks.namedHosts()
+	namedHosts := s.cfg.Networks.namedHosts()
 	client := &http.Client{
 		Transport:     s.transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return func(ctx context.Context, platform, address string, maxBytes int64, into io.Writer) error {
-		if u, err := url.Parse(address); err == nil && slices.Contains(named[platform], u.Host) {
-			return fetchConfigured(ctx, client, address, maxBytes, into)
+		if u, err := url.Parse(address); err == nil && slices.Contains(namedHosts[platform], u.Host) {
+			return fetchFromHost(ctx, client, address, maxBytes, into)
 		}
 		_, err := s.fetcher.Get(ctx, address, maxBytes, into)
 		return err
 	}
 }
 
-// fetchConfigured fetches a file from a host in the operator's settings.
-func fetchConfigured(ctx context.Context, client *http.Client, address string, maxBytes int64, into io.Writer) error {
+// fetchFromHost fetches a file from a host in the operator's settings.
+func fetchFromHost(ctx context.Context, client *http.Client, address string, maxBytes int64, into io.Writer) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return fmt.Errorf("fetching a picture: %w", err)

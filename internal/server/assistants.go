@@ -24,7 +24,7 @@ const (
 
 // buildAssistants builds the authorization of assistants.
 func (s *Server) buildAssistants() error {
-	own, err := url.Parse(s.cfg.PublicURL)
+	publicURL, err := url.Parse(s.cfg.PublicURL)
 	if err != nil {
 		return fmt.Errorf("reading the public URL: %w", err)
 	}
@@ -33,20 +33,20 @@ func (s *Server) buildAssistants() error {
 		Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1, Timeout: clientDocumentTimeout,
 		Idle: clientDocumentTimeout,
 	}
-	if own.Hostname() != "" {
-		opts.OwnHosts = []string{own.Hostname()}
+	if publicURL.Hostname() != "" {
+		opts.OwnHosts = []string{publicURL.Hostname()}
 	}
 	documents, err := safehttp.New(opts)
 	if err != nil {
 		return fmt.Errorf("reading --import-allow: %w", err)
 	}
-	pace, err := ratelimit.NewLimiter(registrationsPerHour, registrationBurst)
+	limiter, err := ratelimit.NewLimiter(registrationsPerHour, registrationBurst)
 	if err != nil {
 		return err
 	}
 	s.OAuth = oauth.New(oauth.Options{
 		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, API: rest.Prefix,
-		Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: pace.Take,
+		Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: limiter.Take,
 		Fetch: func(ctx context.Context, address string, most int64, into io.Writer) error {
 			_, err := documents.Get(ctx, address, most, into)
 			return err
@@ -60,15 +60,15 @@ func (s *Server) buildAssistants() error {
 
 // connections connects assistants to teams.
 type connections struct {
-	teams    *team.Service
-	everyone bool // the operator requires a second factor of all people
+	teams         *team.Service
+	requireFactor bool // the operator requires a second factor of all people
 }
 
 // Connect creates a connection and returns its ID.
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
 	return c.teams.Connect(ctx, tx,
 		team.NewConnection{
-			TeamID: n.Team, PersonID: n.Person, Client: n.Program, ClientID: n.ClientID, Host: n.Host,
+			TeamID: n.Team, PersonID: n.Person, Client: n.ClientName, ClientID: n.ClientID, Host: n.Host,
 			Capabilities: n.Capabilities,
 		})
 }
@@ -85,7 +85,7 @@ func (c connections) IsActive(ctx context.Context, q db.Querier, connection int6
 
 // RequiresFactor reports whether the owner or the operator requires a second factor of members of a team.
 func (c connections) RequiresFactor(ctx context.Context, q db.Querier, id int64) (bool, error) {
-	if c.everyone {
+	if c.requireFactor {
 		return true, nil
 	}
 	return c.teams.RequiresFactor(ctx, q, id)

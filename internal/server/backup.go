@@ -34,20 +34,20 @@ func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options)
 	if err != nil {
 		return backup.Result{}, err
 	}
-	made, err := backUp(ctx, backup.Source{DB: d, Blobs: files, SealingKeys: sealer.IDs(), Program: cfg.Version},
+	result, err := backUp(ctx, backup.Source{DB: d, Blobs: files, SealingKeys: sealer.IDs(), Program: cfg.Version},
 		folder, opts)
-	return made, errors.Join(err, d.Close())
+	return result, errors.Join(err, d.Close())
 }
 
-func backUp(ctx context.Context, from backup.Source, folder string, opts backup.Options) (backup.Result, error) {
-	is, could, err := from.DB.Version(ctx)
+func backUp(ctx context.Context, source backup.Source, folder string, opts backup.Options) (backup.Result, error) {
+	version, supported, err := source.DB.Version(ctx)
 	if err != nil {
 		return backup.Result{}, err
 	}
-	if is != could {
+	if version != supported {
 		return backup.Result{},
-			fmt.Errorf("the database has version %d, but this program uses %d: use the program that serves it", is,
-				could)
+			fmt.Errorf("the database has version %d, but this program uses %d: use the program that serves it", version,
+				supported)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return backup.Result{}, fmt.Errorf("creating the backup folder: %w", err)
@@ -57,7 +57,7 @@ func backUp(ctx context.Context, from backup.Source, folder string, opts backup.
 		return backup.Result{}, fmt.Errorf("locking the backup folder: %w", err)
 	}
 	defer func() { _ = lock.Close() }() // the lock ends with the process anyway
-	return backup.Create(ctx, from, folder, opts)
+	return backup.Create(ctx, source, folder, opts)
 }
 
 // VerifyResult is the result of verifying a backup.
@@ -74,22 +74,22 @@ type VerifyResult struct {
 // VerifyBackup verifies a backup. It audits the ledger of an SQLite database in a copy, so that the backup does not
 // change.
 func VerifyBackup(ctx context.Context, cfg Config, folder string) (VerifyResult, error) {
-	w, err := backup.Open(ctx, folder)
+	a, err := backup.Open(ctx, folder)
 	if err != nil {
 		return VerifyResult{}, err
 	}
 	out := VerifyResult{
-		Folder: folder, MadeAt: w.MadeAt, Database: w.Database.Kind, SealingKeys: w.SealingKeys, Files: len(w.Files),
-		Missing: append([]string{}, w.Missing...),
+		Folder: folder, MadeAt: a.CreatedAt, Database: a.Database.Kind, SealingKeys: a.SealingKeys, Files: len(a.Files),
+		Missing: append([]string{}, a.Missing...),
 	}
-	if out.Findings, err = w.Verify(ctx); err != nil {
+	if out.Findings, err = a.Verify(ctx); err != nil {
 		return out, err
 	}
-	if len(out.Findings) > 0 || w.Database.Kind != backup.SQLite {
+	if len(out.Findings) > 0 || a.Database.Kind != backup.SQLite {
 		return out, nil
 	}
-	found, err := auditCopy(ctx, cfg, filepath.Join(w.DatabaseFolder(), db.DumpFile))
-	out.Findings = append(out.Findings, found...)
+	findings, err := auditCopy(ctx, cfg, filepath.Join(a.DatabaseFolder(), db.DumpFile))
+	out.Findings = append(out.Findings, findings...)
 	return out, err
 }
 
@@ -99,8 +99,8 @@ func auditCopy(ctx context.Context, cfg Config, file string) ([]backup.Finding, 
 	if err != nil {
 		return nil, fmt.Errorf("creating a folder for the copy: %w", err)
 	}
-	found, err := auditIn(ctx, cfg, dir, file)
-	return found, errors.Join(err, os.RemoveAll(dir))
+	findings, err := auditIn(ctx, cfg, dir, file)
+	return findings, errors.Join(err, os.RemoveAll(dir))
 }
 
 func auditIn(ctx context.Context, cfg Config, dir, file string) ([]backup.Finding, error) {
@@ -116,12 +116,12 @@ func auditIn(ctx context.Context, cfg Config, dir, file string) ([]backup.Findin
 	if err := errors.Join(err, d.Close()); err != nil {
 		return nil, err
 	}
-	var found []backup.Finding
+	var findings []backup.Finding
 	for _, c := range report.Violations {
-		found = append(found,
+		findings = append(findings,
 			backup.Finding{Rule: "ledger", Name: fmt.Sprintf("%s of team %d", c.Rule, c.Team), Text: c.Text})
 	}
-	return found, nil
+	return findings, nil
 }
 
 // RestoreResult is the result of a restore.
@@ -151,14 +151,14 @@ func Restore(ctx context.Context, cfg Config, folder string) (RestoreResult, err
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	found, err := w.Verify(ctx)
+	findings, err := w.Verify(ctx)
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	if len(found) > 0 {
+	if len(findings) > 0 {
 		return RestoreResult{},
 			fmt.Errorf("the backup is damaged, %d files are wrong: %s: %s (pressroom admin verify-backup lists all)",
-				len(found), found[0].Name, found[0].Text)
+				len(findings), findings[0].Name, findings[0].Text)
 	}
 	files, err := blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch})
 	if err != nil {
@@ -174,7 +174,7 @@ func Restore(ctx context.Context, cfg Config, folder string) (RestoreResult, err
 	} else {
 		err = restoreDatabase(ctx, cfg, w)
 	}
-	return RestoreResult{Database: w.Database.Kind, MadeAt: w.MadeAt, Files: len(w.Files), Held: true}, err
+	return RestoreResult{Database: w.Database.Kind, MadeAt: w.CreatedAt, Files: len(w.Files), Held: true}, err
 }
 
 // checkRestorable returns an error if the configuration does not match the backup.
@@ -229,42 +229,42 @@ func checkEmptyDatabase(ctx context.Context, cfg Config) error {
 // restoreFile restores a database file under a temporary name and puts it on hold. Only then does it rename the
 // file.
 func restoreFile(ctx context.Context, cfg Config, w *backup.Archive, file string) error {
-	part := file + restoringSuffix
+	partFile := file + restoringSuffix
 	for _, end := range []string{"", "-wal", "-shm"} { // files of an interrupted restore
-		if err := os.Remove(part + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(partFile + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing an interrupted restore: %w", err)
 		}
 	}
-	if err := backup.CopyFile(ctx, filepath.Join(w.DatabaseFolder(), db.DumpFile), part); err != nil {
+	if err := backup.CopyFile(ctx, filepath.Join(w.DatabaseFolder(), db.DumpFile), partFile); err != nil {
 		return err
 	}
-	if err := holdFile(ctx, cfg, w, part); err != nil {
+	if err := holdFile(ctx, cfg, w, partFile); err != nil {
 		return err
 	}
 	failpoint.Point("before restore end")
-	if err := os.Link(part, file); err != nil { // unlike a rename, a link never replaces a file
+	if err := os.Link(partFile, file); err != nil { // unlike a rename, a link never replaces a file
 		return fmt.Errorf("naming the database: %w", err)
 	}
-	if err := os.Remove(part); err != nil {
+	if err := os.Remove(partFile); err != nil {
 		return fmt.Errorf("removing the database's temporary name: %w", err)
 	}
 	return nil
 }
 
-func holdFile(ctx context.Context, cfg Config, w *backup.Archive, part string) error {
-	d, err := db.Open(ctx, "sqlite:"+part, db.Options{Now: cfg.Now})
+func holdFile(ctx context.Context, cfg Config, w *backup.Archive, partFile string) error {
+	d, err := db.Open(ctx, "sqlite:"+partFile, db.Options{Now: cfg.Now})
 	if err != nil {
 		return err
 	}
-	is, could, err := d.Version(ctx)
-	if err == nil && is > could {
+	version, supported, err := d.Version(ctx)
+	if err == nil && version > supported {
 		err = fmt.Errorf("the backup's database has version %d, but this program supports at most %d: use a newer "+
-			"program", is, could)
+			"program", version, supported)
 	}
 	if err == nil {
 		err = d.InTx(ctx, "restore.hold", func(ctx context.Context, tx *db.Tx) error {
 			exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
-			return restoreguard.HoldRestored(exec, false, tx.Now(), w.MadeAt)
+			return restoreguard.HoldRestored(exec, false, tx.Now(), w.CreatedAt)
 		})
 	}
 	return errors.Join(err, d.Close())
@@ -277,7 +277,7 @@ func restoreDatabase(ctx context.Context, cfg Config, w *backup.Archive) error {
 	}
 	err = d.Load(ctx, w.DatabaseFolder(), func(exec func(query string, args ...any) error) error {
 		failpoint.Point("before restore end")
-		return restoreguard.HoldRestored(exec, true, d.Now(), w.MadeAt)
+		return restoreguard.HoldRestored(exec, true, d.Now(), w.CreatedAt)
 	})
 	return errors.Join(err, d.Close())
 }

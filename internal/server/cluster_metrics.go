@@ -54,8 +54,8 @@ func (s *Server) buildClusterStats() {
 	s.clusterStats = clusterstats.New(s.db,
 		clusterstats.Collector{Name: "loads", Interval: loadInterval, Collect: s.measureLoads},
 		clusterstats.Collector{Name: "ledger", Interval: auditInterval, Collect: s.measureLedger})
-	s.checks = s.newDependencies()
-	s.metrics.registry.MustRegister(&clusterCollector{s.clusterStats, s.db.Now}, s.checks, &poolCollector{s.db},
+	s.dependencies = s.newDependencies()
+	s.metrics.registry.MustRegister(&clusterCollector{s.clusterStats, s.db.Now}, s.dependencies, &poolCollector{s.db},
 		&certificateCollector{s.certs})
 	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pressroom_clock_ahead_seconds",
@@ -108,33 +108,33 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 
 func (c *clusterCollector) age(since time.Time) float64 { return max(0, c.now().Sub(since).Seconds()) }
 
-// counts collects metrics in pairs: a count and the age of the oldest item.
-type counts struct {
+// metricSet collects metrics in pairs: a count and the age of the oldest item.
+type metricSet struct {
 	metrics []clusterstats.Metric
 	added   map[[2]string]bool
 }
 
-func (c *counts) add(name string, n int64, oldest time.Time, labels ...string) {
+func (c *metricSet) add(name string, n int64, oldest time.Time, labels ...string) {
 	c.metrics = append(c.metrics, clusterstats.Metric{Name: name, Labels: labels, Value: float64(n)},
 		clusterstats.Metric{Name: name + "_age", Labels: labels, Since: oldest})
-	c.added[key(name, labels)] = true
+	c.added[metricKey(name, labels)] = true
 }
 
 // expect adds a metric with the value 0 unless the metric was added.
-func (c *counts) expect(name string, labels ...string) {
-	if !c.added[key(name, labels)] {
+func (c *metricSet) expect(name string, labels ...string) {
+	if !c.added[metricKey(name, labels)] {
 		c.add(name, 0, time.Time{}, labels...)
 	}
 }
 
-func key(name string, labels []string) [2]string {
+func metricKey(name string, labels []string) [2]string {
 	return [2]string{name, strings.Join(labels, "\x00")}
 }
 
 // measureLoads measures waiting and running work.
 func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Metric, error) {
-	c := &counts{added: map[[2]string]bool{}}
-	for _, measure := range []func(context.Context, *counts) error{
+	c := &metricSet{added: map[[2]string]bool{}}
+	for _, measure := range []func(context.Context, *metricSet) error{
 		s.countPosts, s.countDeliveries, s.countJobs, s.countReservations, s.countAccounts, s.countPauses,
 	} {
 		if err := measure(ctx, c); err != nil {
@@ -144,16 +144,16 @@ func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Metric, error
 	return c.metrics, nil
 }
 
-func (s *Server) countPosts(ctx context.Context, c *counts) error {
+func (s *Server) countPosts(ctx context.Context, c *metricSet) error {
 	loads, err := due.CountAll(ctx, s.db)
 	if err != nil {
 		return err
 	}
 	for _, l := range loads {
-		c.add("posts_due", l.Posts, l.Oldest, yesNo(l.Blocked))
+		c.add("posts_due", l.Posts, l.Oldest, boolLabel(l.Blocked))
 	}
-	c.expect("posts_due", yesNo(false))
-	c.expect("posts_due", yesNo(true))
+	c.expect("posts_due", boolLabel(false))
+	c.expect("posts_due", boolLabel(true))
 	n, oldest, err := s.Delivery.CountUnconfirmed(ctx)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *Server) countPosts(ctx context.Context, c *counts) error {
 	return nil
 }
 
-func (s *Server) countDeliveries(ctx context.Context, c *counts) error {
+func (s *Server) countDeliveries(ctx context.Context, c *metricSet) error {
 	loads, err := s.Delivery.CountByPhase(ctx)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (s *Server) countDeliveries(ctx context.Context, c *counts) error {
 	return nil
 }
 
-func (s *Server) countJobs(ctx context.Context, c *counts) error {
+func (s *Server) countJobs(ctx context.Context, c *metricSet) error {
 	loads, err := s.jobs.CountUnfinished(ctx)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (s *Server) countJobs(ctx context.Context, c *counts) error {
 	return nil
 }
 
-func (s *Server) countReservations(ctx context.Context, c *counts) error {
+func (s *Server) countReservations(ctx context.Context, c *metricSet) error {
 	open, err := s.Credits.OpenReservations(ctx)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (s *Server) countReservations(ctx context.Context, c *counts) error {
 	return nil
 }
 
-func (s *Server) countAccounts(ctx context.Context, c *counts) error {
+func (s *Server) countAccounts(ctx context.Context, c *metricSet) error {
 	lost, err := s.Accounts.CountLost(ctx)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (s *Server) countAccounts(ctx context.Context, c *counts) error {
 	return nil
 }
 
-func (s *Server) countPauses(ctx context.Context, c *counts) error {
+func (s *Server) countPauses(ctx context.Context, c *metricSet) error {
 	pauses, err := s.Teams.Pauses(ctx)
 	if err != nil {
 		return err
@@ -254,8 +254,8 @@ func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Metric, erro
 	return []clusterstats.Metric{{Name: "ledger_audit_mismatches", Value: float64(report.Total)}}, nil
 }
 
-func yesNo(is bool) string {
-	if is {
+func boolLabel(value bool) string {
+	if value {
 		return "true"
 	}
 	return "false"

@@ -93,12 +93,12 @@ func (q *Quickstart) connectInBrowser(
 	if err != nil {
 		return err
 	}
-	end, err := q.Connector.HandleCallback(ctx, owner,
+	result, err := q.Connector.HandleCallback(ctx, owner,
 		account.Callback{
 			Platform: platform, State: callback.Get("state"), Code: callback.Get("code"), Error: callback.Get("error"),
 		})
-	if err == nil && end.Choice != 0 {
-		_, err = q.Connector.Choose(ctx, owner, end.Choice, demoChoice[platform])
+	if err == nil && result.Choice != 0 {
+		_, err = q.Connector.Choose(ctx, owner, result.Choice, demoChoice[platform])
 	}
 	return err
 }

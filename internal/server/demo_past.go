@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// demoPast is the age of the demo team's oldest data.
-const demoPast = 28 * 24 * time.Hour
+// demoHistory is the age of the demo team's oldest data.
+const demoHistory = 28 * 24 * time.Hour
 
 const (
 	deliverTimeout      = 15 * time.Second
@@ -24,19 +24,19 @@ const (
 // created.
 type demoClock struct {
 	now    func() time.Time
-	behind atomic.Int64 // nanoseconds by which the clock is behind
+	offset atomic.Int64 // nanoseconds by which the clock is behind
 }
 
 // Now returns the time of the clock.
-func (c *demoClock) Now() time.Time { return c.now().Add(-time.Duration(c.behind.Load())) }
+func (c *demoClock) Now() time.Time { return c.now().Add(-time.Duration(c.offset.Load())) }
 
-func (c *demoClock) moveBack(d time.Duration) { c.behind.Store(int64(d)) }
-func (c *demoClock) returnToNow()             { c.behind.Store(0) }
+func (c *demoClock) moveBack(d time.Duration) { c.offset.Store(int64(d)) }
+func (c *demoClock) returnToNow()             { c.offset.Store(0) }
 
 // advanceTo moves the clock forward to a time in the past. It never moves the clock back.
 func (c *demoClock) advanceTo(t time.Time) {
 	if t.After(c.Now()) {
-		c.behind.Store(max(0, int64(c.now().Sub(t))))
+		c.offset.Store(max(0, int64(c.now().Sub(t))))
 	}
 }
 
@@ -108,16 +108,16 @@ func (q *Quickstart) deliver(ctx context.Context, post string) error {
 	defer tick.Stop()
 	for {
 		var id string
-		var from int64
+		var notBefore int64
 		err := q.db.QueryRow(ctx, `SELECT id, not_before FROM deliveries WHERE post_id = ? AND ended_at = 0
-			ORDER BY not_before LIMIT 1`, post).Scan(&id, &from)
+			ORDER BY not_before LIMIT 1`, post).Scan(&id, &notBefore)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("reading the deliveries of a sample post: %w", err)
 		}
-		q.clock.advanceTo(db.Time(from))
+		q.clock.advanceTo(db.Time(notBefore))
 		if err := q.Delivery.Deliver(ctx, id); err != nil {
 			return fmt.Errorf("delivering a sample post: %w", err)
 		}

@@ -68,22 +68,22 @@ func (q *Quickstart) addSamplePosts(ctx context.Context, team int64, pictures ma
 	if err != nil {
 		return fmt.Errorf("loading the demo team's time zone: %w", err)
 	}
-	var asked []string
+	var approvalPosts []string
 	for _, p := range demoPosts {
 		id, err := q.addSamplePost(ctx, team, p, pictures, zone)
 		if err != nil {
 			return err
 		}
 		if p.needsApproval {
-			asked = append(asked, id)
+			approvalPosts = append(approvalPosts, id)
 		}
 	}
-	sent, err := q.Approvals.RequestPosts(ctx, q.owner, approval.NewRequest{Posts: asked, Schedule: true})
+	sent, err := q.Approvals.RequestPosts(ctx, q.owner, approval.NewRequest{Posts: approvalPosts, Schedule: true})
 	if err != nil {
 		return err
 	}
 	return q.Approvals.Comment(ctx, strings.TrimPrefix(sent.Link, q.cfg.PublicURL+approval.Path), approval.Comment{
-		Post: asked[0], Name: "Mia Lindqvist", Text: "Lovely! Could we mention that it is decaf?",
+		Post: approvalPosts[0], Name: "Mia Lindqvist", Text: "Lovely! Could we mention that it is decaf?",
 	})
 }
 

@@ -17,7 +17,7 @@ const demoOperators = 6
 
 // sandboxSources returns the settings of official providers in the sandbox.
 func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error) {
-	accounts, err := q.sandbox.Operator(ctx, demoOperators)
+	accounts, err := q.sandbox.Operators(ctx, demoOperators)
 	if err != nil {
 		return SourceSettings{}, fmt.Errorf("creating the operator's accounts: %w", err)
 	}
@@ -39,7 +39,7 @@ const demoSubject = "north.cafe"
 type demoReport struct {
 	report.CreateInput
 
-	earlier float64
+	earlierFactor float64
 }
 
 // demoReports are the sample reports. The last is at the top of the list.
@@ -56,12 +56,12 @@ const demoMeasurements = 6
 // reports are created once the service runs.
 func (q *Quickstart) addSampleReports(ctx context.Context, team int64) error {
 	for _, d := range demoReports {
-		var sizes []report.FollowerSample
+		var samples []report.FollowerSample
 		for week := demoMeasurements; week > 0; week-- {
 			at := q.db.Now().AddDate(0, 0, -7*week)
-			sizes = append(sizes, report.FollowerSample{At: at, Followers: sandbox.FollowersAt(d.Platform, d.Subject, at)})
+			samples = append(samples, report.FollowerSample{At: at, Followers: sandbox.FollowersAt(d.Platform, d.Subject, at)})
 		}
-		if err := q.Reports.AddMeasurements(ctx, team, d.CreateInput, sizes); err != nil {
+		if err := q.Reports.AddMeasurements(ctx, team, d.CreateInput, samples); err != nil {
 			return fmt.Errorf("adding measurements to a demo report: %w", err)
 		}
 		if err := q.Reports.CreateFree(ctx, team, d.CreateInput); err != nil {
@@ -76,28 +76,28 @@ const (
 	reportPollInterval = 50 * time.Millisecond
 )
 
-// addRates sets an engagement rate for earlier measurements of the sample reports, slightly above or below the
+// addEngagementRates sets an engagement rate for earlier measurements of the sample reports, slightly above or below the
 // newest one.
-func (q *Quickstart) addRates(ctx context.Context) error {
+func (q *Quickstart) addEngagementRates(ctx context.Context) error {
 	team := q.Greeting.Team.ID
 	for _, d := range demoReports {
-		known, err := q.Reports.Preview(ctx, team, d.CreateInput)
+		preview, err := q.Reports.Preview(ctx, team, d.CreateInput)
 		if err != nil {
 			return fmt.Errorf("reading a demo report: %w", err)
 		}
-		trends, err := q.Reports.Trends(ctx, team, []string{known.ID})
+		trends, err := q.Reports.Trends(ctx, team, []string{preview.ID})
 		if err != nil {
 			return fmt.Errorf("reading the measurements of a demo report: %w", err)
 		}
-		sizes := trends[known.ID]
-		newest := len(sizes) - 1
-		if newest < 0 || sizes[newest].Engagement == nil {
+		samples := trends[preview.ID]
+		newestIndex := len(samples) - 1
+		if newestIndex < 0 || samples[newestIndex].Engagement == nil {
 			continue // it was not measured in time
 		}
-		for i := range sizes[:newest] {
-			sizes[i].Engagement = new(*sizes[newest].Engagement * d.earlier)
+		for i := range samples[:newestIndex] {
+			samples[i].Engagement = new(*samples[newestIndex].Engagement * d.earlierFactor)
 		}
-		if err := q.Reports.AddMeasurements(ctx, team, d.CreateInput, sizes[:newest]); err != nil {
+		if err := q.Reports.AddMeasurements(ctx, team, d.CreateInput, samples[:newestIndex]); err != nil {
 			return fmt.Errorf("storing the engagement of a demo report: %w", err)
 		}
 	}

@@ -28,7 +28,7 @@ func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	demo, first, err := q.ensureTeam(ctx, password)
+	demo, isNew, err := q.ensureTeam(ctx, password)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	if q.Greeting.Owner, err = q.demoOwner(ctx, password); err != nil {
 		return err
 	}
-	if err := q.ensureSandboxAccounts(ctx, first); err != nil {
+	if err := q.ensureSandboxAccounts(ctx, isNew); err != nil {
 		return err
 	}
 	if err := q.connectDemo(ctx, demo.ID); err != nil {
@@ -53,7 +53,7 @@ func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	if err := q.resumeIfCopied(ctx); err != nil {
 		return err
 	}
-	q.first = first
+	q.isFirstStart = isNew
 	return nil
 }
 
@@ -109,13 +109,13 @@ func (q *Quickstart) resumeIfCopied(ctx context.Context) error {
 }
 
 // ensureSandboxAccounts creates accounts on the sandbox's Bluesky and, at the first start, the prior posts.
-func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) error {
+func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, isNew bool) error {
 	err := errors.Join(q.sandbox.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", demoAppPassword),
 		q.sandbox.EnsureBlueskyAccount(demoSecondHandle, "Harbour Roastery", demoAppPassword))
 	if err != nil {
 		return fmt.Errorf("creating the demo accounts: %w", err)
 	}
-	if !first {
+	if !isNew {
 		return nil
 	}
 	return q.addPriorPosts(ctx)
@@ -124,7 +124,7 @@ func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) erro
 // AddSamples adds sample data of every kind to the demo team at the first start and grants the team credits. It
 // waits until the reports are finished. The server must be running, because networks download pictures from it.
 func (q *Quickstart) AddSamples(ctx context.Context) error {
-	if q.first {
+	if q.isFirstStart {
 		if err := q.addSamples(ctx, q.Greeting.Team.ID); err != nil {
 			return err
 		}
@@ -136,10 +136,10 @@ func (q *Quickstart) AddSamples(ctx context.Context) error {
 	if err := q.findSample(ctx); err != nil {
 		return err
 	}
-	if err := q.waitForReports(ctx); err != nil || !q.first {
+	if err := q.waitForReports(ctx); err != nil || !q.isFirstStart {
 		return err
 	}
-	return q.addRates(ctx)
+	return q.addEngagementRates(ctx)
 }
 
 func (q *Quickstart) addSamples(ctx context.Context, team int64) error {

@@ -23,13 +23,13 @@ type dependencies struct {
 	checks map[string]func(context.Context) error
 	log    *slog.Logger
 
-	mu   sync.Mutex
-	last map[string]checkResult
+	mu          sync.Mutex
+	lastResults map[string]checkResult
 }
 
 type checkResult struct {
 	up        bool
-	took      time.Duration
+	duration  time.Duration
 	downSince time.Time // start of the outage
 }
 
@@ -37,12 +37,12 @@ var errNoResponse = errors.New("no response")
 
 func (s *Server) newDependencies() *dependencies {
 	d := &dependencies{
-		last: map[string]checkResult{}, log: s.cfg.Log,
+		lastResults: map[string]checkResult{}, log: s.cfg.Log,
 		checks: map[string]func(context.Context) error{"database": s.db.Ping, "files": s.blobs.Ping},
 	}
 	if s.cfg.Redis != "" {
 		d.checks["redis"] = func(ctx context.Context) error {
-			if _, up := s.rates.RedisStatus(ctx); !up {
+			if _, up := s.rateLimiter.RedisStatus(ctx); !up {
 				return errNoResponse
 			}
 			return nil
@@ -68,61 +68,61 @@ func (d *dependencies) run(ctx context.Context) {
 func (d *dependencies) check(ctx context.Context) {
 	checkCtx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for name, check := range d.checks {
-		all.Go(func() {
+		wg.Go(func() {
 			began := time.Now()
 			if err := check(checkCtx); ctx.Err() == nil { // if ctx has ended, this node is stopping
 				d.record(name, began, err)
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 }
 
 // record stores a result and logs a change.
-func (d *dependencies) record(name string, began time.Time, err error) {
+func (d *dependencies) record(name string, start time.Time, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	last, checked := d.last[name]
-	now := checkResult{up: err == nil, took: time.Since(began)}
+	last, checked := d.lastResults[name]
+	result := checkResult{up: err == nil, duration: time.Since(start)}
 	switch {
-	case !now.up && (!checked || last.up):
-		now.downSince = began
+	case !result.up && (!checked || last.up):
+		result.downSince = start
 		d.log.Warn("dependency is down", "dependency", name, "error", err)
-	case !now.up:
-		now.downSince = last.downSince
+	case !result.up:
+		result.downSince = last.downSince
 	case checked && !last.up:
 		d.log.Info("dependency is up again", "dependency", name,
 			"after", time.Since(last.downSince).Round(time.Second).String())
 	}
-	d.last[name] = now
+	d.lastResults[name] = result
 }
 
 var (
 	dependencyUp = newDesc("dependency_up",
 		"1 if the last check of a dependency succeeded: the database, the file store, or Redis if configured.",
 		"dependency")
-	dependencyTook = newDesc("dependency_check_seconds", "Duration of the last dependency check.", "dependency")
+	dependencyDuration = newDesc("dependency_check_seconds", "Duration of the last dependency check.", "dependency")
 )
 
 // Describe sends the descriptions of the metrics.
 func (*dependencies) Describe(out chan<- *prometheus.Desc) {
 	out <- dependencyUp
-	out <- dependencyTook
+	out <- dependencyDuration
 }
 
 // Collect sends the results of the last checks.
 func (d *dependencies) Collect(out chan<- prometheus.Metric) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for name, last := range d.last {
+	for name, last := range d.lastResults {
 		up := 0.0
 		if last.up {
 			up = 1
 		}
 		out <- prometheus.MustNewConstMetric(dependencyUp, prometheus.GaugeValue, up, name)
-		out <- prometheus.MustNewConstMetric(dependencyTook, prometheus.GaugeValue, last.took.Seconds(), name)
+		out <- prometheus.MustNewConstMetric(dependencyDuration, prometheus.GaugeValue, last.duration.Seconds(), name)
 	}
 }
 

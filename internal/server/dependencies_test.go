@@ -16,7 +16,7 @@ func TestLogOutages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		var down error
-		d := &dependencies{last: map[string]checkResult{}, log: slog.New(slog.NewTextHandler(&log, nil)),
+		d := &dependencies{lastResults: map[string]checkResult{}, log: slog.New(slog.NewTextHandler(&log, nil)),
 			checks: map[string]func(context.Context) error{
 				"database": func(ctx context.Context) error {
 					if ctx.Err() != nil {

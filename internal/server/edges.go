@@ -46,9 +46,9 @@ func (s *Server) buildHandlers() error {
 	if err != nil {
 		return err
 	}
-	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts,
+	settingsServices := settings.Services{Credits: s.Credits, Calls: s.freeCalls, Accounts: s.Accounts,
 		Media: s.Media, Lists: s.Lists, Reports: s.Reports, Notifications: s.Notifications,
-		DirectoryOnly: directory != nil && directory.Only}
+		DirectoryOnly: directory != nil && directory.Exclusive}
 	s.feed = live.NewFeed(s.db)
 	if s.app, err = web.New(web.Options{
 		Shell: shell.Options{
@@ -62,7 +62,7 @@ func (s *Server) buildHandlers() error {
 		Jobs: s.jobs, Reports: s.Reports, ReportLinks: s.ReportLinks, ReportMails: s.ReportMails,
 		Analytics: s.Analytics, Lists: s.Lists, Voices: s.Voices,
 		Media:    s.Media,
-		Settings: figures, Erasure: s.Erasure, OAuth: s.OAuth,
+		Settings: settingsServices, Erasure: s.Erasure, OAuth: s.OAuth,
 		Operator: operator.Services{
 			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
 			RestoreGuard: s.Hold, Apps: s.Apps, Notifications: s.Notifications,
@@ -190,7 +190,7 @@ func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 		s.logError(ctx, "file store unreachable", err)
 	}
 	s.checkHold(ctx, checks)
-	if shared, up := s.rates.RedisStatus(ctx); shared {
+	if shared, up := s.rateLimiter.RedisStatus(ctx); shared {
 		checks["redis"] = "ok"
 		if !up { // the node stays ready
 			checks["redis"] = "unreachable: this node counts request rates by itself"

@@ -88,16 +88,16 @@ func (h *handshakeListener) handshake(c net.Conn) {
 		h.reject(c, err)
 		return
 	}
-	var out net.Conn = conn
+	var accepted net.Conn = conn
 	switch conn.ConnectionState().NegotiatedProtocol {
 	case "h2":
 	case "", "http/1.1":
-		out = &secureConn{Conn: conn, guard: guard{protocolErrors: h.problems}}
+		accepted = &secureConn{Conn: conn, guard: guard{protocolErrors: h.problems}}
 	default: // an ACME challenge, which the handshake has already completed
 		_ = c.Close()
 		return
 	}
-	if !h.send(acceptResult{conn: out}) {
+	if !h.send(acceptResult{conn: accepted}) {
 		_ = c.Close()
 	}
 }

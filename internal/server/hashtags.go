@@ -15,10 +15,10 @@ import (
 )
 
 // buildHashtags builds hashtag lists, searches and background measurements.
-func (s *Server) buildHashtags(from sources, catalog plan.Catalog) error {
+func (s *Server) buildHashtags(providers sources, catalog plan.Catalog) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{
-		DB: s.db, Statistics: s.hashtagStats, Catalog: catalog, HasProvider: !from.empty(),
+		DB: s.db, Statistics: s.hashtagStats, Catalog: catalog, HasProvider: !providers.empty(),
 	}); err != nil {
 		return fmt.Errorf("reading the banned hashtags of the plans: %w", err)
 	}
@@ -26,14 +26,14 @@ func (s *Server) buildHashtags(from sources, catalog plan.Catalog) error {
 		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Statistics: s.hashtagStats,
 		Catalog: catalog, Limiter: s.limiter, Log: s.cfg.Log,
 	}
-	if !from.empty() {
-		figures, err := from.metrics()
+	if !providers.empty() {
+		source, err := providers.metrics()
 		if err != nil {
 			return fmt.Errorf("joining providers: %w", err)
 		}
-		o.Source = figures
+		o.Source = source
 		s.measurer = stats.NewMeasurer(s.hashtagStats, stats.Options{
-			Source: figures, MaxAge: time.Duration(catalog.Limits.HashtagDays) * 24 * time.Hour,
+			Source: source, MaxAge: time.Duration(catalog.Limits.HashtagDays) * 24 * time.Hour,
 			InAnyList: s.Lists.InAnyList, Limiter: s.limiter, Log: s.cfg.Log,
 			ReadyMade: s.Lists.ReadyMadeHashtags, ReadyMadeInterval: s.cfg.ReadyMadeInterval,
 		})
@@ -50,9 +50,9 @@ type hashtagObserver struct {
 
 // Hashtag records statistics of a hashtag.
 func (o hashtagObserver) Hashtag(ctx context.Context, platform string, f provider.HashtagMetrics) error {
-	figures := stats.Analyze(platform, f, o.db.Now())
+	hashtagStats := stats.Analyze(platform, f, o.db.Now())
 	return o.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error {
-		return o.hashtagStats.Record(ctx, tx, figures)
+		return o.hashtagStats.Record(ctx, tx, hashtagStats)
 	})
 }
 

@@ -43,24 +43,24 @@ func (s *Server) openListeners(public net.Listener) ([]httpListener, error) {
 		first.server.TLSConfig, first.tls = s.certs.TLS(), true
 	}
 	out := []httpListener{first}
-	for _, more := range []struct {
+	for _, spec := range []struct {
 		addr, purpose string
 		handler       http.Handler
 	}{
 		{s.cfg.MetricsAddr, "for /metrics (--metrics-addr)", s.MetricsHandler()},
 		{s.cfg.PlainAddr, "for plain HTTP (--plain-addr)", s.plainHandler()},
 	} {
-		if more.addr == "" {
+		if spec.addr == "" {
 			continue
 		}
-		l, err := net.Listen("tcp", more.addr)
+		l, err := net.Listen("tcp", spec.addr)
 		if err != nil {
 			for _, opened := range out[1:] {
 				_ = opened.listener.Close() // the program does not start
 			}
-			return nil, fmt.Errorf("listening %s: %w", more.purpose, err)
+			return nil, fmt.Errorf("listening %s: %w", spec.purpose, err)
 		}
-		out = append(out, httpListener{server: newHTTPServer(more.handler), listener: l})
+		out = append(out, httpListener{server: newHTTPServer(spec.handler), listener: l})
 	}
 	return out, nil
 }
@@ -71,12 +71,12 @@ func (s *Server) listen(ctx context.Context, public net.Listener) error {
 	if err != nil {
 		return err
 	}
-	failed := make(chan error, len(listeners))
+	errs := make(chan error, len(listeners))
 	problems := &protocolErrors{s.cfg.PublicURL, s.cfg.Log, s.securityHeaders()}
 	for _, l := range listeners {
 		l.server.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn) // mostly failed connections
 		problems.attach(&l)
-		go func() { failed <- l.serve() }()
+		go func() { errs <- l.serve() }()
 	}
 	if s.certs != nil { // a certificate authority connects to validate the domain
 		err = s.certs.Manage(ctx)
@@ -84,16 +84,16 @@ func (s *Server) listen(ctx context.Context, public net.Listener) error {
 	if err == nil {
 		select {
 		case <-ctx.Done():
-			err = s.announceShutdown(failed)
-		case err = <-failed:
+			err = s.announceShutdown(errs)
+		case err = <-errs:
 		}
 	}
 	s.jobs.EndWaits()
 	s.feed.Close()
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	for _, l := range listeners {
-		err = errors.Join(err, s.ignoreTimeout("requests", l.server.Shutdown(stopping)))
+		err = errors.Join(err, s.ignoreTimeout("requests", l.server.Shutdown(drainCtx)))
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -105,13 +105,13 @@ func (s *Server) listen(ctx context.Context, public net.Listener) error {
 const MaxShutdownDelay = 30 * time.Second
 
 // announceShutdown makes /readyz fail, and keeps serving until load balancers notice.
-func (s *Server) announceShutdown(failed <-chan error) error {
+func (s *Server) announceShutdown(errs <-chan error) error {
 	s.stopping.Store(true)
 	if delay := s.cfg.ShutdownDelay; delay > 0 {
 		s.cfg.Log.Info("about to stop: /readyz returns 503, requests are still served", "for", delay.String())
 		select {
 		case <-time.After(delay):
-		case err := <-failed:
+		case err := <-errs:
 			return err
 		}
 	}

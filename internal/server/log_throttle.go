@@ -54,7 +54,7 @@ const outageInterval = 30 * time.Second
 func (s *Server) logError(ctx context.Context, message string, err error) {
 	attrs := []any{"error", err}
 	if isUnavailable(err) {
-		suppressed, ok := s.outages.allow(message + ": " + err.Error())
+		suppressed, ok := s.outageThrottle.allow(message + ": " + err.Error())
 		if !ok {
 			return
 		}

@@ -18,7 +18,7 @@ func TestLogOutagesThrottled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		s := &Server{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, outages: newThrottle(outageInterval)}
+		s := &Server{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, outageThrottle: newThrottle(outageInterval)}
 		lines := func() int {
 			defer log.Reset()
 			return strings.Count(log.String(), "\n")

@@ -17,13 +17,13 @@ const teamUploadsDivisor, minTeamUploads = 4, 3
 
 // buildMedia builds the media library and returns the providers that it opened.
 func (s *Server) buildMedia(sealer *tokencrypt.Sealer, catalog plan.Catalog) (sources, error) {
-	own, err := url.Parse(s.cfg.PublicURL)
+	publicURL, err := url.Parse(s.cfg.PublicURL)
 	if err != nil {
 		return sources{}, fmt.Errorf("reading the public URL: %w", err)
 	}
 	opts := safehttp.Options{Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots}
-	if own.Hostname() != "" {
-		opts.OwnHosts = []string{own.Hostname()}
+	if publicURL.Hostname() != "" {
+		opts.OwnHosts = []string{publicURL.Hostname()}
 	}
 	fetcher, err := safehttp.New(opts)
 	if err != nil {
@@ -38,15 +38,15 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, catalog plan.Catalog) (so
 		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log,
 		TeamUploads:      max(minTeamUploads, s.limiters.Uploads.Limit()/teamUploadsDivisor),
 		OnAltTextChanged: post.RequestReapprovalForMedia}
-	from, err := s.openSources(fetcher)
+	providers, err := s.openSources(fetcher)
 	if err != nil {
 		return sources{}, err
 	}
-	if !from.empty() {
-		if o.Provider, err = from.media(); err != nil {
-			return from, fmt.Errorf("joining providers: %w", err)
+	if !providers.empty() {
+		if o.Provider, err = providers.media(); err != nil {
+			return providers, fmt.Errorf("joining providers: %w", err)
 		}
 	}
 	s.Media, s.fetcher = media.New(o), fetcher
-	return from, nil
+	return providers, nil
 }

@@ -21,12 +21,12 @@ import (
 
 // metrics are the program's metrics for Prometheus.
 type metrics struct {
-	registry *prometheus.Registry
-	lines    *prometheus.CounterVec
-	requests *prometheus.HistogramVec
-	tools    *prometheus.HistogramVec
-	networks *prometheus.CounterVec
-	lateness prometheus.Histogram
+	registry     *prometheus.Registry
+	logLines     *prometheus.CounterVec
+	requests     *prometheus.HistogramVec
+	toolCalls    *prometheus.HistogramVec
+	networkCalls *prometheus.CounterVec
+	lateness     prometheus.Histogram
 }
 
 func newMetrics(version string, role Role) *metrics {
@@ -36,7 +36,7 @@ func newMetrics(version string, role Role) *metrics {
 		Help: "1, labeled with the version, the Go version and the role of this node.",
 	}, []string{"version", "go_version", "role"})
 	build.WithLabelValues(version, runtime.Version(), string(role)).Set(1)
-	m.lines = prometheus.NewCounterVec(prometheus.CounterOpts{
+	m.logLines = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "pressroom_log_lines_total", Help: "Log lines with a warning or an error, by level.",
 	}, []string{"level"})
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -44,12 +44,12 @@ func newMetrics(version string, role Role) *metrics {
 		Help:    "Duration of API requests by operation and status.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"operation", "status"})
-	m.tools = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.toolCalls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "pressroom_tool_duration_seconds",
 		Help:    "Duration of tool calls by tool and whether they returned an error.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"tool", "refused"})
-	m.networks = prometheus.NewCounterVec(prometheus.CounterOpts{
+	m.networkCalls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "pressroom_network_calls_total",
 		Help: "Calls to networks: prepare, commit, resolve and permalink for a post, collect for an account's " +
 			"metrics. " +
@@ -60,7 +60,7 @@ func newMetrics(version string, role Role) *metrics {
 		Help:    "Time from when a post was due to when it was published.",
 		Buckets: prometheus.ExponentialBuckets(0.125, 2, 16),
 	})
-	m.registry.MustRegister(build, m.lines, m.requests, m.tools, m.networks, m.lateness, collectors.NewGoCollector(),
+	m.registry.MustRegister(build, m.logLines, m.requests, m.toolCalls, m.networkCalls, m.lateness, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -70,11 +70,11 @@ func (m *metrics) observeRequest(tool string, status int, took time.Duration) {
 }
 
 func (m *metrics) observeTool(tool string, rejected bool, took time.Duration) {
-	m.tools.WithLabelValues(tool, strconv.FormatBool(rejected)).Observe(took.Seconds())
+	m.toolCalls.WithLabelValues(tool, strconv.FormatBool(rejected)).Observe(took.Seconds())
 }
 
 func (m *metrics) countNetworkCall(platform, call, result string) {
-	m.networks.WithLabelValues(platform, call, result).Inc()
+	m.networkCalls.WithLabelValues(platform, call, result).Inc()
 }
 
 func (m *metrics) observeLateness(late time.Duration) { m.lateness.Observe(late.Seconds()) }
@@ -144,7 +144,7 @@ func (m *metrics) initNetworkCalls(platforms []string) {
 				"ok", "failed", string(network.Transient), string(network.OutcomeUnknown),
 				string(network.ReconnectRequired),
 			} {
-				m.networks.WithLabelValues(platform, call, result)
+				m.networkCalls.WithLabelValues(platform, call, result)
 			}
 		}
 	}
@@ -158,9 +158,9 @@ type countingHandler struct {
 
 // countLines returns a logger that counts warnings and errors before logging them.
 func (m *metrics) countLines(log *slog.Logger) *slog.Logger {
-	m.lines.WithLabelValues("warn")
-	m.lines.WithLabelValues("error")
-	return slog.New(&countingHandler{log.Handler(), m.lines})
+	m.logLines.WithLabelValues("warn")
+	m.logLines.WithLabelValues("error")
+	return slog.New(&countingHandler{log.Handler(), m.logLines})
 }
 
 // Handle counts and logs a record.

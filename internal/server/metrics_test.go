@@ -116,7 +116,7 @@ func TestClusterMetrics(t *testing.T) {
 		}))
 		clock.Advance(10 * time.Minute)
 		must.NoError(t, s.clusterStats.Once(t.Context(), true))
-		s.checks.check(t.Context())
+		s.dependencies.check(t.Context())
 		clock.Advance(time.Minute)
 		got := scrape(t, s)
 		for name, want := range map[string]float64{
@@ -149,8 +149,8 @@ func TestClusterMetrics(t *testing.T) {
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	s := openServer(t, testkit.SQLite(t), nil)
-	s.checks.checks["files"] = func(context.Context) error { return errNoResponse }
-	s.checks.check(t.Context())
+	s.dependencies.checks["files"] = func(context.Context) error { return errNoResponse }
+	s.dependencies.check(t.Context())
 	got := scrape(t, s)
 	if got[`pressroom_dependency_up{dependency="files"`] != 0 || got[`pressroom_dependency_up{dependency="database"`] != 1 {
 		t.Errorf("%v", got)

@@ -199,7 +199,7 @@ func (p *protocolErrors) response(err error) []byte {
 var (
 	errNoPath = apierr.New(apierr.EndpointNotFound,
 		"The request has no path. Send a path that begins with a slash; the service is not a proxy.")
-	errPreface = apierr.New(apierr.HTTPVersionUnsupported, "HTTP/2 requires TLS here. Use HTTP/1.1 or https.")
+	errHTTP2Preface = apierr.New(apierr.HTTPVersionUnsupported, "HTTP/2 requires TLS here. Use HTTP/1.1 or https.")
 )
 
 // rejectNonPaths rejects requests whose target is not a path: * and CONNECT (RFC 9112, section 3.2), and the HTTP/2
@@ -217,7 +217,7 @@ func rejectNonPaths(publicURL string, log *slog.Logger, next http.Handler) http.
 		h.Set("X-Request-Id", id)
 		err := errNoPath
 		if r.Method == "PRI" {
-			err = errPreface
+			err = errHTTP2Preface
 		}
 		status := problem.Write(w, err, publicURL)
 		log.InfoContext(r.Context(), "request without a path rejected", "request_id", id, "status", status)

@@ -23,12 +23,12 @@ type Quickstart struct {
 	Greeting Greeting
 	Sample   string // ID of a draft to publish, or ""
 
-	owner       int64 // ID of the demo team's owner
-	first       bool  // whether this is the first start
-	clock       demoClock
-	lock        *os.File
-	sandbox     *sandbox.Server
-	sandboxHTTP *http.Server
+	owner        int64 // ID of the demo team's owner
+	isFirstStart bool  // whether this is the first start
+	clock        demoClock
+	lock         *os.File
+	sandbox      *sandbox.Server
+	sandboxHTTP  *http.Server
 }
 
 // Greeting has the addresses and credentials for a new user. With --json it is the first line of the output.
@@ -57,15 +57,15 @@ type GreetingOwner struct {
 }
 
 const (
-	demoEmail        = "ada@harbour.example"
-	demoHandle       = "harbour-coffee.test"
-	demoSecondHandle = "harbour-roastery.test" // not connected yet, for people to try
-	demoAppPassword  = "sandbox-app-password"  // for both handles; valid only in the sandbox
-	demoTimezone     = "Europe/Berlin"
-	demoCredits      = 1000
-	demoCollectEvery = time.Minute // so that a post's metrics appear soon
-	demoMeasureEvery = 10 * time.Second
-	demoRateFactor   = 50 // multiplies the default rate limits, so that scripts can call the API in a loop
+	demoEmail           = "ada@harbour.example"
+	demoHandle          = "harbour-coffee.test"
+	demoSecondHandle    = "harbour-roastery.test" // not connected yet, for people to try
+	demoAppPassword     = "sandbox-app-password"  // for both handles; valid only in the sandbox
+	demoTimezone        = "Europe/Berlin"
+	demoCredits         = 1000
+	demoCollectInterval = time.Minute // so that a post's metrics appear soon
+	demoMeasureInterval = 10 * time.Second
+	demoRateFactor      = 50 // multiplies the default rate limits, so that scripts can call the API in a loop
 )
 
 // OpenQuickstart sets up the program in a data directory and keeps existing data. At the first start, the clock is
@@ -89,7 +89,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 		q.clock.now = time.Now
 	}
 	if _, err := os.Stat(filepath.Join(dir, "pressroom.db")); errors.Is(err, os.ErrNotExist) {
-		q.clock.moveBack(demoPast)
+		q.clock.moveBack(demoHistory)
 	}
 	cfg.Now = q.clock.Now
 	if err := q.openSandbox(dir); err != nil {
@@ -107,7 +107,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 		return nil, errors.Join(err, q.closeSandbox())
 	}
 	catalog := plan.Default().ScaleRates(demoRateFactor)
-	cfg.Catalog, cfg.CollectInterval, cfg.ReadyMadeInterval = &catalog, demoCollectEvery, demoMeasureEvery
+	cfg.Catalog, cfg.CollectInterval, cfg.ReadyMadeInterval = &catalog, demoCollectInterval, demoMeasureInterval
 	if q.Server, err = Open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}

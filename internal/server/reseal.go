@@ -13,17 +13,17 @@ func (s *Server) Reseal(ctx context.Context, force bool) (account.ResealResult, 
 	if force {
 		reseal = s.Accounts.ResealUnchecked
 	}
-	done, err := reseal(ctx)
+	result, err := reseal(ctx)
 	if err != nil {
-		return done, err
+		return result, err
 	}
 	for _, reseal := range []func(context.Context) (int, int, error){s.TOTP.Reseal, s.Notifications.Reseal} {
 		resealed, left, err := reseal(ctx)
-		done.Resealed += resealed
-		done.Left += left
+		result.Resealed += resealed
+		result.Left += left
 		if err != nil {
-			return done, err
+			return result, err
 		}
 	}
-	return done, nil
+	return result, nil
 }

@@ -19,32 +19,32 @@ const (
 // finish.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	// Running work may continue after the context has ended.
-	background, stop := context.WithCancel(s.tracer.NewContext(context.WithoutCancel(ctx)))
+	backgroundCtx, stop := context.WithCancel(s.tracer.NewContext(context.WithoutCancel(ctx)))
 	defer stop()
 	var tasks sync.WaitGroup
-	s.startBackground(background, &tasks)
+	s.startBackground(backgroundCtx, &tasks)
 	if s.cfg.Role != RoleAPI {
-		if err := s.queue.Start(background); err != nil {
+		if err := s.queue.Start(backgroundCtx); err != nil {
 			return err
 		}
 	}
 	err := s.listen(ctx, listener)
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	drainCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
-	err = errors.Join(err, s.ignoreTimeout("work", s.queue.Stop(stopping)),
-		s.ignoreTimeout("deliveries", s.Delivery.Drain(stopping)))
+	err = errors.Join(err, s.ignoreTimeout("work", s.queue.Stop(drainCtx)),
+		s.ignoreTimeout("deliveries", s.Delivery.Drain(drainCtx)))
 	stop()
 	tasks.Wait()
-	returning, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnCallsTimeout)
+	returnCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnCallsTimeout)
 	defer cancel()
-	return errors.Join(err, s.calls.Close(returning))
+	return errors.Join(err, s.freeCalls.Close(returnCtx))
 }
 
 // ignoreTimeout logs that something did not finish in time. This is not an error: other nodes take over work and
 // deliveries after the lease, and clients repeat their requests.
-func (s *Server) ignoreTimeout(what string, err error) error {
+func (s *Server) ignoreTimeout(task string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.cfg.Log.Warn("stopped before everything was finished", "what", what, "waited", drainTimeout.String())
+		s.cfg.Log.Warn("stopped before everything was finished", "what", task, "waited", drainTimeout.String())
 		return nil
 	}
 	return err
@@ -61,7 +61,7 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Accounts.RunHeartbeat(ctx, report("checking the sealing keys")) })
 	tasks.Go(func() { s.Hold.Watch(ctx, report("checking whether the database was moved")) })
 	tasks.Go(func() { s.clusterStats.Run(ctx, s.cfg.Role != RoleAPI, report("measuring the installation")) })
-	tasks.Go(func() { s.checks.run(ctx) })
+	tasks.Go(func() { s.dependencies.run(ctx) })
 	tasks.Go(func() { s.feed.Run(ctx, report("reading changes for open pages")) })
 	if s.cfg.Role == RoleAPI {
 		return

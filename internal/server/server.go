@@ -81,40 +81,40 @@ type Server struct {
 	OAuth         *oauth.Service        // authorization of assistants
 	Hold          *restoreguard.Service // stops a restored or copied database from publishing
 
-	cfg           Config
-	db            *db.DB
-	queue         *job.Queue
-	worker        *job.Worker
-	blobs         blob.Store
-	app           *web.App
-	feed          *live.Feed
-	waker         *delivery.Waker
-	platforms     []string // names of the configured networks
-	jobs          *job.Store
-	limiter       *provider.Limiter // limits analyses of provider data
-	hashtagStats  *stats.Store      // statistics of hashtags
-	measurer      *stats.Measurer   // nil without a provider
-	idempotency   *idempotency.Store
-	rates         *ratelimit.Rates
-	calls         *ratelimit.FreeCalls
-	registry      *operation.Registry
-	pipe          *pipeline.Pipeline
-	mcpPipe       *pipeline.Pipeline // pipeline of the MCP endpoint
-	restPipe      *pipeline.Pipeline // pipeline of the REST API
-	metrics       *metrics
-	tracer        *tracing.Tracer // nil if tracing is off
-	clusterStats  *clusterstats.Service
-	signIns       *team.SignIns
-	firstRun      *team.FirstRun
-	blueskyClient *safehttp.Client      // for Bluesky servers; nil if all are allowed
-	fetcher       *safehttp.Client      // for files at addresses that users and providers give
-	transport     *http.Transport       // for networks
-	certs         *tlscert.Certificates // nil if the program does not terminate TLS
-	checks        *dependencies
-	handler       http.Handler
-	limiters      loadshed.Limiters
-	stopping      atomic.Bool
-	outages       *throttle // limits the logging of outages
+	cfg            Config
+	db             *db.DB
+	queue          *job.Queue
+	worker         *job.Worker
+	blobs          blob.Store
+	app            *web.App
+	feed           *live.Feed
+	waker          *delivery.Waker
+	platforms      []string // names of the configured networks
+	jobs           *job.Store
+	limiter        *provider.Limiter // limits analyses of provider data
+	hashtagStats   *stats.Store      // statistics of hashtags
+	measurer       *stats.Measurer   // nil without a provider
+	idempotency    *idempotency.Store
+	rateLimiter    *ratelimit.Rates
+	freeCalls      *ratelimit.FreeCalls
+	registry       *operation.Registry
+	pipe           *pipeline.Pipeline
+	mcpPipe        *pipeline.Pipeline // pipeline of the MCP endpoint
+	restPipe       *pipeline.Pipeline // pipeline of the REST API
+	metrics        *metrics
+	tracer         *tracing.Tracer // nil if tracing is off
+	clusterStats   *clusterstats.Service
+	signIns        *team.SignIns
+	firstRun       *team.FirstRun
+	blueskyClient  *safehttp.Client      // for Bluesky servers; nil if all are allowed
+	fetcher        *safehttp.Client      // for files at addresses that users and providers give
+	transport      *http.Transport       // for networks
+	certs          *tlscert.Certificates // nil if the program does not terminate TLS
+	dependencies   *dependencies
+	handler        http.Handler
+	limiters       loadshed.Limiters
+	stopping       atomic.Bool
+	outageThrottle *throttle // limits the logging of outages
 }
 
 // Open opens and migrates the database and builds the program.
@@ -137,7 +137,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	cfg.Now = d.Now // all nodes use the database's clock
 	s := &Server{
-		tracer: tracer, cfg: cfg, outages: newThrottle(outageInterval), db: d, certs: certs,
+		tracer: tracer, cfg: cfg, outageThrottle: newThrottle(outageInterval), db: d, certs: certs,
 		metrics: newMetrics(cfg.Version, cfg.Role),
 	}
 	s.cfg.Log = s.metrics.countLines(cfg.Log)
@@ -186,11 +186,11 @@ const databaseRetryInterval = 250 * time.Millisecond
 
 // awaitDatabase opens the database. If the database is unreachable, it waits.
 func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
-	limit := time.Now().Add(cfg.WaitForDatabase)
+	deadline := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
 		d, err := db.Open(ctx, cfg.Database,
 			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailoverCheck(cfg.TrustReplica || cfg.BesideServer).CheckConnection})
-		if err == nil || !db.IsUnavailable(err) || time.Now().After(limit) {
+		if err == nil || !db.IsUnavailable(err) || time.Now().After(deadline) {
 			return d, err
 		}
 		if try == 1 {
@@ -226,16 +226,16 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.idempotency = idempotency.New(s.db)
 	s.jobs = job.NewStore(s.db, s.results(), catalog.Limits.JobsInFlight)
 	s.worker = job.NewWorker(s.db, s.queue, s.cfg.Log)
-	from, err := s.buildMedia(sealer, catalog)
+	providers, err := s.buildMedia(sealer, catalog)
 	if err != nil {
 		return err
 	}
 	s.hashtagStats, s.limiter = stats.New(s.db), provider.NewLimiter()
-	if err := s.buildReports(from, catalog); err != nil {
+	if err := s.buildReports(providers, catalog); err != nil {
 		return err
 	}
 	s.buildReportMails(sealer)
-	if err := s.buildHashtags(from, catalog); err != nil {
+	if err := s.buildHashtags(providers, catalog); err != nil {
 		return err
 	}
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, catalog)
@@ -263,15 +263,15 @@ func (s *Server) results() map[job.Type]job.Result {
 }
 
 // buildFoundation builds the parts that all others use: queue, limits, credits, notifications and teams.
-func (s *Server) buildFoundation(offered plan.Catalog, sealer *tokencrypt.Sealer) error {
-	guesses, err := ratelimit.NewGuessLimiter()
+func (s *Server) buildFoundation(catalog plan.Catalog, sealer *tokencrypt.Sealer) error {
+	guessLimiter, err := ratelimit.NewGuessLimiter()
 	if err != nil {
 		return err
 	}
 	if s.queue, err = job.NewQueue(s.db, max(1, s.cfg.Workers), quietLogger(s.cfg.Log)); err != nil {
 		return err
 	}
-	if s.rates, err = ratelimit.NewRates(offered.Limits,
+	if s.rateLimiter, err = ratelimit.NewRates(catalog.Limits,
 		ratelimit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
 		return err
 	}
@@ -282,19 +282,20 @@ func (s *Server) buildFoundation(offered plan.Catalog, sealer *tokencrypt.Sealer
 	s.Hold = restoreguard.New(s.db,
 		restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, BesideServer: s.cfg.BesideServer, Log: s.cfg.Log})
 	s.metrics.registerHold(s.Hold)
-	s.calls = ratelimit.NewFreeCalls(s.db)
+	s.freeCalls = ratelimit.NewFreeCalls(s.db)
 	if err := s.buildNotifications(sealer); err != nil {
 		return err
 	}
-	s.Credits = credit.New(s.db, credit.Options{CountFree: s.calls.CountFree, BalanceLowered: s.Notifications.NotifyLowCredits})
-	s.Teams = team.New(s.db, guesses, offered)
+	s.Credits = credit.New(s.db, credit.Options{CountFree: s.freeCalls.CountRefunded,
+		BalanceLowered: s.Notifications.NotifyLowCredits})
+	s.Teams = team.New(s.db, guessLimiter, catalog)
 	s.LinkMailer = team.NewLinkMailer(s.Teams, s.cfg.PublicURL, s.linkEmailSender())
 	return nil
 }
 
 // buildOperations builds the registry of operations and the pipeline.
 func (s *Server) buildOperations(catalog plan.Catalog) {
-	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(catalog),
+	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.freeCalls.Operations(catalog),
 		s.jobs.Operations(), s.Accounts.Operations(), s.Connector.Operations(), s.Posts.Operations(),
 		s.Media.Operations(), s.Reports.Operations(), s.Analytics.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
@@ -308,7 +309,8 @@ func (s *Server) buildOperations(catalog plan.Catalog) {
 // pipeline returns the pipeline of calls that authenticates with keys.
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
 	return pipeline.New(pipeline.Ports{
-		Keys: keys, Idempotency: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Slots: s.limiters.Calls,
+		Keys: keys, Idempotency: s.idempotency, Rates: s.rateLimiter, FreeCalls: s.freeCalls, Credits: s.Credits,
+		Slots:       s.limiters.Calls,
 		Unavailable: isUnavailable, Healthy: s.dependenciesUp,
 	}, s.db.Now)
 }
@@ -369,8 +371,8 @@ func (s *Server) Registry() *operation.Registry { return s.registry }
 func (s *Server) Routes() []shell.Route { return s.app.Routes() }
 
 // Events calls yield for each event of the audit log; see auditlog.Each.
-func (s *Server) Events(ctx context.Context, part auditlog.Filter, yield func(auditlog.Entry) error) error {
-	return auditlog.Each(ctx, s.db, part, yield)
+func (s *Server) Events(ctx context.Context, filter auditlog.Filter, yield func(auditlog.Entry) error) error {
+	return auditlog.Each(ctx, s.db, filter, yield)
 }
 
 // Handler returns the handler of the public listener.
@@ -389,5 +391,5 @@ func (s *Server) Close() error {
 	if s.transport != nil {
 		s.transport.CloseIdleConnections()
 	}
-	return errors.Join(s.rates.Close(), s.db.Close())
+	return errors.Join(s.rateLimiter.Close(), s.db.Close())
 }

@@ -64,19 +64,19 @@ func fetchPublic(fetcher *safehttp.Client) func(context.Context, string, int64, 
 }
 
 // sources are the configured providers: official ones and the vendor's.
-type sources struct{ official, vendor []joined.NamedProvider }
+type sources struct{ official, bridges []joined.NamedProvider }
 
 // The methods metrics and media return the providers in order of preference: official providers first for metrics, the
 // vendor first for media.
 func (s sources) metrics() (*joined.Source, error) {
-	return joined.New(slices.Concat(s.official, s.vendor)...)
+	return joined.New(slices.Concat(s.official, s.bridges)...)
 }
 func (s sources) media() (*joined.Source, error) {
-	return joined.New(slices.Concat(s.vendor, s.official)...)
+	return joined.New(slices.Concat(s.bridges, s.official)...)
 }
 
 // empty reports whether no provider is configured.
-func (s sources) empty() bool { return len(s.official)+len(s.vendor) == 0 }
+func (s sources) empty() bool { return len(s.official)+len(s.bridges) == 0 }
 
 // openSources opens the configured providers.
 func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
@@ -107,23 +107,23 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 		if err != nil {
 			return out, fmt.Errorf("opening the provider of --bridge: %w", err)
 		}
-		out.vendor = append(out.vendor, joined.NamedProvider{Name: "bridge", Source: source})
+		out.bridges = append(out.bridges, joined.NamedProvider{Name: "bridge", Source: source})
 	}
 	return out, nil
 }
 
 // buildReports builds reports.
-func (s *Server) buildReports(from sources, catalog plan.Catalog) error {
+func (s *Server) buildReports(providers sources, catalog plan.Catalog) error {
 	o := report.Options{
 		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Catalog: catalog,
 		Observer: hashtagObserver{s.db, s.hashtagStats}, Limiter: s.limiter, Log: s.cfg.Log,
 	}
-	if !from.empty() {
-		figures, err := from.metrics()
+	if !providers.empty() {
+		source, err := providers.metrics()
 		if err != nil {
 			return fmt.Errorf("joining providers: %w", err)
 		}
-		o.Source = figures
+		o.Source = source
 	}
 	s.Reports = report.New(o)
 	return nil

@@ -71,7 +71,7 @@ func (s *Server) warnOfPlainHTTP(ctx context.Context) {
 // announceSetup logs the setup code if nobody has an account yet.
 func (s *Server) announceSetup(ctx context.Context) error {
 	pending, err := s.firstRun.Pending(ctx)
-	if err == nil && pending && s.cfg.Role != RoleWorker && !s.cfg.Directory.Only {
+	if err == nil && pending && s.cfg.Role != RoleWorker && !s.cfg.Directory.Exclusive {
 		s.cfg.Log.WarnContext(ctx, "nobody has an account yet: open the setup page and enter the setup code",
 			"url", s.cfg.PublicURL+"/setup", "code", s.firstRun.Code())
 	}
@@ -105,16 +105,16 @@ func (s *Server) warnOfUnconfiguredNetworks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var unserved []string
+	var unconfigured []string
 	for _, platform := range connected {
 		if !slices.Contains(s.platforms, platform) {
-			unserved = append(unserved, platform)
+			unconfigured = append(unconfigured, platform)
 		}
 	}
-	if len(unserved) > 0 {
+	if len(unconfigured) > 0 {
 		s.cfg.Log.WarnContext(ctx,
 			"posts of connected accounts cannot be published: their networks have no app; configure it with "+
-				"PRESSROOM_NETWORKS (--networks) of serve", "networks", unserved)
+				"PRESSROOM_NETWORKS (--networks) of serve", "networks", unconfigured)
 	}
 	return nil
 }

@@ -58,16 +58,16 @@ func Parse(text string, zone *time.Location) (time.Time, error) {
 	case rest == "":
 		return time.Time{}, ErrNoTime
 	}
-	basic := text[4] != '-'
+	isBasic := text[4] != '-'
 	clock, offset, found, err := cutOffset(rest[1:])
 	if err != nil {
 		return time.Time{}, err
 	}
-	since, err := parseClock(clock, basic)
+	timeOfDay, err := parseClock(clock, isBasic)
 	if err != nil {
 		return time.Time{}, err
 	}
-	wall := day.Add(since).Truncate(time.Microsecond)
+	wall := day.Add(timeOfDay).Truncate(time.Microsecond)
 	if found {
 		return wall.Add(-offset), nil
 	}
@@ -161,7 +161,7 @@ var units = [...]time.Duration{time.Hour, time.Minute, time.Second}
 
 // parseClock parses a time of day and returns the time since midnight. The form is hh, hh:mm or hh:mm:ss, without
 // colons in the basic format. The last part may have a fraction.
-func parseClock(text string, basic bool) (time.Duration, error) {
+func parseClock(text string, isBasic bool) (time.Duration, error) {
 	digits, fraction := text, ""
 	if i := strings.IndexAny(text, ".,"); i >= 0 {
 		digits, fraction = text[:i], text[i+1:]
@@ -169,7 +169,7 @@ func parseClock(text string, basic bool) (time.Duration, error) {
 			return 0, ErrMalformed
 		}
 	}
-	parts, ok := parsePairs(digits, basic)
+	parts, ok := parsePairs(digits, isBasic)
 	if !ok || len(parts) > len(units) {
 		return 0, ErrMalformed
 	}
@@ -178,24 +178,24 @@ func parseClock(text string, basic bool) (time.Duration, error) {
 			return 0, ErrMalformed
 		}
 	}
-	since, unit := clockDuration(parts), units[len(parts)-1]
+	timeOfDay, unit := clockDuration(parts), units[len(parts)-1]
 	for _, c := range []byte(fraction) {
 		if c < '0' || c > '9' {
 			return 0, ErrMalformed
 		}
 		unit /= 10
-		since += time.Duration(c-'0') * unit
+		timeOfDay += time.Duration(c-'0') * unit
 	}
-	if parts[0] == 24 && since > 24*time.Hour {
+	if parts[0] == 24 && timeOfDay > 24*time.Hour {
 		return 0, ErrMalformed
 	}
-	return since, nil
+	return timeOfDay, nil
 }
 
 // parsePairs parses two-digit numbers that are separated by colons or, in the basic format, not separated.
-func parsePairs(text string, basic bool) ([]int, bool) {
+func parsePairs(text string, isBasic bool) ([]int, bool) {
 	step := 3
-	if basic {
+	if isBasic {
 		step = 2
 	}
 	var out []int
@@ -207,7 +207,7 @@ func parsePairs(text string, basic bool) ([]int, bool) {
 		switch {
 		case len(text) == i+2:
 			return out, true
-		case !basic && text[i+2] != ':':
+		case !isBasic && text[i+2] != ':':
 			return nil, false
 		}
 	}
@@ -225,16 +225,16 @@ func clockDuration(parts []int) time.Duration {
 // resolveWallTime returns the first instant at which the zone's clock shows wall. It returns ErrSkipped if there is
 // none.
 func resolveWallTime(wall time.Time, zone *time.Location) (time.Time, error) {
-	var found time.Time
+	var earliest time.Time
 	err := ErrSkipped
-	for _, near := range []time.Duration{-26 * time.Hour, 26 * time.Hour} {
-		_, offset := wall.Add(near).In(zone).Zone()
+	for _, shift := range []time.Duration{-26 * time.Hour, 26 * time.Hour} {
+		_, offset := wall.Add(shift).In(zone).Zone()
 		t := wall.Add(-time.Duration(offset) * time.Second)
-		if hasWallTime(t, wall, zone) && (err != nil || t.Before(found)) {
-			found, err = t, nil
+		if hasWallTime(t, wall, zone) && (err != nil || t.Before(earliest)) {
+			earliest, err = t, nil
 		}
 	}
-	return found, err
+	return earliest, err
 }
 
 // hasWallTime reports whether the zone's clock shows wall at t.

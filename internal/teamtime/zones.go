@@ -10,11 +10,11 @@ import (
 )
 
 //go:embed zones.txt
-var zones string
+var zonesFile string
 
 // Zones are the time zones to offer, from the public-domain files zone.tab and zone1970.tab of the IANA database. Other
 // IANA zones are valid as well.
-var Zones = strings.Fields(zones)
+var Zones = strings.Fields(zonesFile)
 
 // ZoneOption is a time zone that a form offers.
 type ZoneOption struct {
@@ -32,8 +32,8 @@ func ZoneOptions(now time.Time) []ZoneOption {
 		}
 		place := strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], "_", " ")
 		label := place
-		if at := offset(now.In(zone)); at != place {
-			label += " (" + at + ")"
+		if utcOffset := offset(now.In(zone)); utcOffset != place {
+			label += " (" + utcOffset + ")"
 		}
 		out = append(out, ZoneOption{name, label})
 	}

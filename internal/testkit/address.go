@@ -10,9 +10,9 @@ import (
 // Test programs use blocks of ports below the ephemeral range. A test program reserves a block by listening at its
 // first port.
 const (
-	firstPort = 14_000
-	blocks    = 180
-	blockSize = 100
+	firstPort  = 14_000
+	blockCount = 180
+	blockSize  = 100
 )
 
 var ports struct {
@@ -43,7 +43,7 @@ func FreeAddr() (string, error) {
 
 // takeBlock reserves a block of ports for this program.
 func takeBlock() error {
-	for _, i := range rand.Perm(blocks) {
+	for _, i := range rand.Perm(blockCount) {
 		first := firstPort + i*blockSize
 		if l, err := net.Listen("tcp", loopback(first)); err == nil {
 			ports.reserved, ports.next, ports.remaining = append(ports.reserved, l), first+1, blockSize-1

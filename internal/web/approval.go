@@ -17,8 +17,8 @@ import (
 // of files in a post, but keeps one link from occupying a whole node.
 const maxLinkFiles = 48
 
-// errManyFiles is the error for too many concurrent downloads of one approval link.
-var errManyFiles = apierr.New(apierr.RateLimited,
+// errTooManyFiles is the error for too many concurrent downloads of one approval link.
+var errTooManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files are being loaded through this link. Try again in a moment.").With("scope", "approval_link").
 	WithRetryAfter(time.Second)
 
@@ -44,7 +44,7 @@ func (a *App) approvalFile(
 ) {
 	token := r.PathValue("token")
 	if !a.linkFiles.TryAcquire(token) {
-		a.writeProblem(w, r, errManyFiles)
+		a.writeProblem(w, r, errTooManyFiles)
 		return
 	}
 	defer a.linkFiles.Release(token)
@@ -78,13 +78,13 @@ func (a *App) approvalAccount(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		team, err = a.Approvals.AccountTeam(r.Context(), r.PathValue("token"), id)
 	}
-	var found analytics.Picture
+	var picture analytics.Picture
 	if err == nil {
-		found, err = a.Analytics.Picture(r.Context(), team, id)
+		picture, err = a.Analytics.Picture(r.Context(), team, id)
 	}
 	if err != nil {
 		a.ShowError(w, r, err)
 		return
 	}
-	accounts.WritePicture(w, r, found)
+	accounts.WritePicture(w, r, picture)
 }

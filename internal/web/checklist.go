@@ -27,7 +27,7 @@ func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
 	if !v.Is(shell.Managers) {
 		return nil, nil
 	}
-	var account, written, people, asked, dismissed int64
+	var hasAccount, hasPost, hasTeammate, hasRequest, dismissed int64
 	err := a.DB.QueryRow(ctx, `SELECT
 		CASE WHEN EXISTS (SELECT 1 FROM social_accounts WHERE team_id = t.id AND disconnected_at = 0) THEN 1 ELSE 0 END,
 		CASE WHEN EXISTS (SELECT 1 FROM posts WHERE team_id = t.id) THEN 1 ELSE 0 END,
@@ -36,18 +36,20 @@ func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
 		CASE WHEN EXISTS (SELECT 1 FROM approval_requests WHERE team_id = t.id) THEN 1 ELSE 0 END,
 		CASE WHEN EXISTS (SELECT 1 FROM events WHERE team_id = t.id AND kind = ?) THEN 1 ELSE 0 END
 		FROM teams t WHERE t.id = ?`, v.ID, checklistDismissed, v.Team.ID).
-		Scan(&account, &written, &people, &asked, &dismissed)
+		Scan(&hasAccount, &hasPost, &hasTeammate, &hasRequest, &dismissed)
 	if err != nil {
 		return nil, fmt.Errorf("reading the checklist of team %d: %w", v.Team.ID, err)
 	}
-	if dismissed > 0 || account+written+people+asked == 4 {
+	if dismissed > 0 || hasAccount+hasPost+hasTeammate+hasRequest == 4 {
 		return nil, nil
 	}
 	return []step{
-		{"/accounts", "share-line", "Connect an account", "Connect a social account to publish to it.", account > 0},
-		{"/posts/new", "pencil-line", "Write a post", "Publish, schedule, or save it as a draft.", written > 0},
-		{"/settings/members", "team-line", "Invite a teammate", "Add them as an admin, editor, viewer, or client.", people > 0},
-		{"/approvals", "checkbox-circle-line", "Send for approval", "Share a link with a client. No account needed.", asked > 0},
+		{"/accounts", "share-line", "Connect an account", "Connect a social account to publish to it.", hasAccount > 0},
+		{"/posts/new", "pencil-line", "Write a post", "Publish, schedule, or save it as a draft.", hasPost > 0},
+		{"/settings/members", "team-line", "Invite a teammate", "Add them as an admin, editor, viewer, or client.",
+			hasTeammate > 0},
+		{"/approvals", "checkbox-circle-line", "Send for approval", "Share a link with a client. No account needed.",
+			hasRequest > 0},
 	}, nil
 }
 

@@ -67,13 +67,13 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 	if len(view.Methods) > 0 {
 		// Browsers apply form-action to every redirect that follows a form, and networks redirect between several
 		// hosts.
-		allowed := []string{"form-action 'self' https:"}
+		formAction := []string{"form-action 'self' https:"}
 		for _, method := range view.Methods {
-			allowed = append(allowed, method.Origin)
+			formAction = append(formAction, method.Origin)
 		}
 		w.Header().
 			Set("Content-Security-Policy",
-				strings.Replace(shell.Policy, "form-action 'self'", strings.Join(allowed, " "), 1))
+				strings.Replace(shell.Policy, "form-action 'self'", strings.Join(formAction, " "), 1))
 	}
 	a.ShowTitled(w, r, status, pages["connect"], a.T(r, "Connect %s", shell.NetworkName(view.Platform)), view)
 }
@@ -103,11 +103,11 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 
 // connectWithPassword signs in with the submitted credentials and connects the account.
 func (a *App) connectWithPassword(w http.ResponseWriter, r *http.Request, person int64, token, platform string) {
-	given := network.Credentials{
+	credentials := network.Credentials{
 		Server:     strings.TrimSpace(r.PostForm.Get("server")),
 		Identifier: strings.TrimSpace(r.PostForm.Get("identifier")), Password: r.PostForm.Get("password"),
 	}
-	account, err := a.Connector.SignIn(r.Context(), person, token, given)
+	account, err := a.Connector.SignIn(r.Context(), person, token, credentials)
 	a.logRejection(r, platform, err)
 	switch f := apierr.FromError(err); {
 	case err == nil:
@@ -116,20 +116,20 @@ func (a *App) connectWithPassword(w http.ResponseWriter, r *http.Request, person
 		a.ShowError(w, r, err)
 	default:
 		a.showConnect(w, r, shell.StatusOf(err),
-			connectView{Server: given.Server, Identifier: given.Identifier, Error: a.Detail(r, err)})
+			connectView{Server: credentials.Server, Identifier: credentials.Identifier, Error: a.Detail(r, err)})
 	}
 }
 
 // logRejection logs a network's error without its message, which may contain secrets. If the network has not
 // approved the app, it also logs what the operator has to do.
 func (a *App) logRejection(r *http.Request, platform string, err error) {
-	failed, ok := errors.AsType[*network.Error](err)
+	networkErr, ok := errors.AsType[*network.Error](err)
 	if !ok {
 		return
 	}
-	about := []any{"platform", platform, "class", failed.Class, "status", failed.Status, "code", failed.Code}
-	if failed.Class == network.AppNotApproved {
-		about = append(about, "next_step", network.NextStep(platform, failed.Code))
+	about := []any{"platform", platform, "class", networkErr.Class, "status", networkErr.Status, "code", networkErr.Code}
+	if networkErr.Class == network.AppNotApproved {
+		about = append(about, "next_step", network.NextStep(platform, networkErr.Code))
 	}
 	a.Log.WarnContext(r.Context(), "connecting an account failed", about...)
 }

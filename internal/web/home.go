@@ -76,7 +76,7 @@ func (t homeView) StepsDone() int {
 
 // OpenSteps returns the steps to show: all steps or, if only one is left, that step.
 func (t homeView) OpenSteps() []step {
-	if t.Fresh() || t.StepsDone() < len(t.Steps)-1 {
+	if t.ShowsOnlySteps() || t.StepsDone() < len(t.Steps)-1 {
 		return t.Steps
 	}
 	return slices.DeleteFunc(slices.Clone(t.Steps), func(s step) bool { return s.Done })
@@ -123,8 +123,8 @@ func (t homeView) AttentionCount() string {
 	return formatCount(n, t.More || max(len(t.OverdueDrafts), len(t.AwaitingVisitor), len(t.AwaitingClient)) == homePosts)
 }
 
-// Fresh reports whether the page has nothing to show but the first steps: no posts and no metrics.
-func (t homeView) Fresh() bool {
+// ShowsOnlySteps reports whether the page has nothing to show but the first steps: no posts and no metrics.
+func (t homeView) ShowsOnlySteps() bool {
 	return !t.HasPlans() && len(t.Recent) == 0 && len(t.Weeks) == 0 && (len(t.Steps) > 0 || t.Accounts == 0)
 }
 
@@ -272,14 +272,14 @@ func (a *App) addPosts(ctx context.Context, team int64, out *homeView) error {
 	if err != nil {
 		return err
 	}
-	failed, err := calendar.ListFailed(ctx, a.DB, team, out.Now.AddDate(0, 0, -homeDays), homeFailed+1)
+	failures, err := calendar.ListFailed(ctx, a.DB, team, out.Now.AddDate(0, 0, -homeDays), homeFailed+1)
 	if err != nil {
 		return err
 	}
-	if len(failed) > homeFailed {
-		failed, out.More = failed[:homeFailed], true
+	if len(failures) > homeFailed {
+		failures, out.More = failures[:homeFailed], true
 	}
-	all := slices.Concat(recent, failed)
+	all := slices.Concat(recent, failures)
 	for _, span := range spans {
 		all = append(all, span.Entries...)
 	}
@@ -288,7 +288,7 @@ func (a *App) addPosts(ctx context.Context, team int64, out *homeView) error {
 		return err
 	}
 	out.Recent, posts = posts[:len(recent)], posts[len(recent):]
-	out.Failed, posts = posts[:len(failed)], posts[len(failed):]
+	out.Failed, posts = posts[:len(failures)], posts[len(failures):]
 	if err := a.addFailures(ctx, team, out.Failed); err != nil {
 		return err
 	}

@@ -31,8 +31,8 @@ type fileView struct {
 	Page string // path of the upload page
 }
 
-// reasons maps the error codes of rejected files to messages.
-var reasons = map[string]locale.Key{
+// rejectionTexts maps the error codes of rejected files to messages.
+var rejectionTexts = map[string]locale.Key{
 	"type_refused": "This file type is not supported, or the file is damaged. Upload an image or video of a type " +
 		"listed above.",
 	"too_large": "The file is larger than the limit above. Make it smaller and upload it again.",
@@ -45,7 +45,7 @@ func (f fileView) Why() locale.Key {
 	if f.Reason == "" {
 		return ""
 	}
-	if text, ok := reasons[f.Reason]; ok {
+	if text, ok := rejectionTexts[f.Reason]; ok {
 		return text
 	}
 	return "The upload failed. Send the file again."
@@ -72,7 +72,7 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 		return
 	}
 	view := uploadView{
-		Batch: batch, Until: inZone(a.Language(r), batch.ExpiresAt, shell.TeamOrFirst(v.Account, batch.TeamID).Timezone),
+		Batch: batch, Until: formatInZone(a.Language(r), batch.ExpiresAt, shell.TeamOrFirst(v.Account, batch.TeamID).Timezone),
 		Problems: problems,
 	}
 	for _, f := range batch.Files {
@@ -90,8 +90,8 @@ func batchID(r *http.Request) (string, error) {
 	return id.String(), nil
 }
 
-// inZone formats a time in the named zone, or in UTC if the zone is unknown.
-func inZone(l *locale.Language, at time.Time, zone string) string {
+// formatInZone formats a time in the named zone, or in UTC if the zone is unknown.
+func formatInZone(l *locale.Language, at time.Time, zone string) string {
 	place, err := time.LoadLocation(zone)
 	if err != nil {
 		place, zone = time.UTC, "UTC"
@@ -116,13 +116,13 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 		a.RequireSignIn(func(w http.ResponseWriter, r *http.Request) { a.uploadForm(w, r, body) })(w, r)
 		return
 	}
-	arrived, err := a.uploadFile(r, body)
+	result, err := a.uploadFile(r, body)
 	if err != nil {
 		a.rejectFile(w, r, body, a.translateError(r,
 			err)) // discards the rest of the body without holding an upload slot
 		return
 	}
-	writeJSON(w, http.StatusOK, uploadResponse{arrived.MediaID, arrived.Name, arrived.Already})
+	writeJSON(w, http.StatusOK, uploadResponse{result.MediaID, result.Name, result.AlreadyExists})
 }
 
 // translateError returns err with its Detail in the visitor's language. The page's script shows the Detail.
@@ -200,10 +200,10 @@ const maxFieldBytes = 64 << 10
 // batch is not found, an internal error occurs, the first file fails with a server error, or the form cannot be read.
 func (a *App) addParts(r *http.Request) ([]string, error) {
 	var problems []string
-	files := 0
+	fileCount := 0
 	_, err := shell.ReadParts(r, maxFieldBytes, func(part *multipart.Part, _ url.Values) error {
-		if files++; files > media.MaxFormFiles {
-			if files == media.MaxFormFiles+1 {
+		if fileCount++; fileCount > media.MaxFormFiles {
+			if fileCount == media.MaxFormFiles+1 {
 				problems = append(problems, a.T(r, media.TooManyFormFiles, media.MaxFormFiles))
 			}
 			return nil
@@ -212,7 +212,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 			media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
 		switch f := apierr.FromError(err); {
 		case err == nil:
-		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.IsServerError() && files == 1:
+		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.IsServerError() && fileCount == 1:
 			return err
 		default:
 			problems = append(problems, part.FileName()+": "+a.Detail(r, err))
@@ -249,8 +249,8 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 // describe saves an image's alternative text from an upload page. Requests that accept JSON get status 204 or a
 // problem document instead of a page. It acts in the file's team, even if the visitor has selected another one.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
-	script := strings.Contains(r.Header.Get("Accept"), "application/json")
-	if shell.VisitorOf(r.Context()) == nil && script {
+	wantsJSON := strings.Contains(r.Header.Get("Accept"), "application/json")
+	if shell.VisitorOf(r.Context()) == nil && wantsJSON {
 		a.writeProblem(w, r, a.translateError(r, errSignedOut))
 		return
 	}
@@ -263,11 +263,11 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 			err = a.Library.Describe(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
 		}
 		switch {
-		case err != nil && script:
+		case err != nil && wantsJSON:
 			a.writeProblem(w, r, a.translateError(r, err))
 		case err != nil:
 			a.ShowError(w, r, err)
-		case script:
+		case wantsJSON:
 			w.WriteHeader(http.StatusNoContent)
 		default:
 			a.Flash(r, "The alt text is saved.")
@@ -293,12 +293,12 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := shell.NewUpload(w, r)
-	arrived, err := a.receiveLink(r, body)
+	result, err := a.receiveLink(r, body)
 	if err != nil {
 		a.rejectFile(w, r, body, err) // discards the rest of the body without holding an upload slot
 		return
 	}
-	writeJSON(w, http.StatusCreated, linkUploadResponse{receivedData{arrived.MediaID}})
+	writeJSON(w, http.StatusCreated, linkUploadResponse{receivedData{result.MediaID}})
 }
 
 // receiveLink accepts the file of a link while holding an upload slot. The library limits concurrent uploads per link

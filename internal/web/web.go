@@ -116,12 +116,12 @@ func New(opts Options) (*App, error) {
 			sh, opts.SignIns, opts.FirstRun, passkeys, opts.Directory, opts.TOTP, opts.SecurityContact),
 		linkFiles: loadshed.NewKeyLimiter(maxLinkFiles),
 	}
-	all, pages := http.NewServeMux(), http.NewServeMux()
-	a.Mount(all, a.sessionlessRoutes()...)
+	root, pages := http.NewServeMux(), http.NewServeMux()
+	a.Mount(root, a.sessionlessRoutes()...)
 	a.Mount(pages, a.pageRoutes()...)
 	pages.HandleFunc("/", a.NotFound)
-	all.Handle("/", a.WithVisitor(pages))
-	a.handler = shell.SecurityHeaders(sh.LimitConcurrency(all))
+	root.Handle("/", a.WithVisitor(pages))
+	a.handler = shell.SecurityHeaders(sh.LimitConcurrency(root))
 	return a, nil
 }
 
@@ -157,7 +157,7 @@ func (a *App) pageRoutes() []shell.Route {
 	}
 	return slices.Concat(
 		dev,
-		a.ownRoutes(),
+		a.packageRoutes(),
 		a.account.Routes(),
 		compose.New(a.Shell, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists, a.Analytics).Routes(),
 		posts.New(a.Shell, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
@@ -179,8 +179,8 @@ func (a *App) pageRoutes() []shell.Route {
 	)
 }
 
-// ownRoutes returns the routes of the pages in this package.
-func (a *App) ownRoutes() []shell.Route {
+// packageRoutes returns the routes of the pages in this package.
+func (a *App) packageRoutes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /{$}", Audience: shell.Anyone, Handler: a.account.RedirectToSetup(a.home)},
 		{Pattern: "GET " + securityPath, Audience: shell.Anyone, Handler: a.securityText, AllowsOneFactor: true},

@@ -19,7 +19,7 @@ func newProvider(t *testing.T, only bool) (*oidcserver.Provider, func(*server.Co
 	t.Helper()
 	provider := oidcserver.Run(t)
 	return provider, func(cfg *server.Config) {
-		cfg.Directory.Issuer, cfg.Directory.Only = provider.Issuer(), only
+		cfg.Directory.Issuer, cfg.Directory.Exclusive = provider.Issuer(), only
 		cfg.Directory.ClientID, cfg.Directory.ClientSecret = provider.ClientID, provider.ClientSecret
 		cfg.Directory.Roots = provider.Roots
 	}

@@ -198,7 +198,7 @@ func TestNoticeSettings(t *testing.T) {
 
 		// Without a mail server, the form has no email choices and does not change them.
 		must.NoError(t, h.Notifications.SetMuted(t.Context(), c.people[access.Owner].ID,
-			notification.Muted{Mail: []notification.Kind{notification.CreditsLow}}))
+			notification.MutedKinds{Mail: []notification.Kind{notification.CreditsLow}}))
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		owner.open("/notices").shows(200, "An account was disconnected.")
 		owner.open("/notices/settings").form("Save").fill("app", "post_failed").press().shows(200, "Your settings were saved.")

@@ -171,7 +171,7 @@ func TestManualHold(t *testing.T) {
 		w.clock.Advance(20 * time.Minute)
 		h.checkHeld(of, day{soon: map[string]string{"bluesky": id}})
 		done := must.Get(h.Resume(t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}))(t)
-		if done.GoesLate != 1 || done.WentOut+done.Unconfirmed+done.Missed != 0 {
+		if done.Late != 1 || done.Published+done.Unconfirmed+done.Missed != 0 {
 			t.Errorf("resuming: %+v", done)
 		}
 		h.awaitStatus(of, id, "published")

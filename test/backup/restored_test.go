@@ -249,7 +249,7 @@ func (h *installation) checkHeld(of *home, d day) {
 // countOutcomes counts the outcomes of a resumption.
 func countOutcomes(r delivery.ResumeReport) map[delivery.Outcome]int {
 	return map[delivery.Outcome]int{
-		delivery.OutcomeWentOut: r.WentOut, delivery.OutcomeUnconfirmed: r.Unconfirmed, delivery.OutcomeGoesLate: r.GoesLate,
+		delivery.OutcomePublished: r.Published, delivery.OutcomeUnconfirmed: r.Unconfirmed, delivery.OutcomeSendLate: r.Late,
 		delivery.OutcomeMissed: r.Missed,
 	}
 }
@@ -258,16 +258,16 @@ func countOutcomes(r delivery.ResumeReport) map[delivery.Outcome]int {
 func (h *installation) resumeAll(all, some *home, d day) {
 	h.t.Helper()
 	want := map[delivery.Outcome]int{
-		delivery.OutcomeWentOut: len(d.soon) + 2, delivery.OutcomeUnconfirmed: len(incompleteListers),
-		delivery.OutcomeGoesLate: len(d.later) - len(incompleteListers), delivery.OutcomeMissed: 0,
+		delivery.OutcomePublished: len(d.soon) + 2, delivery.OutcomeUnconfirmed: len(incompleteListers),
+		delivery.OutcomeSendLate: len(d.later) - len(incompleteListers), delivery.OutcomeMissed: 0,
 	}
 	tried := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour, DryRun: true}))(h.t)
-	if diff := cmp.Diff(want, countOutcomes(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {
+	if diff := cmp.Diff(want, countOutcomes(tried)); diff != "" || tried.Resumed || tried.Cause != restoreguard.Restored {
 		raw, _ := json.MarshalIndent(tried, "", " ")
 		h.t.Fatalf("dry run: %s\n%s", diff, raw)
 	}
 	late := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Minute, DryRun: true}))(h.t)
-	if late.GoesLate != 0 || late.Missed != len(d.later)-len(incompleteListers) {
+	if late.Late != 0 || late.Missed != len(d.later)-len(incompleteListers) {
 		h.t.Errorf("with a limit of one minute: %v", countOutcomes(late))
 	}
 	done := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}))(h.t)

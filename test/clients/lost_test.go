@@ -44,7 +44,8 @@ func TestLostAnswers(t *testing.T) {
 	before := balance(t, g.client(t))
 
 	results, err := c.Upload(t.Context(),
-		[]client.File{client.FileOf("a.png", picture(t, 1, 20)), client.FileOf("b.png", picture(t, 2, 20))}, client.UploadInput{})
+		[]client.File{client.FileFromBytes("a.png", picture(t, 1, 20)), client.FileFromBytes("b.png", picture(t, 2,
+			20))}, client.UploadInput{})
 	if err != nil || results[0].MediaID == 0 || results[1].MediaID == 0 {
 		t.Fatalf("%v: %v", results, err)
 	}
@@ -104,7 +105,7 @@ func TestUploads(t *testing.T) {
 		t.Fatalf("image size = %d bytes, want more", len(large))
 	}
 	must.NoError(t, os.WriteFile(path, large, 0o600))
-	file := must.Get(client.FileAt(path))(t)
+	file := must.Get(client.FileFromPath(path))(t)
 	first := must.Get(c.Upload(t.Context(), []client.File{file}, client.UploadInput{}))(t)
 	item := func(p *client.Answer[client.MediaList]) bool {
 		return slices.ContainsFunc(p.Data.Media, func(m client.MediaItem) bool {
@@ -120,12 +121,12 @@ func TestUploads(t *testing.T) {
 		t.Errorf("%v: %v", again, err)
 	}
 	must.NoError(t, os.WriteFile(path, picture(t, 4, 30), 0o600))
-	shrinking := must.Get(client.FileAt(path))(t)
+	shrinking := must.Get(client.FileFromPath(path))(t)
 	must.NoError(t, os.Truncate(path, 100))
-	growing := client.FileOf("growing.png", picture(t, 6, 30))
+	growing := client.FileFromBytes("growing.png", picture(t, 6, 30))
 	growing.Size -= 10
 	results, err := c.Upload(t.Context(),
-		[]client.File{shrinking, growing, client.FileOf("well.png", picture(t, 5, 10))}, client.UploadInput{})
+		[]client.File{shrinking, growing, client.FileFromBytes("well.png", picture(t, 5, 10))}, client.UploadInput{})
 	if err == nil || results[2].MediaID == 0 {
 		t.Errorf("%v: %v", results, err)
 	}
@@ -141,7 +142,7 @@ func TestErrorNamesFile(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
 	c := g.client(t)
-	good := client.FileOf("good.png", picture(t, 41, 5))
+	good := client.FileFromBytes("good.png", picture(t, 41, 5))
 	for name, bad := range map[string]client.UploadFile{
 		"no bytes":       {SHA256: good.SHA256},
 		"too many bytes": {SHA256: good.SHA256, SizeBytes: 1 << 50},
@@ -162,7 +163,7 @@ func TestManyFiles(t *testing.T) {
 	c := g.client(t)
 	files := make([]client.File, 53)
 	for i := range files {
-		files[i] = client.FileOf("many.png", picture(t, uint64(100+i), 4))
+		files[i] = client.FileFromBytes("many.png", picture(t, uint64(100+i), 4))
 	}
 	first := must.Get(c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many")))(t)
 	again := must.Get(c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many")))(t)

@@ -59,7 +59,7 @@ func TestResults(t *testing.T) {
 		start("publish_post", map[string]any{"post_id": post.Data.ID})); len(r.Accounts) != 1 || r.Accounts[0].Permalink == "" {
 		t.Errorf("%+v", r)
 	}
-	file := client.FileOf("results.png", picture(t, 31, 5))
+	file := client.FileFromBytes("results.png", picture(t, 31, 5))
 	batch := must.Get(c.CreateUploads(t.Context(),
 		client.CreateUploadsInput{Files: []client.UploadFile{{SHA256: file.SHA256, SizeBytes: file.Size}}}))(t)
 	job := must.Get(c.GetJob(t.Context(), client.GetJobInput{JobID: batch.Data.JobID}))(t)

@@ -98,7 +98,7 @@ type document struct {
 func (h *env) describe() []*described {
 	h.t.Helper()
 	raw := must.Get(openapi.Build(h.Registry(),
-		openapi.Info{Version: openapi.Version, ServerURL: h.cfg.PublicURL + rest.Prefix, Closed: true}))(h.t)
+		openapi.Info{Version: openapi.Version, ServerURL: h.cfg.PublicURL + rest.Prefix, Strict: true}))(h.t)
 	// jsonschema-go resolves references in $defs.
 	raw = bytes.ReplaceAll(raw, []byte("#/components/schemas/"), []byte("#/$defs/"))
 	var doc document

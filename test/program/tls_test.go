@@ -140,7 +140,7 @@ func TestTLSByACME(t *testing.T) {
 	for _, server := range []string{authority.Directory, authority.Directory} {
 		p := start(t, append(o.env, "PRESSROOM_ACME_DOMAIN=press.test"), "serve", "--addr", "127.0.0.1:"+over,
 			"--plain-addr", "127.0.0.1:"+plain,
-			"--acme-email", "ada@press.test", "--acme-ca", server, "--acme-roots", authority.Roots)
+			"--acme-email", "ada@press.test", "--acme-ca", server, "--acme-roots", authority.RootsFile)
 		if ready := o.answers(browser(authority.Issued, "127.0.0.1:"+over),
 			"https://press.test/readyz"); ready.StatusCode != http.StatusOK {
 			t.Errorf("%s", ready.Status)

@@ -29,12 +29,15 @@ var errKeyInHeader = apierr.Invalid(apierr.IdempotencyKeyNotAccepted, "",
 func (x *exchange) call(
 	ctx context.Context, op *operation.Operation, raw json.RawMessage, report func(operation.Progress),
 ) *sdk.CallToolResult {
-	args, key, invalid := parseArguments(op, raw)
+	args, key, argsErr := parseArguments(op, raw)
 	if len(x.r.Header.Values(keyHeader)) > 0 {
-		invalid = errKeyInHeader
+		argsErr = errKeyInHeader
 	}
 	outcome, err := x.run(ctx, pipeline.Request{
-		Operation: op, IdempotencyKey: key, OnProgress: report, Arguments: func() (operation.Arguments, error) { return args, invalid },
+		Operation: op, IdempotencyKey: key, OnProgress: report, Arguments: func() (operation.Arguments,
+			error) {
+			return args, argsErr
+		},
 	})
 	if err != nil {
 		return x.errorResult(err)

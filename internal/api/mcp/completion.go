@@ -18,10 +18,10 @@ const (
 
 // completionTarget is the argument to complete. If the argument is free text, exists is true and read is nil.
 type completionTarget struct {
-	exists   bool
-	read     *operation.Operation
-	argument string
-	given    map[string]string // other arguments of the operation that are already known
+	exists         bool
+	readOperation  *operation.Operation
+	argument       string
+	otherArguments map[string]string // other arguments of the operation that are already known
 }
 
 // complete suggests values for an argument of a prompt or a variable of a resource URI. IDs come from the operation
@@ -38,43 +38,43 @@ func (x *exchange) complete(ctx context.Context, c catalog, params *sdk.Complete
 		}
 		return completion(target.enumValues(params.Argument.Value), false), nil
 	}
-	items, more, err := x.items(ctx, list, maxCompletion)
+	items, hasMore, err := x.items(ctx, list, maxCompletion)
 	if err != nil {
 		return nil, err
 	}
-	return completion(target.matches(items, params.Argument.Value), more), nil
+	return completion(target.matches(items, params.Argument.Value), hasMore), nil
 }
 
 func (c catalog) target(params *sdk.CompleteParams) completionTarget {
-	given := map[string]string{}
+	otherArguments := map[string]string{}
 	if params.Context != nil {
-		given = params.Context.Arguments
+		otherArguments = params.Context.Arguments
 	}
 	if params.Ref.Type == promptRef {
-		return c.promptTarget(params.Ref.Name, params.Argument.Name, given)
+		return c.promptTarget(params.Ref.Name, params.Argument.Name, otherArguments)
 	}
 	for _, op := range c.reads {
 		if params.Ref.Type == resourceRef && params.Ref.URI == scheme+op.Resource.Address &&
 			slices.Contains(op.InPath, params.Argument.Name) {
-			return completionTarget{true, op, params.Argument.Name, given}
+			return completionTarget{true, op, params.Argument.Name, otherArguments}
 		}
 	}
 	return completionTarget{}
 }
 
 // promptTarget maps an argument of a prompt to the operation's argument that it represents.
-func (c catalog) promptTarget(name, argument string, given map[string]string) completionTarget {
-	target := completionTarget{given: map[string]string{}}
+func (c catalog) promptTarget(name, argument string, otherArguments map[string]string) completionTarget {
+	target := completionTarget{otherArguments: map[string]string{}}
 	p := findPrompt(name)
 	if p == nil {
 		return target
 	}
 	for _, a := range p.arguments {
 		if a.name == argument {
-			target.exists, target.read, target.argument = true, c.registry.Tool(a.operation), a.argument
+			target.exists, target.readOperation, target.argument = true, c.registry.Tool(a.operation), a.argument
 		}
-		if a.operation != "" && given[a.name] != "" {
-			target.given[a.argument] = given[a.name]
+		if a.operation != "" && otherArguments[a.name] != "" {
+			target.otherArguments[a.argument] = otherArguments[a.name]
 		}
 	}
 	return target
@@ -82,11 +82,11 @@ func (c catalog) promptTarget(name, argument string, given map[string]string) co
 
 // listOperation returns the operation whose items have the argument's values, or nil.
 func (c catalog) listOperation(target completionTarget) *operation.Operation {
-	if target.read == nil || len(target.read.Input.Properties[target.argument].Enum) > 0 {
+	if target.readOperation == nil || len(target.readOperation.Input.Properties[target.argument].Enum) > 0 {
 		return nil
 	}
 	for _, list := range c.lists {
-		if list.Listing.Item == target.read.Tool && list.Listing.Arguments[target.argument] != "" {
+		if list.Listing.Item == target.readOperation.Tool && list.Listing.Arguments[target.argument] != "" {
 			return list
 		}
 	}
@@ -95,23 +95,23 @@ func (c catalog) listOperation(target completionTarget) *operation.Operation {
 
 // matches returns the values of items whose value begins with the typed text, or whose label contains it. It omits
 // items that do not have the given values of the other arguments.
-func (t completionTarget) matches(items []item, typed string) []string {
+func (t completionTarget) matches(items []item, input string) []string {
 	values := []string{}
-	typed = strings.ToLower(strings.TrimSpace(typed))
+	input = strings.ToLower(strings.TrimSpace(input))
 	for _, it := range items {
 		value := it.arguments[t.argument]
-		found := strings.HasPrefix(strings.ToLower(value), typed) || strings.Contains(strings.ToLower(it.label), typed)
-		if found && t.consistent(it) && !slices.Contains(values, value) {
+		found := strings.HasPrefix(strings.ToLower(value), input) || strings.Contains(strings.ToLower(it.label), input)
+		if found && t.isConsistent(it) && !slices.Contains(values, value) {
 			values = append(values, value)
 		}
 	}
 	return values
 }
 
-// consistent reports whether an item has the given values of the other arguments.
-func (t completionTarget) consistent(it item) bool {
+// isConsistent reports whether an item has the given values of the other arguments.
+func (t completionTarget) isConsistent(it item) bool {
 	for name, value := range it.arguments {
-		if given := t.given[name]; given != "" && name != t.argument && given != value {
+		if given := t.otherArguments[name]; given != "" && name != t.argument && given != value {
 			return false
 		}
 	}
@@ -119,19 +119,19 @@ func (t completionTarget) consistent(it item) bool {
 }
 
 // enumValues returns the argument's enum values that begin with the typed text, or none if the argument is free text.
-func (t completionTarget) enumValues(typed string) []string {
+func (t completionTarget) enumValues(input string) []string {
 	values := []string{}
-	if t.read == nil {
+	if t.readOperation == nil {
 		return values
 	}
-	for _, value := range t.read.Input.Properties[t.argument].Enum {
-		if text, isText := value.(string); isText && strings.HasPrefix(text, strings.ToLower(strings.TrimSpace(typed))) {
+	for _, value := range t.readOperation.Input.Properties[t.argument].Enum {
+		if text, isText := value.(string); isText && strings.HasPrefix(text, strings.ToLower(strings.TrimSpace(input))) {
 			values = append(values, text)
 		}
 	}
 	return values
 }
 
-func completion(values []string, more bool) *sdk.CompleteResult {
-	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, HasMore: more}}
+func completion(values []string, hasMore bool) *sdk.CompleteResult {
+	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, HasMore: hasMore}}
 }

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	maxBody = 1 << 20 // bytes of a request body
-	none    = "none"  // tool or method in logs and metrics
+	maxBody   = 1 << 20 // bytes of a request body
+	noneLabel = "none"  // tool or method in logs and metrics
 
 	// resourceMetadata is the path of the protected resource metadata (RFC 9728).
 	resourceMetadata = "/.well-known/oauth-protected-resource/mcp"
@@ -31,25 +31,25 @@ const (
 // exchange is one request and its response. Errors of the API contract are sent as problem documents. Errors of the MCP
 // protocol are sent as JSON-RPC errors.
 type exchange struct {
-	edge       *edge
-	w          *response
-	r          *http.Request
-	id         string
-	credential string
-	method     string          // JSON-RPC method
-	callID     json.RawMessage // ID of the JSON-RPC call, exactly as sent
-	version    string          // protocol version in the message
-	ownError   bool            // the error comes from this package, not from the SDK
-	tool       string
-	status     int // HTTP status that REST would return for the tool call
-	cause      error
-	team       int64
-	key        int64
-	rates      []pipeline.Rate
-	admitted   bool // the key is valid and the body was read
-	streams    bool // the response is an event stream with progress
-	allowed    []access.Capability
-	selection  selection
+	edge         *edge
+	w            *response
+	r            *http.Request
+	id           string
+	credential   string
+	method       string          // JSON-RPC method
+	callID       json.RawMessage // ID of the JSON-RPC call, exactly as sent
+	version      string          // protocol version in the message
+	isOwnError   bool            // the error comes from this package, not from the SDK
+	tool         string
+	status       int // HTTP status that REST would return for the tool call
+	cause        error
+	team         int64
+	key          int64
+	rates        []pipeline.Rate
+	admitted     bool // the key is valid and the body was read
+	isStream     bool // the response is an event stream with progress
+	capabilities []access.Capability
+	selection    selection
 }
 
 type exchangeKey struct{}
@@ -60,7 +60,7 @@ func exchangeFrom(ctx context.Context) *exchange {
 
 func (x *exchange) serve() {
 	if x.crossOrigin() {
-		x.writeRPCError(http.StatusForbidden, nullID, crossOrigin)
+		x.writeRPCError(http.StatusForbidden, nullID, crossOriginError)
 		return
 	}
 	if err := x.authenticate(); err != nil {
@@ -83,14 +83,14 @@ func (x *exchange) serve() {
 		return
 	}
 	x.r.Body = io.NopCloser(bytes.NewReader(body))
-	x.streams = x.wantsProgress(body)
+	x.isStream = x.wantsProgress(body)
 	switch {
-	case x.streams:
-		x.forward(x.edge.streams())
-	case x.method == listTools:
+	case x.isStream:
+		x.forward(x.edge.streamHandler())
+	case x.method == methodListTools:
 		x.serveList()
 	default:
-		x.forward(x.edge.tools())
+		x.forward(x.edge.toolHandler())
 	}
 }
 
@@ -108,7 +108,7 @@ func (x *exchange) authenticate() error {
 	if err != nil {
 		return fmt.Errorf("authenticating: %w", err)
 	}
-	x.team, x.key, x.allowed = actor.TeamID, actor.KeyID, actor.BaseCapabilities()
+	x.team, x.key, x.capabilities = actor.TeamID, actor.KeyID, actor.BaseCapabilities()
 	if x.r.Method != http.MethodPost {
 		x.w.Header().Set("Allow", http.MethodPost)
 		return apierr.New(apierr.MethodNotAllowed, "Use POST. There are no sessions and no separate event streams.")
@@ -124,9 +124,9 @@ func (x *exchange) admit() error {
 	return err
 }
 
-// countRejected counts a call that the SDK rejected before it reached an operation.
-func (x *exchange) countRejected() {
-	if x.admitted && x.tool == none && x.rates == nil {
+// countRejectedCall counts a call that the SDK rejected before it reached an operation.
+func (x *exchange) countRejectedCall() {
+	if x.admitted && x.tool == noneLabel && x.rates == nil {
 		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // the call is already rejected
 		x.rates = outcome.Rates
 	}
@@ -135,12 +135,12 @@ func (x *exchange) countRejected() {
 // body returns the body. If it cannot be read, body returns a function that sends the error response.
 func (x *exchange) body() ([]byte, func()) {
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
-	var over *http.MaxBytesError
+	var tooLargeErr *http.MaxBytesError
 	switch {
-	case errors.As(err, &over):
-		return nil, func() { x.writeRPCError(http.StatusRequestEntityTooLarge, nullID, tooLarge) }
+	case errors.As(err, &tooLargeErr):
+		return nil, func() { x.writeRPCError(http.StatusRequestEntityTooLarge, nullID, bodyTooLargeError) }
 	case err != nil:
-		return nil, func() { x.writeRPCError(http.StatusBadRequest, nullID, bodyCutOff) }
+		return nil, func() { x.writeRPCError(http.StatusBadRequest, nullID, truncatedBodyError) }
 	}
 	return body, nil
 }
@@ -219,7 +219,7 @@ func (w *response) WriteHeader(status int) {
 	w.status = status
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	w.exchange.countRejected()
+	w.exchange.countRejectedCall()
 	if status == http.StatusUnauthorized { // RFC 9728, section 5.1
 		h.Set("WWW-Authenticate", `Bearer resource_metadata="`+w.exchange.edge.opts.PublicURL+resourceMetadata+`"`)
 	}

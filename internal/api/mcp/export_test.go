@@ -32,6 +32,6 @@ func NewWithFixtures(
 
 // KeepError marks the error of a request as one that the client receives unchanged.
 func KeepError(ctx context.Context, err error) error {
-	exchangeFrom(ctx).ownError = true
+	exchangeFrom(ctx).isOwnError = true
 	return err
 }

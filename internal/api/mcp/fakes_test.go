@@ -107,6 +107,6 @@ func (freeCall) Return() {}
 // credits never run out.
 type credits struct{}
 
-func (credits) Unspent(context.Context, *db.Tx, pipeline.Claim) error           { return nil }
+func (credits) CheckUnspent(context.Context, *db.Tx, pipeline.Claim) error      { return nil }
 func (credits) Reserve(context.Context, *db.Tx, pipeline.Charge) (int64, error) { return 1, nil }
 func (credits) Balance(context.Context, db.Querier, int64) (int64, error)       { return 97, nil }

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	listTools          = "tools/list"
+	methodListTools    = "tools/list"
 	maxConcurrentLists = 8  // maximum number of tools/list responses that are prepared at the same time
 	maxCachedLists     = 64 // the list differs by protocol version, level and selection
 )
@@ -58,10 +58,10 @@ func (x *exchange) prepareList() (int, []byte, []byte) {
 	case <-x.r.Context().Done():
 		return 0, nil, nil
 	}
-	recorded := x.record(x.edge.tools())
-	head, tail, found := bytes.Cut(recorded.body.Bytes(), resultPrefix)
+	rec := x.record(x.edge.toolHandler())
+	head, tail, found := bytes.Cut(rec.body.Bytes(), resultPrefix)
 	if !found {
-		return recorded.status, recorded.body.Bytes(), nil
+		return rec.status, rec.body.Bytes(), nil
 	}
-	return recorded.status, append(bytes.Clone(head), resultPrefix...), lists.intern(tail)
+	return rec.status, append(bytes.Clone(head), resultPrefix...), lists.intern(tail)
 }

@@ -47,12 +47,12 @@ func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) http.Ha
 	return e
 }
 
-func (e *edge) tools() http.Handler {
+func (e *edge) toolHandler() http.Handler {
 	tools, _ := e.handlers()
 	return tools
 }
 
-func (e *edge) streams() http.Handler {
+func (e *edge) streamHandler() http.Handler {
 	_, streams := e.handlers()
 	return streams
 }
@@ -109,7 +109,7 @@ func newUncheckedServer(reg *operation.Registry, c catalog, opts Options) *sdk.S
 // progress or does not receive an event stream.
 func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operation.Progress) {
 	token := req.Params.GetProgressToken()
-	if token == nil || !exchangeFrom(ctx).streams {
+	if token == nil || !exchangeFrom(ctx).isStream {
 		return nil
 	}
 	return func(p operation.Progress) {
@@ -175,15 +175,15 @@ func (x *exchange) unknownTool() (sdk.Result, error) {
 
 // ServeHTTP serves one request.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := time.Now()
-	x := &exchange{edge: e, id: uuid.Must(uuid.NewV7()).String(), tool: none, method: none}
+	start := time.Now()
+	x := &exchange{edge: e, id: uuid.Must(uuid.NewV7()).String(), tool: noneLabel, method: noneLabel}
 	x.w = &response{ResponseWriter: w, exchange: x}
 	x.r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", x.id)
 	x.serve()
-	x.log(time.Since(began))
+	x.log(time.Since(start))
 }
 
 func parseOrigin(address string) string {

@@ -15,32 +15,33 @@ import (
 // sessionlessVersion is the first version of the protocol without sessions. In it, errors have an HTTP status.
 const sessionlessVersion = "2026-07-28"
 
-// initialize begins a session in the protocol versions that have sessions.
-const initialize = "initialize"
+// methodInitialize begins a session in the protocol versions that have sessions.
+const methodInitialize = "initialize"
 
 // supportedMethods holds the methods that are served. Others, such as logging and subscriptions, are not among the
 // server's capabilities.
 var supportedMethods = map[string]bool{
-	initialize: true, "ping": true, "server/discover": true, listTools: true, callTool: true,
+	methodInitialize: true, "ping": true, "server/discover": true, methodListTools: true, methodCallTool: true,
 	"prompts/list": true, "prompts/get": true,
-	"resources/templates/list": true, listResources: true, readResource: true, complete: true,
+	"resources/templates/list": true, methodListResources: true, methodReadResource: true, methodComplete: true,
 }
 
 // operationMethods are the methods that call operations. The pipeline counts these calls.
-var operationMethods = map[string]bool{callTool: true, listResources: true, readResource: true, complete: true}
+var operationMethods = map[string]bool{methodCallTool: true, methodListResources: true, methodReadResource: true,
+	methodComplete: true}
 
 var (
-	crossOrigin    = rpcError{jsonrpc.CodeInvalidRequest, "Requests from web pages of other origins are not allowed.", nil}
-	parseError     = rpcError{jsonrpc.CodeParseError, "The body is not valid JSON in UTF-8.", nil}
-	noBatches      = rpcError{jsonrpc.CodeInvalidRequest, "Batches are not supported. Send one message per request.", nil}
-	invalidMessage = rpcError{jsonrpc.CodeInvalidRequest, "The body is not a JSON-RPC message.", nil}
-	invalidID      = rpcError{
+	crossOriginError    = rpcError{jsonrpc.CodeInvalidRequest, "Requests from web pages of other origins are not allowed.", nil}
+	parseError          = rpcError{jsonrpc.CodeParseError, "The body is not valid JSON in UTF-8.", nil}
+	batchError          = rpcError{jsonrpc.CodeInvalidRequest, "Batches are not supported. Send one message per request.", nil}
+	invalidMessageError = rpcError{jsonrpc.CodeInvalidRequest, "The body is not a JSON-RPC message.", nil}
+	invalidIDError      = rpcError{
 		jsonrpc.CodeInvalidRequest,
 		"The id must be a string or an integer from -9007199254740991 to 9007199254740991.", nil,
 	}
-	tooLarge      = rpcError{jsonrpc.CodeInvalidRequest, "The body is larger than 1 MiB. Nothing was done.", nil}
-	bodyCutOff    = rpcError{jsonrpc.CodeParseError, "The body was cut off. Send the request again.", nil}
-	unknownMethod = rpcError{jsonrpc.CodeMethodNotFound, "Unknown method.", nil}
+	bodyTooLargeError  = rpcError{jsonrpc.CodeInvalidRequest, "The body is larger than 1 MiB. Nothing was done.", nil}
+	truncatedBodyError = rpcError{jsonrpc.CodeParseError, "The body was cut off. Send the request again.", nil}
+	unknownMethodError = rpcError{jsonrpc.CodeMethodNotFound, "Unknown method.", nil}
 )
 
 type rpcError struct {
@@ -70,16 +71,16 @@ func (m message) protocolVersion() string {
 
 // Methods that call operations.
 const (
-	callTool      = "tools/call"
-	listResources = "resources/list"
-	readResource  = "resources/read"
-	complete      = "completion/complete"
+	methodCallTool      = "tools/call"
+	methodListResources = "resources/list"
+	methodReadResource  = "resources/read"
+	methodComplete      = "completion/complete"
 )
 
 // wantsProgress reports whether a message calls a tool that may wait and requests progress. Only such a response is an
 // event stream, because proxies and clients handle plain JSON better.
 func (x *exchange) wantsProgress(body []byte) bool {
-	if x.method != callTool {
+	if x.method != methodCallTool {
 		return false
 	}
 	var m struct {
@@ -90,10 +91,10 @@ func (x *exchange) wantsProgress(body []byte) bool {
 			} `json:"_meta"`
 		} `json:"params"`
 	}
-	var asSDK struct {
+	var sdkMessage struct {
 		Params sdk.CallToolParamsRaw `json:"params"`
 	}
-	if jsonv2.Unmarshal(body, &m, jsontext.AllowDuplicateNames(true)) != nil || json.Unmarshal(body, &asSDK) != nil {
+	if jsonv2.Unmarshal(body, &m, jsontext.AllowDuplicateNames(true)) != nil || json.Unmarshal(body, &sdkMessage) != nil {
 		return false // an error is never a stream
 	}
 	op := x.edge.reg.Tool(m.Params.Name)
@@ -104,25 +105,25 @@ func (x *exchange) wantsProgress(body []byte) bool {
 // the response.
 func (x *exchange) checkMessage(body []byte) func() {
 	// The tool call rejects duplicate members with its own error code. The decoder limits the depth.
-	raw, lax := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
+	raw, allowDuplicateNames := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
 	var m message
 	reject := func(e rpcError) func() {
 		return func() { x.writeRPCError(http.StatusBadRequest, nullID, e) }
 	}
 	switch {
-	case !raw.IsValid(lax):
+	case !raw.IsValid(allowDuplicateNames):
 		return reject(parseError)
 	case raw.Kind() == '[':
-		return reject(noBatches) // a small batch could request thousands of responses
-	case jsonv2.Unmarshal(body, &m, lax) != nil || m.JSONRPC != "2.0" || !m.validID():
-		return reject(invalidMessage)
+		return reject(batchError) // a small batch could request thousands of responses
+	case jsonv2.Unmarshal(body, &m, allowDuplicateNames) != nil || m.JSONRPC != "2.0" || !m.hasValidID():
+		return reject(invalidMessageError)
 	case m.ID.Kind() == '0' && !isSafeInteger(m.ID):
-		return reject(invalidID)
+		return reject(invalidIDError)
 	case m.ID == nil || m.Method == "":
 		// A notification or a response: without sessions there is nothing to do.
 		return func() { x.w.WriteHeader(http.StatusAccepted) }
 	case !supportedMethods[m.Method]:
-		return func() { x.rejectCall(m.ID, unknownMethod) }
+		return func() { x.rejectCall(m.ID, unknownMethodError) }
 	}
 	x.method, x.callID, x.version = m.Method, json.RawMessage(m.ID), m.protocolVersion()
 	if version := x.r.Header.Get(versionHeader); !x.supportsVersion(version) {
@@ -138,8 +139,8 @@ func (x *exchange) supportsVersion(header string) bool {
 		header > sessionlessVersion && x.version != "" && x.version != header
 }
 
-// validID reports whether the ID has a valid type. Only notifications may omit it.
-func (m message) validID() bool {
+// hasValidID reports whether the ID has a valid type. Only notifications may omit it.
+func (m message) hasValidID() bool {
 	switch m.ID.Kind() {
 	case '"', '0':
 		return true

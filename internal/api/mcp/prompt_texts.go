@@ -31,12 +31,12 @@ var prompts = []prompt{
 		arguments: []argument{
 			{
 				name: "week_start", title: "First day", description: "First day of the week, as a date. Next Monday if omitted.",
-				format: date,
+				format: dateFormat,
 			},
 			{name: "theme", title: "Theme", description: "Theme of the week."},
 			{
 				name: "posts", title: "Number of posts", description: "Number of posts, 1 to 50. Three if omitted.",
-				format: number(1, 50),
+				format: integerFormat(1, 50),
 			},
 			optionalAccount, voiceArgument,
 		},
@@ -80,7 +80,7 @@ Do not schedule or publish anything unless I ask for it.`),
 		arguments: []argument{
 			{
 				name: "report_type", title: "Type", description: "profile or hashtag.", required: true,
-				operation: "get_report", argument: "type", format: oneOf("profile", "hashtag"),
+				operation: "get_report", argument: "type", format: choiceFormat("profile", "hashtag"),
 			},
 			{
 				name: "report_id", title: "Report", description: "ID of the report.", required: true,
@@ -108,7 +108,7 @@ report, which costs credits, unless I ask for it.`),
 			requiredAccount,
 			{
 				name: "period_days", title: "Days", description: "Number of past days, 1 to 365. 30 if omitted.",
-				format: number(1, 365),
+				format: integerFormat(1, 365),
 			},
 		},
 		text: parsePrompt("review_account", `

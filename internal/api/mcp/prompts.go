@@ -34,31 +34,31 @@ type argument struct {
 
 // format is the format of an argument's value; the zero format accepts any text.
 type format struct {
-	rule  string // completes the sentence "The argument NAME …"
-	valid func(value string) bool
+	rule    string // completes the sentence "The argument NAME …"
+	isValid func(value string) bool
 }
 
-// number returns the format of integers from least to most.
-func number(least, most int) format {
-	return format{fmt.Sprintf("must be an integer from %d to %d", least, most), func(value string) bool {
+// integerFormat returns the format of integers from least to most.
+func integerFormat(minValue, maxValue int) format {
+	return format{fmt.Sprintf("must be an integer from %d to %d", minValue, maxValue), func(value string) bool {
 		n, err := strconv.Atoi(value)
-		return err == nil && n >= least && n <= most
+		return err == nil && n >= minValue && n <= maxValue
 	}}
 }
 
-var date = format{"must be a date such as 2026-03-30", func(value string) bool {
+var dateFormat = format{"must be a date such as 2026-03-30", func(value string) bool {
 	_, err := time.Parse(time.DateOnly, value)
 	return err == nil
 }}
 
-// oneOf returns the format of a choice.
-func oneOf(choices ...string) format {
+// choiceFormat returns the format of a choice.
+func choiceFormat(choices ...string) format {
 	return format{"must be one of: " + strings.Join(choices, ", "), func(value string) bool {
 		return slices.Contains(choices, value)
 	}}
 }
 
-const maxArgument = 2000 // characters of a prompt's argument
+const maxArgumentLength = 2000 // characters of a prompt's argument
 
 func findPrompt(name string) *prompt {
 	for i := range prompts {
@@ -72,28 +72,28 @@ func findPrompt(name string) *prompt {
 func addPrompts(server *sdk.Server) {
 	for i := range prompts {
 		p := &prompts[i]
-		shown := &sdk.Prompt{Name: p.name, Title: p.title, Description: p.description}
+		sdkPrompt := &sdk.Prompt{Name: p.name, Title: p.title, Description: p.description}
 		for _, a := range p.arguments {
-			shown.Arguments = append(shown.Arguments,
+			sdkPrompt.Arguments = append(sdkPrompt.Arguments,
 				&sdk.PromptArgument{Name: a.name, Title: a.title, Description: a.description, Required: a.required})
 		}
-		server.AddPrompt(shown, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+		server.AddPrompt(sdkPrompt, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 			return p.render(exchangeFrom(ctx), req.Params.Arguments)
 		})
 	}
 }
 
 // render returns the prompt with its arguments as a message of the user.
-func (p *prompt) render(x *exchange, given map[string]string) (*sdk.GetPromptResult, error) {
+func (p *prompt) render(x *exchange, arguments map[string]string) (*sdk.GetPromptResult, error) {
 	values := map[string]string{}
 	for _, a := range p.arguments {
-		value := strings.TrimSpace(given[a.name])
+		value := strings.TrimSpace(arguments[a.name])
 		if problem := a.check(value); problem != "" {
 			return nil, x.newError(jsonrpc.CodeInvalidParams, "The argument "+a.name+" "+problem+".")
 		}
 		values[a.name] = value
 	}
-	for name := range given {
+	for name := range arguments {
 		if _, known := values[name]; !known {
 			return nil, x.newError(jsonrpc.CodeInvalidParams,
 				"Unknown argument. prompts/list has the arguments of each prompt.")
@@ -116,11 +116,11 @@ func (a argument) check(value string) string {
 	switch {
 	case value == "" && a.required:
 		return "is missing"
-	case utf8.RuneCountInString(value) > maxArgument:
-		return fmt.Sprintf("is longer than %d characters", maxArgument)
+	case utf8.RuneCountInString(value) > maxArgumentLength:
+		return fmt.Sprintf("is longer than %d characters", maxArgumentLength)
 	case apikey.ContainsSecret(value):
 		return "contains an API key or an upload secret; remove it"
-	case value != "" && a.format.valid != nil && !a.format.valid(value):
+	case value != "" && a.format.isValid != nil && !a.format.isValid(value):
 		return a.format.rule
 	}
 	return ""

@@ -18,7 +18,7 @@ import (
 const (
 	scheme               = "pressroom://"
 	mimeJSON             = "application/json"
-	maxListed            = 10     // items of each kind in the list of resources
+	maxListedItems       = 10     // items of each kind in the list of resources
 	notFoundWithSessions = -32002 // error code for an unknown resource in protocol versions with sessions
 )
 
@@ -60,31 +60,31 @@ func (c catalog) addTo(server *sdk.Server) {
 
 // find returns the operation that serves a URI, with the arguments parsed from it, or nil.
 func (c catalog) find(uri string) (*operation.Operation, operation.Arguments) {
-	path, ours := strings.CutPrefix(uri, scheme)
-	if !ours {
+	path, hasScheme := strings.CutPrefix(uri, scheme)
+	if !hasScheme {
 		return nil, nil
 	}
-	given := strings.Split(path, "/")
+	segments := strings.Split(path, "/")
 	for _, op := range c.reads {
-		if args, fits := match(op, strings.Split(op.Resource.Address, "/"), given); fits {
+		if args, fits := match(op, strings.Split(op.Resource.Address, "/"), segments); fits {
 			return op, args
 		}
 	}
 	return nil, nil
 }
 
-func match(op *operation.Operation, pattern, given []string) (operation.Arguments, bool) {
-	if len(pattern) != len(given) {
+func match(op *operation.Operation, pattern, segments []string) (operation.Arguments, bool) {
+	if len(pattern) != len(segments) {
 		return nil, false
 	}
 	args := operation.Arguments{}
 	for i, part := range pattern {
-		name, variable := parseVariable(part)
-		text, err := url.PathUnescape(given[i])
+		name, isVariable := parseVariable(part)
+		text, err := url.PathUnescape(segments[i])
 		switch {
-		case err != nil, !variable && part != text, variable && !op.PathFits(name, text):
+		case err != nil, !isVariable && part != text, isVariable && !op.PathFits(name, text):
 			return nil, false
-		case variable:
+		case isVariable:
 			args[name] = op.PathValue(name, text)
 		}
 	}
@@ -92,8 +92,8 @@ func match(op *operation.Operation, pattern, given []string) (operation.Argument
 }
 
 func parseVariable(part string) (string, bool) {
-	name, open := strings.CutPrefix(part, "{")
-	return strings.TrimSuffix(name, "}"), open
+	name, isVariable := strings.CutPrefix(part, "{")
+	return strings.TrimSuffix(name, "}"), isVariable
 }
 
 // read serves resources/read by running the operation of the matching tool, with the same checks, limits and errors.
@@ -136,7 +136,7 @@ func (x *exchange) newestResources(ctx context.Context, c catalog) ([]*sdk.Resou
 		if read == nil {
 			continue
 		}
-		items, _, err := x.items(ctx, list, maxListed)
+		items, _, err := x.items(ctx, list, maxListedItems)
 		if err != nil {
 			return nil, err
 		}
@@ -186,12 +186,12 @@ func (x *exchange) items(ctx context.Context, list *operation.Operation, limit i
 	if err != nil {
 		return nil, false, x.protocolError(err)
 	}
-	found, err := parseItems(list, outcome.Data)
+	items, err := parseItems(list, outcome.Data)
 	if err != nil {
 		return nil, false, x.protocolError(err)
 	}
-	more := outcome.Page != nil && outcome.Page.HasMore || len(found) > limit
-	return found[:min(len(found), limit)], more, nil
+	hasMore := outcome.Page != nil && outcome.Page.HasMore || len(items) > limit
+	return items[:min(len(items), limit)], hasMore, nil
 }
 
 func parseItems(list *operation.Operation, data any) ([]item, error) {
@@ -288,7 +288,7 @@ func (x *exchange) notFound(message string) error {
 		return x.protocolError(err)
 	}
 	code := int64(jsonrpc.CodeInvalidParams)
-	if x.method == readResource && message == unknownResource {
+	if x.method == methodReadResource && message == unknownResource {
 		code = x.rpcCode(apierr.NotFound)
 	}
 	return x.newError(code, message)
@@ -296,6 +296,6 @@ func (x *exchange) notFound(message string) error {
 
 // newError returns a JSON-RPC error that is sent unchanged.
 func (x *exchange) newError(code int64, message string) *jsonrpc.Error {
-	x.ownError = true
+	x.isOwnError = true
 	return &jsonrpc.Error{Code: code, Message: message}
 }

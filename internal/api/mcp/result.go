@@ -16,8 +16,8 @@ import (
 
 // Audiences of a content block.
 var (
-	forBoth      = []sdk.Role{"user", "assistant"}
-	forAssistant = []sdk.Role{"assistant"}
+	audienceBoth      = []sdk.Role{"user", "assistant"}
+	audienceAssistant = []sdk.Role{"assistant"}
 )
 
 // untrustedMark is the member of a block's _meta that marks third-party text for programs.
@@ -45,14 +45,14 @@ func (x *exchange) successResult(op *operation.Operation, outcome pipeline.Outco
 	content := []sdk.Content{
 		&sdk.TextContent{
 			Text:        summary(op, outcome, envelope, body),
-			Annotations: &sdk.Annotations{Audience: forBoth, Priority: 1},
+			Annotations: &sdk.Annotations{Audience: audienceBoth, Priority: 1},
 		},
-		&sdk.TextContent{Text: blocks[0], Annotations: &sdk.Annotations{Audience: forAssistant, Priority: 0.9}},
+		&sdk.TextContent{Text: blocks[0], Annotations: &sdk.Annotations{Audience: audienceAssistant, Priority: 0.9}},
 	}
 	if len(blocks) > 1 {
 		content = append(content, &sdk.TextContent{
 			Text: blocks[1], Meta: sdk.Meta{untrustedMark: true},
-			Annotations: &sdk.Annotations{Audience: forAssistant, Priority: 0.3},
+			Annotations: &sdk.Annotations{Audience: audienceAssistant, Priority: 0.3},
 		})
 	}
 	result := &sdk.CallToolResult{Content: content, StructuredContent: json.RawMessage(body)}
@@ -97,8 +97,8 @@ func (x *exchange) errorResult(err error) *sdk.CallToolResult {
 		x.cause, x.status, body = err, http.StatusInternalServerError, []byte("{}")
 	}
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
-		&sdk.TextContent{Text: errorSummary(doc), Annotations: &sdk.Annotations{Audience: forBoth, Priority: 1}},
-		&sdk.TextContent{Text: string(body), Annotations: &sdk.Annotations{Audience: forAssistant, Priority: 0.9}},
+		&sdk.TextContent{Text: errorSummary(doc), Annotations: &sdk.Annotations{Audience: audienceBoth, Priority: 1}},
+		&sdk.TextContent{Text: string(body), Annotations: &sdk.Annotations{Audience: audienceAssistant, Priority: 0.9}},
 	}}
 }
 

@@ -13,11 +13,11 @@ import (
 
 // recorder records a response of the SDK. It forwards an event stream immediately.
 type recorder struct {
-	header  http.Header
-	status  int
-	body    bytes.Buffer
-	stream  http.ResponseWriter // receives an event stream; nil if none is allowed
-	forward bool
+	header   http.Header
+	status   int
+	body     bytes.Buffer
+	stream   http.ResponseWriter // receives an event stream; nil if none is allowed
+	isStream bool
 }
 
 // Header returns the header fields that are sent.
@@ -26,9 +26,9 @@ func (w *recorder) Header() http.Header { return w.header }
 // WriteHeader records the status or begins the stream.
 func (w *recorder) WriteHeader(status int) {
 	w.status = status
-	w.forward = w.stream != nil && status == http.StatusOK &&
+	w.isStream = w.stream != nil && status == http.StatusOK &&
 		strings.HasPrefix(w.header.Get("Content-Type"), "text/event-stream")
-	if w.forward {
+	if w.isStream {
 		w.stream.WriteHeader(status)
 	}
 }
@@ -38,7 +38,7 @@ func (w *recorder) Write(body []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	if w.forward {
+	if w.isStream {
 		return w.stream.Write(body) //nolint:wrapcheck // a wrapper returns errors unchanged
 	}
 	return w.body.Write(body) //nolint:wrapcheck // it never fails
@@ -46,15 +46,15 @@ func (w *recorder) Write(body []byte) (int, error) {
 
 // FlushError flushes a stream.
 func (w *recorder) FlushError() error {
-	if !w.forward {
+	if !w.isStream {
 		return nil
 	}
 	return http.NewResponseController(w.stream).Flush() //nolint:wrapcheck // a wrapper returns errors unchanged
 }
 
 // forward calls the SDK's handler and sends the recorded response, unless it was streamed.
-func (x *exchange) forward(to http.Handler) {
-	if r := x.record(to); !r.forward {
+func (x *exchange) forward(handler http.Handler) {
+	if r := x.record(handler); !r.isStream {
 		x.write(r.status, r.body.Bytes())
 	}
 }
@@ -62,12 +62,12 @@ func (x *exchange) forward(to http.Handler) {
 // record returns the SDK's response with its own errors rewritten.
 func (x *exchange) record(handler http.Handler) *recorder {
 	w := &recorder{header: x.w.Header()}
-	if x.streams {
+	if x.isStream {
 		w.stream = x.w
 	}
 	handler.ServeHTTP(w, x.r)
 	w.status = max(w.status, http.StatusOK) // 0 if it wrote nothing
-	if !x.ownError && w.body.Len() > 0 && !bytes.Contains(w.body.Bytes(), resultPrefix) {
+	if !x.isOwnError && w.body.Len() > 0 && !bytes.Contains(w.body.Bytes(), resultPrefix) {
 		x.rewriteError(w)
 	}
 	return w
@@ -83,10 +83,10 @@ func (x *exchange) rewriteError(w *recorder) {
 	e := rpcError{Code: jsonrpc.CodeInvalidRequest}
 	switch {
 	case json.Unmarshal(w.body.Bytes(), &original) != nil:
-		e.Message = messageFor(w.body.String())
+		e.Message = messageForText(w.body.String())
 	case original.Error.Code == sdk.CodeUnsupportedProtocolVersion:
 		e = unsupportedVersion(x.version)
-	case original.Error.Code == 0 && x.method == initialize: // unreadable params have no code
+	case original.Error.Code == 0 && x.method == methodInitialize: // unreadable params have no code
 		e = rpcError{jsonrpc.CodeInvalidParams, x.messageForCode(jsonrpc.CodeInvalidParams), nil}
 	case original.Error.Code == 0: // the SDK failed
 		e = rpcError{jsonrpc.CodeInternalError, x.messageForCode(jsonrpc.CodeInternalError), nil}
@@ -98,8 +98,8 @@ func (x *exchange) rewriteError(w *recorder) {
 	w.header.Set("Content-Type", "application/json")
 }
 
-// messageFor returns the message that replaces a plain-text error of the SDK. It recognizes the error by its beginning.
-func messageFor(text string) string {
+// messageForText returns the message that replaces a plain-text error of the SDK. It recognizes the error by its beginning.
+func messageForText(text string) string {
 	for prefix, message := range map[string]string{
 		"Content-Type":           "Send the body with Content-Type: application/json.",
 		"Accept":                 "The Accept header must contain application/json and text/event-stream.",
@@ -110,7 +110,7 @@ func messageFor(text string) string {
 			return message
 		}
 	}
-	return invalidMessage.Message
+	return invalidMessageError.Message
 }
 
 // messageForCode returns the message for a code of the protocol.
@@ -129,21 +129,21 @@ func (x *exchange) messageForCode(code int64) string {
 	case sdk.CodeMissingRequiredClientCapabilities:
 		return "The client does not declare a capability that this method requires."
 	case jsonrpc.CodeInvalidRequest, jsonrpc.CodeParseError:
-		return invalidMessage.Message
+		return invalidMessageError.Message
 	}
 	return "The service failed."
 }
 
 const versionHeader = "Mcp-Protocol-Version"
 
-// versionForm matches protocol versions, which are dates, and similar texts that cannot contain a secret.
-var versionForm = regexp.MustCompile(`^v?\d{1,4}(?:[.-]\d{1,4}){1,2}$`)
+// versionPattern matches protocol versions, which are dates, and similar texts that cannot contain a secret.
+var versionPattern = regexp.MustCompile(`^v?\d{1,4}(?:[.-]\d{1,4}){1,2}$`)
 
 // unsupportedVersion returns the error for a protocol version. Its data has the supported versions and, as the protocol
 // requires, the requested one if it looks like a version.
 func unsupportedVersion(requested string) rpcError {
 	data := sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions()}
-	if versionForm.MatchString(requested) {
+	if versionPattern.MatchString(requested) {
 		data.Requested = requested
 	}
 	return rpcError{

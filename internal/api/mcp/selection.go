@@ -24,14 +24,14 @@ func parseSelection(query url.Values) (selection, error) {
 	if value := query.Get("toolsets"); value != "" {
 		s.toolsets = strings.Split(value, ",")
 	}
-	var known []string
+	var toolsets []string
 	for _, g := range operation.Groups() {
-		known = append(known, g.Toolset)
+		toolsets = append(toolsets, g.Toolset)
 	}
 	for _, name := range s.toolsets {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(toolsets, name) {
 			return s, apierr.Invalid(apierr.NotAllowedValue, "toolsets", "The URL selects an unknown toolset. The toolsets are "+
-				strings.Join(known, ", ")+". Separate several with commas.")
+				strings.Join(toolsets, ", ")+". Separate several with commas.")
 		}
 	}
 	switch query.Get("read_only") {
@@ -60,14 +60,14 @@ func (x *exchange) listTools(
 	ctx context.Context, reg *operation.Registry, method string, req sdk.Request, next sdk.MethodHandler,
 ) (sdk.Result, error) {
 	result, err := next(ctx, method, req)
-	all, ok := result.(*sdk.ListToolsResult)
+	list, ok := result.(*sdk.ListToolsResult)
 	if err != nil || !ok {
 		return result, err
 	}
-	selected := *all
-	selected.Tools = slices.DeleteFunc(slices.Clone(all.Tools), func(t *sdk.Tool) bool {
+	out := *list
+	out.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool {
 		op := reg.Tool(t.Name)
-		return !x.selection.includes(op) || !slices.Contains(x.allowed, op.Needs)
+		return !x.selection.includes(op) || !slices.Contains(x.capabilities, op.Needs)
 	})
-	return &selected, nil
+	return &out, nil
 }

@@ -32,9 +32,9 @@ func describe(op *operation.Operation) *sdk.Tool {
 
 // isOpenWorld reports whether a tool reaches social networks or other internet hosts.
 func isOpenWorld(op *operation.Operation) bool {
-	outside := func(c access.Capability) bool { return c == access.Publish || c == access.Spend }
-	return op.Success == http.StatusAccepted || outside(op.Needs) || op.ConditionalCapability != nil &&
-		outside(op.ConditionalCapability.Capability)
+	isExternal := func(c access.Capability) bool { return c == access.Publish || c == access.Spend }
+	return op.Success == http.StatusAccepted || isExternal(op.Needs) || op.ConditionalCapability != nil &&
+		isExternal(op.ConditionalCapability.Capability)
 }
 
 func description(op *operation.Operation) string {

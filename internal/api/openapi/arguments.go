@@ -52,7 +52,7 @@ func idempotencyKey(rule operation.KeyRule) parameter {
 // body returns the JSON object of a write, or nil if it has no arguments beyond the path. In that case, the API also
 // accepts {}.
 func (b *builder) body(op *operation.Operation) *bodyObject {
-	schema := without(op.Input, op.InPath...)
+	schema := withoutProperties(op.Input, op.InPath...)
 	if op.Reads() || len(schema.Properties) == 0 {
 		return nil
 	}
@@ -75,8 +75,8 @@ func bodyExample(op *operation.Operation) map[string]any {
 	return out
 }
 
-// without returns a copy of an object schema without the members with the given names.
-func without(s *jsonschema.Schema, names ...string) *jsonschema.Schema {
+// withoutProperties returns a copy of an object schema without the members with the given names.
+func withoutProperties(s *jsonschema.Schema, names ...string) *jsonschema.Schema {
 	out := s.CloneSchemas()
 	dropped := func(name string) bool { return slices.Contains(names, name) }
 	out.PropertyOrder = slices.DeleteFunc(slices.Clone(out.PropertyOrder), dropped)

@@ -57,12 +57,12 @@ type (
 		Responses   map[string]response `json:"responses"`
 	}
 	extensions struct {
-		Tool       string            `json:"x-tool"`
-		Capability access.Capability `json:"x-capability"`
-		Additional *additional       `json:"x-additional-capability,omitempty"`
-		Price      *price            `json:"x-price,omitempty"`
-		Recurring  *recurring        `json:"x-recurring-price,omitempty"`
-		Samples    []Sample          `json:"x-codeSamples,omitempty"`
+		Tool       string                 `json:"x-tool"`
+		Capability access.Capability      `json:"x-capability"`
+		Additional *conditionalCapability `json:"x-additional-capability,omitempty"`
+		Price      *price                 `json:"x-price,omitempty"`
+		Recurring  *recurringPrice        `json:"x-recurring-price,omitempty"`
+		Samples    []Sample               `json:"x-codeSamples,omitempty"`
 	}
 	// price is a fixed amount or a range.
 	price struct {
@@ -70,12 +70,12 @@ type (
 		Min     *int64 `json:"min,omitempty"`
 		Max     *int64 `json:"max,omitempty"`
 	}
-	recurring struct {
+	recurringPrice struct {
 		Credits int64  `json:"credits"`
 		Repeats string `json:"repeats"`
 		Stops   string `json:"stops"`
 	}
-	additional struct {
+	conditionalCapability struct {
 		Capability access.Capability `json:"capability"`
 		When       string            `json:"when"`
 	}

@@ -121,7 +121,7 @@ func TestOperationDescriptions(t *testing.T) {
 func TestExamplesFit(t *testing.T) {
 	for name, closed := range map[string]bool{"open": false, "closed": true} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := openapi.Build(registry(), openapi.Info{Version: openapi.Version, ServerURL: apiPath, Closed: closed})
+			raw, err := openapi.Build(registry(), openapi.Info{Version: openapi.Version, ServerURL: apiPath, Strict: closed})
 			if err != nil {
 				t.Fatalf("Build: %v", err)
 			}

@@ -21,33 +21,33 @@ type errorResponse struct {
 }
 
 var errorResponses = []errorResponse{
-	{name: "Unauthorized", applies: always,
+	{name: "Unauthorized", applies: appliesToAll,
 		example: apierr.New(apierr.Unauthorized,
 			"Send a valid team API key as a bearer token in the Authorization header.")},
 	{name: "PaymentRequired", applies: (*operation.Operation).IsPaid,
 		example: apierr.New(apierr.InsufficientCredits, "Not enough credits. Nothing was charged.")},
-	{name: "Forbidden", applies: always,
+	{name: "Forbidden", applies: appliesToAll,
 		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
 	{name: "NotFound", applies: hasItemID, example: apierr.ItemNotFound()},
 	{name: "Conflict", applies: takesIdempotencyKey,
 		example: apierr.New(apierr.IdempotencyKeyInProgress,
 			"The first request with this Idempotency-Key is still in progress.").
 			WithRetryAfter(time.Second)},
-	{name: "Unprocessable", applies: always,
+	{name: "Unprocessable", applies: appliesToAll,
 		example: apierr.Invalid(apierr.UnknownArgument, "colour",
 			"Unknown argument. This operation accepts: name, platform.")},
-	{name: "TooManyRequests", applies: always,
+	{name: "TooManyRequests", applies: appliesToAll,
 		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").
 			WithRetryAfter(2 * time.Second)},
-	{name: "Failed", applies: always, example: apierr.FromError(nil)},
-	{name: "Unavailable", applies: always,
+	{name: "Failed", applies: appliesToAll, example: apierr.FromError(nil)},
+	{name: "Unavailable", applies: appliesToAll,
 		example: apierr.AtCapacity(time.Second)},
 	{name: "ProviderUnavailable", applies: reachesProvider,
 		example: apierr.New(apierr.ProviderUnavailable,
 			"The provider of these metrics is unreachable. Nothing was done or charged. Try again later.")},
 }
 
-func always(*operation.Operation) bool { return true }
+func appliesToAll(*operation.Operation) bool { return true }
 
 func takesIdempotencyKey(op *operation.Operation) bool { return op.Key != operation.KeyRejected }
 
@@ -87,14 +87,14 @@ func addErrors(op *operation.Operation, out map[string]response) {
 // sharedErrorResponse returns the response that all errors share, with the codes and an example for each status.
 func sharedErrorResponse() response {
 	examples := map[string]example{}
-	about := []string{"An error. Handle its `code` and `status`."}
+	paragraphs := []string{"An error. Handle its `code` and `status`."}
 	for _, r := range errorResponses {
-		shown := problem.FromError(r.example, exampleURL)
-		examples[r.name] = example{Value: shown}
-		about = append(about, describeCodes(shown.Status))
+		doc := problem.FromError(r.example, exampleURL)
+		examples[r.name] = example{Value: doc}
+		paragraphs = append(paragraphs, describeCodes(doc.Status))
 	}
 	return response{
-		Description: strings.Join(about, "\n\n"),
+		Description: strings.Join(paragraphs, "\n\n"),
 		Content:     map[string]mediaType{"application/problem+json": {Schema: ref("Problem"), Examples: examples}},
 	}
 }

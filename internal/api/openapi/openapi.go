@@ -18,27 +18,27 @@ const dialect = "https://json-schema.org/draft/2020-12/schema"
 type Info struct {
 	Version   string // info.version
 	ServerURL string // base URL of the paths, without a trailing slash
-	// Closed forbids undescribed members in responses, so that tests find them. The document for clients leaves
+	// Strict forbids undescribed members in responses, so that tests find them. The document for clients leaves
 	// responses open, because members may be added within v1.
-	Closed bool
+	Strict bool
 }
 
 // Build returns the document of all operations as indented JSON.
 func Build(reg *operation.Registry, info Info) ([]byte, error) {
-	b := builder{closed: info.Closed, components: baseComponents()}
+	b := builder{strict: info.Strict, components: baseComponents()}
 	b.addPart("Moment", operation.MomentSchema())
 	paths := map[string]map[string]operationObject{}
 	tags := map[string]bool{}
 	for _, op := range reg.All() {
-		described, err := b.operation(op)
+		object, err := b.operation(op)
 		if err != nil {
 			return nil, fmt.Errorf("describing %s: %w", op.Tool, err)
 		}
 		if paths[op.Path] == nil {
 			paths[op.Path] = map[string]operationObject{}
 		}
-		paths[op.Path][strings.ToLower(op.Method)] = described
-		tags[described.Tags[0]] = true
+		paths[op.Path][strings.ToLower(op.Method)] = object
+		tags[object.Tags[0]] = true
 	}
 	for _, op := range reg.All() {
 		if op.Variants != nil {
@@ -52,7 +52,7 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 		return nil, err
 	}
 	docs := strings.TrimSuffix(info.ServerURL, "/api/v1") + "/docs"
-	return write(document{
+	return marshal(document{
 		OpenAPI: "3.1.0",
 		Info: infoObject{
 			Title: "pressroom", Summary: "Analytics and social publishing for one team", Description: apiDescription,
@@ -120,7 +120,7 @@ Some responses have more:
 
 // builder collects components while it describes operations.
 type builder struct {
-	closed     bool
+	strict     bool
 	components components
 }
 
@@ -143,7 +143,8 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 func newExtensions(op *operation.Operation) extensions {
 	out := extensions{Tool: op.Tool, Capability: op.Needs, Samples: samples()[op.Tool]}
 	if op.ConditionalCapability != nil {
-		out.Additional = &additional{Capability: op.ConditionalCapability.Capability, When: op.ConditionalCapability.When}
+		out.Additional = &conditionalCapability{Capability: op.ConditionalCapability.Capability,
+			When: op.ConditionalCapability.When}
 	}
 	if p := op.Price; p != nil {
 		out.Price = &price{Min: &p.Min, Max: &p.Max}
@@ -151,14 +152,14 @@ func newExtensions(op *operation.Operation) extensions {
 			out.Price = &price{Credits: &p.Max}
 		}
 		if r := p.Recurring; r != nil {
-			out.Recurring = &recurring{r.Credits, r.Repeats, r.Stops}
+			out.Recurring = &recurringPrice{r.Credits, r.Repeats, r.Stops}
 		}
 	}
 	return out
 }
 
-// write returns the document as indented JSON, without the escapes that only HTML needs.
-func write(doc document) ([]byte, error) {
+// marshal returns the document as indented JSON, without the escapes that only HTML needs.
+func marshal(doc document) ([]byte, error) {
 	raw, err := json.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("writing the description: %w", err)

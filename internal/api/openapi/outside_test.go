@@ -35,7 +35,7 @@ func TestKinOpenAPI(t *testing.T) {
 // TestPrism sends every operation's example through Prism to a server that returns the example of the response. Prism
 // validates both against the closed document.
 func TestPrism(t *testing.T) {
-	raw, err := openapi.Build(registry(), openapi.Info{Version: openapi.Version, ServerURL: apiPath, Closed: true})
+	raw, err := openapi.Build(registry(), openapi.Info{Version: openapi.Version, ServerURL: apiPath, Strict: true})
 	if err != nil {
 		t.Fatalf("Build: %v", err)
 	}

@@ -29,8 +29,8 @@ func inlineParts(schemas map[string]*jsonschema.Schema, paths map[string]map[str
 		return fmt.Errorf("writing the components: %w", err)
 	}
 	in := partInliner{schemas: schemas, uses: map[string]int{}}
-	for _, found := range references.FindAllSubmatch(raw, -1) {
-		in.uses[string(found[1])]++
+	for _, match := range references.FindAllSubmatch(raw, -1) {
+		in.uses[string(match[1])]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		if s := schemas[name]; s != nil { // not yet moved

@@ -64,19 +64,19 @@ func (b *builder) addOutput(op *operation.Operation) (string, error) {
 // addComponent adds a schema as a component. Several operations may share one.
 func (b *builder) addComponent(name string, s *jsonschema.Schema) error {
 	schema := b.responseSchema(s)
-	before := b.components.Schemas[name]
-	if before == nil {
+	existing := b.components.Schemas[name]
+	if existing == nil {
 		b.components.Schemas[name] = schema
 		return nil
 	}
-	same, err := equal(before, schema)
+	same, err := equalSchemas(existing, schema)
 	if err == nil && !same {
 		err = fmt.Errorf("two types have the name %s", name)
 	}
 	return err
 }
 
-func equal(a, b *jsonschema.Schema) (bool, error) {
+func equalSchemas(a, b *jsonschema.Schema) (bool, error) {
 	left, err := json.Marshal(a)
 	if err != nil {
 		return false, fmt.Errorf("writing a schema: %w", err)
@@ -94,12 +94,12 @@ const EnvelopeComponent = "Envelope"
 // envelope returns the schema of a response: the common members and those of the operation. It combines them with
 // allOf, except in a closed document (see Info). A schema can forbid undescribed members only within one object.
 func (b *builder) envelope(op *operation.Operation, component string) *jsonschema.Schema {
-	whole := b.wholeEnvelope(op, component)
-	if b.closed {
-		return whole
+	schema := b.wholeEnvelope(op, component)
+	if b.strict {
+		return schema
 	}
-	b.components.Schemas[EnvelopeComponent] = without(whole, "data", "page", "billing")
-	s := without(whole, "meta", "untrusted_content", "notes")
+	b.components.Schemas[EnvelopeComponent] = withoutProperties(schema, "data", "page", "billing")
+	s := withoutProperties(schema, "meta", "untrusted_content", "notes")
 	s.AllOf = []*jsonschema.Schema{ref(EnvelopeComponent)}
 	return s
 }
@@ -113,7 +113,7 @@ func (b *builder) wholeEnvelope(op *operation.Operation, component string) *json
 	if !op.IsPaid() {
 		absent = append(absent, "billing")
 	}
-	s := without(b.responseSchema(operation.SchemaFor[pipeline.Envelope]()), absent...)
+	s := withoutProperties(b.responseSchema(operation.SchemaFor[pipeline.Envelope]()), absent...)
 	s.Properties["data"] = ref(component)
 	s.Properties["meta"] = b.addPart("Meta", operation.SchemaFor[pipeline.Meta]())
 	s.Properties["untrusted_content"].Items = b.addPart("Untrusted", operation.SchemaFor[operation.Untrusted]())
@@ -151,7 +151,7 @@ func (b *builder) allowAdditional(s *jsonschema.Schema) {
 	if len(s.Types) == 0 {
 		s.Types = nil
 	}
-	if !b.closed && s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+	if !b.strict && s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
 		s.AdditionalProperties = nil
 	}
 	b.allowAdditional(s.AdditionalProperties)

@@ -55,11 +55,11 @@ func (n *schemaNamer) parameters(op operationObject) error {
 // properties names the enumerations within an object.
 func (n *schemaNamer) properties(owner string, s *jsonschema.Schema) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		named, err := n.schema(owner, name, s.Properties[name])
+		replacement, err := n.schema(owner, name, s.Properties[name])
 		if err != nil {
 			return err
 		}
-		s.Properties[name] = named
+		s.Properties[name] = replacement
 	}
 	return nil
 }
@@ -76,9 +76,9 @@ func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsons
 	case len(s.Properties) > 0:
 		return s, n.properties(owner+GoName(member), s)
 	case len(s.Enum) == 1 && s.Title != "":
-		one := constSchema(s.Title, s.Enum[0])
-		one.Description = s.Description
-		return one, nil
+		constant := constSchema(s.Title, s.Enum[0])
+		constant.Description = s.Description
+		return constant, nil
 	case len(s.Enum) > 1 && s.Type == "string":
 		return n.enumeration(cmp.Or(s.Title, owner+GoName(member)), s)
 	}
@@ -95,9 +95,9 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 		n.names[key] = name
 		n.schemas[name] = newEnumeration(name, s.Enum)
 	}
-	named := ref(n.names[key])
-	named.Description, named.Default = s.Description, s.Default
-	return named, nil
+	reference := ref(n.names[key])
+	reference.Description, reference.Default = s.Description, s.Default
+	return reference, nil
 }
 
 // constSchema returns the schema of a single value of an enumeration. It uses allOf, for which oapi-codegen generates

@@ -14,10 +14,10 @@ func findTag(path string) (string, error) {
 	return group.Name, nil
 }
 
-func tagObjects(used map[string]bool) []tagObject {
+func tagObjects(usedNames map[string]bool) []tagObject {
 	var out []tagObject
 	for _, g := range operation.Groups() {
-		if used[g.Name] {
+		if usedNames[g.Name] {
 			out = append(out, tagObject{Name: g.Name, Description: g.Description})
 		}
 	}

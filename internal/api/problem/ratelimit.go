@@ -26,13 +26,13 @@ func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	const threeMembers = 160 // capacity for three members, in bytes
 	policy, limit := make([]byte, 0, threeMembers), make([]byte, 0, threeMembers)
 	for i, r := range rates {
-		until := r.Reset
+		reset := r.Reset
 		if r.Limited {
-			until = r.RetryAfter
+			reset = r.RetryAfter
 		}
 		// A window is never 0.
 		policy = appendMember(policy, i, r.Scope, ";q=", int64(r.Quota), ";w=", max(seconds(r.Window), 1))
-		limit = appendMember(limit, i, r.Scope, ";r=", int64(r.Remaining), ";t=", seconds(until))
+		limit = appendMember(limit, i, r.Scope, ";r=", int64(r.Remaining), ";t=", seconds(reset))
 	}
 	h.Set(policyField, string(policy))
 	h.Set(limitField, string(limit))
@@ -40,15 +40,16 @@ func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 
 // appendMember appends to a structured field list (RFC 9651) a member that is the scope as a string with two
 // parameters. Scopes are words, so they need no escaping.
-func appendMember(to []byte, i int, scope pipeline.Scope, first string, a int64, second string, b int64) []byte {
+func appendMember(dst []byte, i int, scope pipeline.Scope, firstParam string, firstValue int64, secondParam string,
+	secondValue int64) []byte {
 	if i > 0 {
-		to = append(to, ", "...)
+		dst = append(dst, ", "...)
 	}
-	to = append(to, '"')
-	to = append(to, scope...)
-	to = append(to, '"')
-	to = strconv.AppendInt(append(to, first...), a, 10)
-	return strconv.AppendInt(append(to, second...), b, 10)
+	dst = append(dst, '"')
+	dst = append(dst, scope...)
+	dst = append(dst, '"')
+	dst = strconv.AppendInt(append(dst, firstParam...), firstValue, 10)
+	return strconv.AppendInt(append(dst, secondParam...), secondValue, 10)
 }
 
 // seconds returns d in seconds, rounded up so that clients do not retry too early.

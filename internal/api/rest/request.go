@@ -25,13 +25,13 @@ func (x *exchange) idempotencyKey() pipeline.Key {
 
 // arguments returns the arguments in the path together with those in the query string of a read or in the body of any
 // other request.
-func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) (operation.Arguments, error) {
+func (x *exchange) arguments(op *operation.Operation, pathArgs map[string]string) (operation.Arguments, error) {
 	args, err := x.queryOrBody(op)
 	if err != nil {
 		return nil, err
 	}
 	for name := range args {
-		if _, given := inPath[name]; given {
+		if _, given := pathArgs[name]; given {
 			return nil, apierr.Invalid(apierr.ArgumentGivenTwice, name,
 				name+" is already in the path. Remove it from the query string or the body.")
 		}
@@ -40,7 +40,7 @@ func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) 
 		return nil, apierr.Invalid(apierr.IdempotencyKeyGivenTwice, "",
 			"Send the Idempotency-Key only in the header, not in the body.")
 	}
-	for name, text := range inPath {
+	for name, text := range pathArgs {
 		args[name] = op.PathValue(name, text)
 	}
 	return args, nil
@@ -70,9 +70,9 @@ func hasBody(r *http.Request) bool {
 
 func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
+	var tooLargeErr *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge):
+	case errors.As(err, &tooLargeErr):
 		return nil, apierr.Invalid(apierr.TooLarge, "", "The body is larger than 1 MiB. Send a smaller one.")
 	case err != nil:
 		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body was cut off. Send the request again.").Wrap(err)

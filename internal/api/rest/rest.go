@@ -56,13 +56,13 @@ func Checks() []string { return []string{"address", "method"} }
 
 // ServeHTTP serves one request.
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := time.Now()
+	start := time.Now()
 	x := &exchange{edge: e, w: w, r: r, id: uuid.Must(uuid.NewV7()).String(), tool: "none"}
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", x.id)
 	x.serve()
-	x.log(time.Since(began))
+	x.log(time.Since(start))
 }
 
 // exchange is one request and its response.
@@ -134,12 +134,12 @@ func (x *exchange) respond(op *operation.Operation, outcome pipeline.Outcome) {
 // encode returns the envelope as JSON. If the data is a JSONEncoder, its JSON replaces the null that is written for the
 // data.
 func encode(envelope pipeline.Envelope) ([]byte, error) {
-	data, encoded := envelope.Data.(operation.JSONEncoder)
-	if encoded {
+	data, isEncoder := envelope.Data.(operation.JSONEncoder)
+	if isEncoder {
 		envelope.Data = nil
 	}
 	body, err := operation.JSON(envelope)
-	if err != nil || !encoded {
+	if err != nil || !isEncoder {
 		return append(body, '\n'), err
 	}
 	raw, err := data.JSON()

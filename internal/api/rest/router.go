@@ -51,12 +51,12 @@ func (r *router) add(method, path string, op *operation.Operation) {
 // find returns the operation and the values of the path's arguments. If the path exists but not with this method, it
 // returns the allowed methods. The last result reports whether the path exists.
 func (r *router) find(req *http.Request) (*operation.Operation, map[string]string, []string, bool) {
-	rest, ok := strings.CutPrefix(req.URL.EscapedPath(), Prefix+"/")
+	subpath, ok := strings.CutPrefix(req.URL.EscapedPath(), Prefix+"/")
 	if !ok {
 		return nil, nil, nil, false
 	}
 	at, texts := r.root, []string(nil)
-	for segment := range strings.SplitSeq(rest, "/") {
+	for segment := range strings.SplitSeq(subpath, "/") {
 		text, err := url.PathUnescape(segment)
 		if err != nil {
 			return nil, nil, nil, false
@@ -70,7 +70,7 @@ func (r *router) find(req *http.Request) (*operation.Operation, map[string]strin
 		}
 		texts = append(texts, text)
 	}
-	if len(at.methods) == 0 || !at.fits(texts) {
+	if len(at.methods) == 0 || !at.hasValidIDs(texts) {
 		return nil, nil, nil, false
 	}
 	op, ok := at.methods[req.Method]
@@ -80,8 +80,8 @@ func (r *router) find(req *http.Request) (*operation.Operation, map[string]strin
 	return op, pathValues(op, texts), nil, true
 }
 
-// fits reports whether the IDs in a path have the right format, which is the same for all operations of the path.
-func (n *node) fits(texts []string) bool {
+// hasValidIDs reports whether the IDs in a path have the right format, which is the same for all operations of the path.
+func (n *node) hasValidIDs(texts []string) bool {
 	for _, op := range n.methods {
 		for i, text := range texts {
 			if !op.PathFits(op.InPath[i], text) {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	callbackPath = "/callback"
-	signInTime   = 5 * time.Minute // time that a person may take in the browser
-	maxResponse  = 64 << 10        // bytes of metadata or a registration
+	callbackPath  = "/callback"
+	signInTimeout = 5 * time.Minute // time that a person may take in the browser
+	maxResponse   = 64 << 10        // bytes of metadata or a registration
 )
 
 // Login is a sign-in in the browser: the authorization code flow with PKCE and a redirect to this machine (RFC 8252).
@@ -32,18 +32,18 @@ type Login struct {
 
 // metadata has the members of the authorization server metadata (RFC 8414) that Login uses.
 type metadata struct {
-	Issuer        string `json:"issuer"`
-	Authorization string `json:"authorization_endpoint"`
-	Token         string `json:"token_endpoint"`
-	Registration  string `json:"registration_endpoint"`
-	Revocation    string `json:"revocation_endpoint"`
+	Issuer                string `json:"issuer"`
+	AuthorizationEndpoint string `json:"authorization_endpoint"`
+	TokenEndpoint         string `json:"token_endpoint"`
+	RegistrationEndpoint  string `json:"registration_endpoint"`
+	RevocationEndpoint    string `json:"revocation_endpoint"`
 }
 
 // Run signs a person in and returns the tokens, which are for the REST API and the tools.
 func (l Login) Run(ctx context.Context) (OAuth, error) {
-	ctx, cancel := context.WithTimeout(ctx, signInTime)
+	ctx, cancel := context.WithTimeout(ctx, signInTimeout)
 	defer cancel()
-	about, err := l.discover(ctx)
+	endpoints, err := l.discover(ctx)
 	if err != nil {
 		return OAuth{}, err
 	}
@@ -52,27 +52,29 @@ func (l Login) Run(ctx context.Context) (OAuth, error) {
 		return OAuth{}, fmt.Errorf("listening for the browser: %w", err)
 	}
 	defer listener.Close()
-	redirect := "http://" + listener.Addr().String() + callbackPath
-	client, err := l.register(ctx, about, redirect)
+	redirectURI := "http://" + listener.Addr().String() + callbackPath
+	client, err := l.register(ctx, endpoints, redirectURI)
 	if err != nil {
 		return OAuth{}, err
 	}
-	out := OAuth{ClientID: client, TokenURL: about.Token, RevocationURL: about.Revocation}
+	out := OAuth{ClientID: client, TokenURL: endpoints.TokenEndpoint, RevocationURL: endpoints.RevocationEndpoint}
 	config := out.config()
-	config.RedirectURL, config.Scopes = redirect, strings.Fields(l.Scope)
-	config.Endpoint.AuthURL = about.Authorization + "?" + url.Values{"resource": {l.URL + "/api/v1", l.URL + "/mcp"}}.Encode()
+	config.RedirectURL, config.Scopes = redirectURI, strings.Fields(l.Scope)
+	config.Endpoint.AuthURL = endpoints.AuthorizationEndpoint + "?" + url.Values{"resource": {l.URL + "/api/v1",
+		l.URL + "/mcp"}}.Encode()
 	verifier, state := oauth2.GenerateVerifier(), oauth2.GenerateVerifier()
-	code, err := l.waitForCode(ctx, listener, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), about.Issuer, state)
+	code, err := l.waitForCode(ctx, listener, config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)),
+		endpoints.Issuer, state)
 	if err != nil {
 		return OAuth{}, err
 	}
-	exchange, cancel := exchangeContext(l.HTTP)
+	exchangeCtx, cancel := exchangeContext(l.HTTP)
 	defer cancel()
-	got, err := config.Exchange(exchange, code, oauth2.VerifierOption(verifier)) //nolint:contextcheck // see exchangeContext
+	token, err := config.Exchange(exchangeCtx, code, oauth2.VerifierOption(verifier)) //nolint:contextcheck // see exchangeContext
 	if err != nil {
 		return OAuth{}, tokenError(err)
 	}
-	return *out.with(got), nil
+	return *out.withToken(token), nil
 }
 
 // discover returns the URLs of the service's OAuth endpoints. They must begin with the service's URL, because the
@@ -85,7 +87,7 @@ func (l Login) discover(ctx context.Context) (metadata, error) {
 	if m.Issuer != l.URL {
 		return m, fmt.Errorf("the service's own address is %s: repeat the command with --url %s", m.Issuer, m.Issuer)
 	}
-	for _, address := range []string{m.Authorization, m.Token, m.Registration, m.Revocation} {
+	for _, address := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RegistrationEndpoint, m.RevocationEndpoint} {
 		if !strings.HasPrefix(address, l.URL+"/") {
 			return m, errors.New("the service names an address on another host")
 		}
@@ -94,18 +96,19 @@ func (l Login) discover(ctx context.Context) (metadata, error) {
 }
 
 // register registers this program as an OAuth client (RFC 7591) and returns its ID.
-func (l Login) register(ctx context.Context, m metadata, redirect string) (string, error) {
-	var got struct {
+func (l Login) register(ctx context.Context, m metadata, redirectURI string) (string, error) {
+	var response struct {
 		ID string `json:"client_id"`
 	}
-	about, err := json.Marshal(map[string]any{
-		"client_name": l.Name, "redirect_uris": []string{redirect}, "grant_types": []string{"authorization_code", "refresh_token"},
+	registration, err := json.Marshal(map[string]any{
+		"client_name": l.Name, "redirect_uris": []string{redirectURI}, "grant_types": []string{"authorization_code",
+			"refresh_token"},
 	})
 	if err != nil {
 		return "", fmt.Errorf("describing the program: %w", err)
 	}
-	err = l.call(ctx, http.MethodPost, m.Registration, strings.NewReader(string(about)), &got)
-	return got.ID, err
+	err = l.call(ctx, http.MethodPost, m.RegistrationEndpoint, strings.NewReader(string(registration)), &response)
+	return response.ID, err
 }
 
 func (l Login) call(ctx context.Context, method, address string, body io.Reader, answer any) error {
@@ -130,7 +133,7 @@ func (l Login) call(ctx context.Context, method, address string, body io.Reader,
 
 // waitForCode opens the browser and returns the authorization code from the redirect.
 func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, issuer, state string) (string, error) {
-	answers := make(chan url.Values, 1)
+	callbacks := make(chan url.Values, 1)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
 		answer := r.URL.Query()
@@ -141,7 +144,7 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, signedInPage) // the person may have closed the browser
 		select {
-		case answers <- answer:
+		case callbacks <- answer:
 		default:
 		}
 	})
@@ -154,7 +157,7 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 	select {
 	case <-ctx.Done():
 		return "", fmt.Errorf("nobody approved the sign-in: %w", ctx.Err())
-	case answer := <-answers:
+	case answer := <-callbacks:
 		if rejected := answer.Get("error"); rejected != "" {
 			return "", fmt.Errorf("the sign-in was rejected (%s)", rejected)
 		}

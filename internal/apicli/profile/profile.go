@@ -119,7 +119,7 @@ func (s Store) Update(ctx context.Context, name string, change func(*Profile) (*
 	case changed == nil:
 		err = os.Remove(path)
 	default:
-		err = put(path, changed)
+		err = write(path, changed)
 	}
 	if err != nil {
 		return fmt.Errorf("storing the profile %s: %w", name, err)
@@ -127,8 +127,8 @@ func (s Store) Update(ctx context.Context, name string, change func(*Profile) (*
 	return nil
 }
 
-// put replaces the file atomically, so that other processes read either the old or the new profile.
-func put(path string, p *Profile) error {
+// write replaces the file atomically, so that other processes read either the old or the new profile.
+func write(path string, p *Profile) error {
 	raw, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err //nolint:wrapcheck // Update wraps it
@@ -163,7 +163,7 @@ func (s Store) List() ([]Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing profiles: %w", err)
 	}
-	var all []Profile
+	var profiles []Profile
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name(), extension)
 		if !ok || !validName.MatchString(name) {
@@ -173,17 +173,17 @@ func (s Store) List() ([]Profile, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, p)
+		profiles = append(profiles, p)
 	}
-	return all, nil
+	return profiles, nil
 }
 
 const (
-	lockTime  = time.Minute           // maximum time to wait for other processes; each holds the lock for up to exchangeTime
-	lockPause = 50 * time.Millisecond // pause between two attempts
+	lockTimeout       = time.Minute           // maximum time to wait for other processes; each holds the lock for up to exchangeTime
+	lockRetryInterval = 50 * time.Millisecond // pause between two attempts
 )
 
-var errLocked = fmt.Errorf("another process has held the lock for %s: end that process", lockTime)
+var errLocked = fmt.Errorf("another process has held the lock for %s: end that process", lockTimeout)
 
 // lock locks a profile against other processes and returns a function that unlocks it. It creates the folder.
 func (s Store) lock(ctx context.Context, name string) (func(), error) {
@@ -203,7 +203,7 @@ func (s Store) lock(ctx context.Context, name string) (func(), error) {
 }
 
 func waitForLock(ctx context.Context, f *os.File) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, lockTime, errLocked)
+	ctx, cancel := context.WithTimeoutCause(ctx, lockTimeout, errLocked)
 	defer cancel()
 	for {
 		if locked, err := tryLock(f); locked || err != nil {
@@ -212,7 +212,7 @@ func waitForLock(ctx context.Context, f *os.File) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(lockPause):
+		case <-time.After(lockRetryInterval):
 		}
 	}
 }

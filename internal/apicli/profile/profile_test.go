@@ -90,8 +90,8 @@ func TestDiscover(t *testing.T) {
 	var about metadata
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{
-			"issuer": about.Issuer, "authorization_endpoint": about.Authorization, "token_endpoint": about.Token,
-			"registration_endpoint": about.Registration, "revocation_endpoint": about.Revocation,
+			"issuer": about.Issuer, "authorization_endpoint": about.AuthorizationEndpoint, "token_endpoint": about.TokenEndpoint,
+			"registration_endpoint": about.RegistrationEndpoint, "revocation_endpoint": about.RevocationEndpoint,
 		})
 	}))
 	t.Cleanup(service.Close)
@@ -99,8 +99,8 @@ func TestDiscover(t *testing.T) {
 	for name, change := range map[string]func(*metadata){
 		"":               func(*metadata) {},
 		"another issuer": func(m *metadata) { m.Issuer = "https://press.example" },
-		"another host":   func(m *metadata) { m.Token = service.URL + ".elsewhere.example/t" },
-		"none":           func(m *metadata) { m.Revocation = "" },
+		"another host":   func(m *metadata) { m.TokenEndpoint = service.URL + ".elsewhere.example/t" },
+		"none":           func(m *metadata) { m.RevocationEndpoint = "" },
 	} {
 		about = own
 		change(&about)

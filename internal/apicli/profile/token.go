@@ -17,8 +17,8 @@ const (
 	// expiryMargin is how long before its expiry an access token is renewed. A call, including its retries, takes less
 	// time.
 	expiryMargin = 5 * time.Minute
-	// exchangeTime limits the duration of a token request.
-	exchangeTime = 30 * time.Second
+	// exchangeTimeout limits the duration of a token request.
+	exchangeTimeout = 30 * time.Second
 )
 
 // ErrSignedOut is the error for a sign-in that has ended.
@@ -81,7 +81,7 @@ func (s *Source) refresh(ctx context.Context) error {
 func (s *Source) renew(stored *Profile) (*Profile, error) {
 	switch {
 	case stored == nil:
-		return nil, signedOut(s.profile.Name)
+		return nil, signedOutError(s.profile.Name)
 	case stored.OAuth == nil || stored.URL != s.profile.URL:
 		return nil, fmt.Errorf("the profile %s has changed meanwhile: repeat the command", stored.Name)
 	case s.isFresh(*stored):
@@ -89,30 +89,30 @@ func (s *Source) renew(stored *Profile) (*Profile, error) {
 	}
 	ctx, cancel := exchangeContext(s.http)
 	defer cancel()
-	got, err := stored.OAuth.config().TokenSource(ctx, &oauth2.Token{RefreshToken: stored.OAuth.RefreshToken}).Token()
+	token, err := stored.OAuth.config().TokenSource(ctx, &oauth2.Token{RefreshToken: stored.OAuth.RefreshToken}).Token()
 	if err != nil {
 		if err = tokenError(err); errors.Is(err, ErrSignedOut) {
-			err = signedOut(stored.Name)
+			err = signedOutError(stored.Name)
 		}
 		return nil, err
 	}
 	renewed := *stored
-	renewed.OAuth = stored.OAuth.with(got)
+	renewed.OAuth = stored.OAuth.withToken(token)
 	return &renewed, nil
 }
 
-func signedOut(name string) error {
+func signedOutError(name string) error {
 	return fmt.Errorf("%w: run pressroom login --profile %s", ErrSignedOut, name)
 }
 
 // exchangeContext returns the context of a token request, which continues even if the command is canceled: once the
 // service has issued new tokens, the earlier tokens no longer work, and only the response contains the new ones.
 func exchangeContext(h *http.Client) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithValue(context.Background(), oauth2.HTTPClient, h), exchangeTime)
+	return context.WithTimeout(context.WithValue(context.Background(), oauth2.HTTPClient, h), exchangeTimeout)
 }
 
-// with returns a copy of the state with new tokens.
-func (o OAuth) with(t *oauth2.Token) *OAuth {
+// withToken returns a copy of the state with new tokens.
+func (o OAuth) withToken(t *oauth2.Token) *OAuth {
 	o.AccessToken, o.RefreshToken, o.Expires = t.AccessToken, t.RefreshToken, t.Expiry
 	return &o
 }

@@ -67,14 +67,15 @@ func TestRefreshOutlivesCommand(t *testing.T) {
 	})
 }
 
-// A service that does not respond delays a command by at most exchangeTime.
+// A service that does not respond delays a command by at most exchangeTimeout.
 func TestRefreshDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		service, _, source := expired(t)
 		service.takes = time.Hour
 		start := time.Now()
-		if _, err := source.Credential(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != exchangeTime {
+		if _, err := source.Credential(t.Context()); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(start) != exchangeTimeout {
 			t.Errorf("after %s: %v", time.Since(start), err)
 		}
 	})
@@ -105,7 +106,7 @@ func TestLockEnds(t *testing.T) {
 			}
 		}
 		start = time.Now()
-		if _, err := source.Credential(t.Context()); !errors.Is(err, errLocked) || time.Since(start) != lockTime {
+		if _, err := source.Credential(t.Context()); !errors.Is(err, errLocked) || time.Since(start) != lockTimeout {
 			t.Errorf("after %s: %v", time.Since(start), err)
 		}
 		must.NoError(t, other.Close())

@@ -45,12 +45,12 @@ var escapes = []string{"%", `\u00`, `\x`}
 func unescape(text string) string {
 	out := make([]byte, 0, len(text))
 	for text != "" {
-		plain := strings.IndexAny(text, `%\`)
-		if plain < 0 {
+		index := strings.IndexAny(text, `%\`)
+		if index < 0 {
 			return string(append(out, text...))
 		}
-		out = append(out, text[:plain]...)
-		text = text[plain:]
+		out = append(out, text[:index]...)
+		text = text[index:]
 		value, n := unescapeByte(text)
 		out = append(out, value)
 		text = text[n:]

@@ -55,11 +55,11 @@ func (t *RedirectError) Error() string { return t.Err.Error() }
 
 // Client returns the client with an ID, or not_found. If the ID is the URL of a metadata document that is not cached,
 // Client fetches the document. The parameter from is the caller's IP address, for which fetches are rate limited.
-func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
+func (s *Service) Client(ctx context.Context, caller, id string) (Client, error) {
 	var c Client
 	var err error
-	if isDocument(id) {
-		c, err = s.clientFromDocument(ctx, from, id)
+	if isDocumentURL(id) {
+		c, err = s.clientFromDocument(ctx, caller, id)
 	} else {
 		c, err = s.readClient(ctx, id)
 	}
@@ -70,16 +70,16 @@ func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 }
 
 // IsMetadataURL reports whether a client ID is the URL of a metadata document, which Client may fetch.
-func (s *Service) IsMetadataURL(id string) bool { return isDocument(id) }
+func (s *Service) IsMetadataURL(id string) bool { return isDocumentURL(id) }
 
 // ParseRequest parses an authorization request. If the client or the redirect URI is invalid, the error must be shown
 // to the person. If another parameter is invalid, the error is a *RedirectError, whose ResponseURL reports the error to
 // the client.
-func (s *Service) ParseRequest(ctx context.Context, from string, request url.Values) (AuthorizationRequest, error) {
+func (s *Service) ParseRequest(ctx context.Context, caller string, request url.Values) (AuthorizationRequest, error) {
 	if len(request["client_id"]) != 1 || len(request["redirect_uri"]) != 1 {
 		return AuthorizationRequest{}, errIncompleteRequest
 	}
-	c, err := s.Client(ctx, from, request.Get("client_id"))
+	c, err := s.Client(ctx, caller, request.Get("client_id"))
 	if err != nil {
 		return AuthorizationRequest{}, err
 	}
@@ -105,11 +105,11 @@ func (s *Service) read(a *AuthorizationRequest, request url.Values) *Error {
 			return newError(InvalidRequest, "A parameter was sent more than once.")
 		}
 	}
-	named, rejection := s.resourcesOf(request)
+	resource, rejection := s.resourcesOf(request)
 	if rejection != nil {
 		return rejection
 	}
-	a.resource = cmp.Or(named, s.ToolsResource())
+	a.resource = cmp.Or(resource, s.ToolsResource())
 	if kind := request.Get("response_type"); kind != "code" {
 		return newError(UnsupportedResponseType, "The response_type must be code.")
 	}
@@ -160,21 +160,21 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 	code := apikey.New(apikey.Code)
 	hash := apikey.Hash(code)
 	err := s.db.InTx(ctx, "oauth.allow", func(ctx context.Context, tx *db.Tx) error {
-		now, ends := tx.Now(), tx.Now().Add(codeLifetime)
+		now, expiresAt := tx.Now(), tx.Now().Add(codeLifetime)
 		_, err := tx.Exec(ctx,
 			`INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge,
 		code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			a.Client.ID, l.Team, l.Person, scopeString(l.Capabilities), a.resource, a.Redirect, a.challenge, hash[:],
-			db.Micros(ends), db.Micros(now), db.Micros(ends), boolToInt(l.OneFactor))
+			db.Micros(expiresAt), db.Micros(now), db.Micros(expiresAt), boolToInt(l.OneFactor))
 		if err != nil {
 			return fmt.Errorf("storing a grant: %w", err)
 		}
-		found, err := tx.Exec(ctx, `UPDATE oauth_clients SET used_at = ?, network = '' WHERE client_id = ?`,
+		updated, err := tx.Exec(ctx, `UPDATE oauth_clients SET used_at = ?, network = '' WHERE client_id = ?`,
 			db.Micros(now), a.Client.ID)
 		if err != nil {
 			return fmt.Errorf("recording that a client is used: %w", err)
 		}
-		if found == 0 { // removed while the page was open
+		if updated == 0 { // removed while the page was open
 			return errNoClient
 		}
 		return nil

@@ -28,14 +28,14 @@ type Client struct {
 	ID        string
 	Name      string
 	Redirects []string // redirect URIs
-	Created   time.Time
+	CreatedAt time.Time
 
 	network string    // IP network from which it registered
-	read    time.Time // when its document was last fetched; zero for registered clients
+	readAt  time.Time // when its document was last fetched; zero for registered clients
 }
 
 // IsSelfDescribed reports whether the client's ID is the URL of its metadata document.
-func (c Client) IsSelfDescribed() bool { return isDocument(c.ID) }
+func (c Client) IsSelfDescribed() bool { return isDocumentURL(c.ID) }
 
 // Registration is the supported part of the client metadata in a registration request (RFC 7591, section 2).
 type Registration struct {
@@ -83,18 +83,18 @@ func clientName(r Registration) string {
 
 // Register registers a client (RFC 7591) for a caller at an IP address. Clients get no secret, because installed
 // programs cannot keep one. They use PKCE instead.
-func (s *Service) Register(ctx context.Context, from string, r Registration) (Client, error) {
+func (s *Service) Register(ctx context.Context, caller string, r Registration) (Client, error) {
 	c, err := r.client()
 	if err != nil {
 		return Client{}, err
 	}
-	if err := s.checkRegistrationRate(from); err != nil {
+	if err := s.checkRegistrationRate(caller); err != nil {
 		return Client{}, err
 	}
-	c.network = loadshed.NetworkPrefix(from)
+	c.network = loadshed.NetworkPrefix(caller)
 	c.ID = "program-" + strings.ToLower(rand.Text())
 	err = s.db.InTx(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
-		c.Created = tx.Now()
+		c.CreatedAt = tx.Now()
 		if err := saveClient(ctx, tx, c); err != nil {
 			return err
 		}
@@ -110,22 +110,22 @@ func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	if err := evictFrom(ctx, tx, network, maxUnusedPerNetwork); err != nil {
 		return err
 	}
-	var all int64
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM oauth_clients WHERE used_at = 0`).Scan(&all); err != nil {
+	var total int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM oauth_clients WHERE used_at = 0`).Scan(&total); err != nil {
 		return fmt.Errorf("counting unused registrations: %w", err)
 	}
-	if all <= maxUnused {
+	if total <= maxUnused {
 		return nil
 	}
-	var most string
-	var has int64
+	var busiestNetwork string
+	var clientCount int64
 	err := tx.QueryRow(ctx,
 		`SELECT network, COUNT(*) FROM oauth_clients WHERE used_at = 0 GROUP BY network
-		ORDER BY COUNT(*) DESC, MIN(created_at) LIMIT 1`).Scan(&most, &has)
+		ORDER BY COUNT(*) DESC, MIN(created_at) LIMIT 1`).Scan(&busiestNetwork, &clientCount)
 	if err != nil {
 		return fmt.Errorf("finding the IP network with the most registrations: %w", err)
 	}
-	return evictFrom(ctx, tx, most, max(0, has-(all-maxUnused)))
+	return evictFrom(ctx, tx, busiestNetwork, max(0, clientCount-(total-maxUnused)))
 }
 
 // evictFrom deletes unused registrations from a network except for the newest ones. It deletes at most evictAtOnce of
@@ -141,11 +141,11 @@ func evictFrom(ctx context.Context, tx *db.Tx, network string, keepNewest int64)
 }
 
 // checkRegistrationRate returns rate_limited if a caller registers too many clients.
-func (s *Service) checkRegistrationRate(from string) error {
+func (s *Service) checkRegistrationRate(caller string) error {
 	if s.RegistrationDelay == nil {
 		return nil
 	}
-	if wait := s.RegistrationDelay(from); wait > 0 {
+	if wait := s.RegistrationDelay(caller); wait > 0 {
 		return apierr.New(apierr.RateLimited,
 			"Too many clients were registered from your network. Try again later.").With("scope",
 			"registration").WithRetryAfter(wait)

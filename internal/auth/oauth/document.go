@@ -26,11 +26,11 @@ type document struct {
 	Secret string `json:"client_secret"`
 }
 
-var errDocument = apierr.New(apierr.ValidationFailed,
+var errInvalidDocument = apierr.New(apierr.ValidationFailed,
 	"The metadata document of this application is invalid. Contact its developer.")
 
-// isDocument reports whether a client ID is the URL of a metadata document: an unambiguous https URL with a path.
-func isDocument(id string) bool {
+// isDocumentURL reports whether a client ID is the URL of a metadata document: an unambiguous https URL with a path.
+func isDocumentURL(id string) bool {
 	u, err := url.Parse(id)
 	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(u.Path) > 1 &&
 		len(id) <= maxAddress &&
@@ -43,10 +43,10 @@ func hasDotSegment(path string) bool {
 }
 
 // clientFromDocument returns the client of a metadata document, which is fetched unless it is cached.
-func (s *Service) clientFromDocument(ctx context.Context, from, id string) (Client, error) {
-	known, err := s.readClient(ctx, id)
-	if err == nil && s.db.Now().Sub(known.read) < documentTTL {
-		return known, nil
+func (s *Service) clientFromDocument(ctx context.Context, caller, id string) (Client, error) {
+	client, err := s.readClient(ctx, id)
+	if err == nil && s.db.Now().Sub(client.readAt) < documentTTL {
+		return client, nil
 	}
 	if err != nil && !apierr.Is(err, apierr.NotFound) {
 		return Client{}, err
@@ -54,7 +54,7 @@ func (s *Service) clientFromDocument(ctx context.Context, from, id string) (Clie
 	if s.Fetch == nil {
 		return Client{}, apierr.ItemNotFound()
 	}
-	if err := s.checkRegistrationRate(from); err != nil {
+	if err := s.checkRegistrationRate(caller); err != nil {
 		return Client{}, err
 	}
 	c, err := s.fetchDocument(ctx, id)
@@ -62,7 +62,7 @@ func (s *Service) clientFromDocument(ctx context.Context, from, id string) (Clie
 		return Client{}, err
 	}
 	err = s.db.InTx(ctx, "oauth.describe", func(ctx context.Context, tx *db.Tx) error {
-		c.Created, c.read = tx.Now(), tx.Now()
+		c.CreatedAt, c.readAt = tx.Now(), tx.Now()
 		return saveClient(ctx, tx, c)
 	})
 	return c, err
@@ -71,7 +71,7 @@ func (s *Service) clientFromDocument(ctx context.Context, from, id string) (Clie
 func (s *Service) fetchDocument(ctx context.Context, id string) (Client, error) {
 	var body bytes.Buffer
 	if err := s.Fetch(ctx, id, maxDocumentBytes, &body); err != nil {
-		return Client{}, errDocument.Wrap(err)
+		return Client{}, errInvalidDocument.Wrap(err)
 	}
 	return readDocument(id, body.Bytes())
 }
@@ -80,15 +80,15 @@ func (s *Service) fetchDocument(ctx context.Context, id string) (Client, error) 
 func readDocument(id string, body []byte) (Client, error) {
 	var d document
 	if err := json.Unmarshal(body, &d); err != nil {
-		return Client{}, errDocument.Wrap(err)
+		return Client{}, errInvalidDocument.Wrap(err)
 	}
 	// A public document must not contain a secret (section 4.1 of the draft).
 	if d.ID != id || d.Secret != "" || strings.HasPrefix(d.AuthMethod, "client_secret_") {
-		return Client{}, errDocument
+		return Client{}, errInvalidDocument
 	}
 	c, err := d.client()
 	if err != nil {
-		return Client{}, errDocument.Wrap(err)
+		return Client{}, errInvalidDocument.Wrap(err)
 	}
 	c.ID = id
 	return c, nil

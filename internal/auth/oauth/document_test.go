@@ -17,7 +17,7 @@ func TestIsDocument(t *testing.T) {
 		"https://app.example/%2e%2e/client": false, "program-abc": false, "": false, "https:///client": false,
 		"https://app.example/" + strings.Repeat("x", maxAddress): false,
 	} {
-		if got := isDocument(id); got != want {
+		if got := isDocumentURL(id); got != want {
 			t.Errorf("%.80q: %v", id, got)
 		}
 	}

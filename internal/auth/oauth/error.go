@@ -21,4 +21,4 @@ const (
 
 func newError(code, text string) *Error { return &Error{code, text} }
 
-var errResource = newError(InvalidTarget, "The resource must be the MCP endpoint or the REST API of this service.")
+var errInvalidResource = newError(InvalidTarget, "The resource must be the MCP endpoint or the REST API of this service.")

@@ -39,7 +39,7 @@ type Options struct {
 	Connections Connections
 	// Fetch writes the content of a public URL to a writer, without following redirects. If it is nil, metadata
 	// documents are not supported.
-	Fetch func(ctx context.Context, address string, most int64, into io.Writer) error
+	Fetch func(ctx context.Context, address string, maxBytes int64, into io.Writer) error
 	// RegistrationDelay returns how long a client at an IP address has to wait before its next registration.
 	RegistrationDelay func(from string) time.Duration
 }
@@ -57,7 +57,7 @@ type Connections interface {
 // Connection describes a new connection.
 type Connection struct {
 	Team, Person int64
-	Program      string // name of the client
+	ClientName   string // name of the client
 	ClientID     string
 	Host         string // host of the redirect URI
 	Capabilities []access.Capability
@@ -88,15 +88,15 @@ func (s *Service) Resources() []string { return []string{s.ToolsResource(), s.AP
 // resourcesOf returns the URLs that a request names in its resource parameters (RFC 8707), separated by spaces and in
 // the order of Resources. It returns invalid_target if one of them is unknown.
 func (s *Service) resourcesOf(request url.Values) (string, *Error) {
-	named := map[string]bool{}
+	requested := map[string]bool{}
 	for _, address := range request["resource"] {
 		known := slices.IndexFunc(s.Resources(), func(ours string) bool { return isSame(address, ours) })
 		if known < 0 {
-			return "", errResource
+			return "", errInvalidResource
 		}
-		named[s.Resources()[known]] = true
+		requested[s.Resources()[known]] = true
 	}
-	return strings.Join(slices.DeleteFunc(s.Resources(), func(ours string) bool { return !named[ours] }), " "), nil
+	return strings.Join(slices.DeleteFunc(s.Resources(), func(ours string) bool { return !requested[ours] }), " "), nil
 }
 
 // isCurrent reports whether the URLs of a grant belong to this installation, whose public URL may have changed.

@@ -80,7 +80,7 @@ type connections struct{ teams *team.Service }
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
 	return c.teams.Connect(ctx, tx,
 		team.NewConnection{
-			TeamID: n.Team, PersonID: n.Person, Client: n.Program, ClientID: n.ClientID, Host: n.Host,
+			TeamID: n.Team, PersonID: n.Person, Client: n.ClientName, ClientID: n.ClientID, Host: n.Host,
 			Capabilities: n.Capabilities,
 		})
 }

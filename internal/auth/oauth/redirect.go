@@ -56,17 +56,17 @@ func isLoopback(host string) bool {
 
 // matches reports whether a redirect URI is registered. It must be identical, except that a loopback address may
 // have any port (RFC 8252, section 7.3).
-func matches(registered []string, named string) bool {
-	if checkRedirect(named) != nil {
+func matches(registered []string, redirectURL string) bool {
+	if checkRedirect(redirectURL) != nil {
 		return false
 	}
-	return slices.ContainsFunc(registered, func(r string) bool { return r == named || sameButPort(r, named) })
+	return slices.ContainsFunc(registered, func(r string) bool { return r == redirectURL || equalExceptPort(r, redirectURL) })
 }
 
-func sameButPort(registered, named string) bool {
+func equalExceptPort(registered, redirectURL string) bool {
 	r, err := url.Parse(registered)
-	n, other := url.Parse(named)
-	if err != nil || other != nil || r.Scheme != "http" || n.Scheme != "http" || !isLoopback(r.Hostname()) ||
+	n, parseErr := url.Parse(redirectURL)
+	if err != nil || parseErr != nil || r.Scheme != "http" || n.Scheme != "http" || !isLoopback(r.Hostname()) ||
 		r.Hostname() != n.Hostname() {
 		return false
 	}
@@ -98,7 +98,7 @@ func displayHost(address string) string {
 }
 
 // withQuery adds parameters to the query of a URL.
-func withQuery(address string, more url.Values) string {
+func withQuery(address string, params url.Values) string {
 	u, err := url.Parse(address)
 	if err != nil { // it was parsed before
 		return address
@@ -106,6 +106,6 @@ func withQuery(address string, more url.Values) string {
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
 	}
-	u.RawQuery += more.Encode()
+	u.RawQuery += params.Encode()
 	return u.String()
 }

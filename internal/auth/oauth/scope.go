@@ -32,9 +32,9 @@ func scopeString(granted []access.Capability) string {
 	return strings.Join(capabilityNames(granted), " ")
 }
 
-func capabilityNames(of []access.Capability) []string {
-	out := make([]string, len(of))
-	for i, c := range of {
+func capabilityNames(capabilities []access.Capability) []string {
+	out := make([]string, len(capabilities))
+	for i, c := range capabilities {
 		out[i] = string(c)
 	}
 	return out

@@ -19,9 +19,9 @@ import (
 func (s *Service) readClient(ctx context.Context, id string) (Client, error) {
 	c := Client{ID: id}
 	var redirects string
-	var created, read int64
+	var createdAt, readAt int64
 	err := s.db.QueryRow(ctx, `SELECT name, redirects, created_at, read_at FROM oauth_clients WHERE client_id = ?`,
-		id).Scan(&c.Name, &redirects, &created, &read)
+		id).Scan(&c.Name, &redirects, &createdAt, &readAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, apierr.ItemNotFound()
 	}
@@ -31,7 +31,7 @@ func (s *Service) readClient(ctx context.Context, id string) (Client, error) {
 	if err != nil {
 		return c, fmt.Errorf("reading a client: %w", err)
 	}
-	c.Created, c.read = db.Time(created), db.Time(read)
+	c.CreatedAt, c.readAt = db.Time(createdAt), db.Time(readAt)
 	return c, nil
 }
 
@@ -45,7 +45,7 @@ func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
 		`INSERT INTO oauth_clients (client_id, name, redirects, created_at, read_at, network) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (client_id) DO UPDATE
 		SET name = excluded.name, redirects = excluded.redirects, read_at = excluded.read_at`,
-		c.ID, c.Name, string(redirects), db.Micros(c.Created), db.Micros(c.read), c.network)
+		c.ID, c.Name, string(redirects), db.Micros(c.CreatedAt), db.Micros(c.readAt), c.network)
 	if err != nil {
 		return fmt.Errorf("storing a client: %w", err)
 	}
@@ -54,14 +54,14 @@ func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
 
 // grant is a stored consent.
 type grant struct {
-	id, team, person, connection int64
-	client                       string
-	name                         string // name of the client; empty if the client was deleted
-	capabilities                 []access.Capability
-	resource, redirect           string
-	challenge                    string
-	codeEnds, redeemed, ended    time.Time
-	oneFactor                    bool // granted in a session without a second factor
+	id, team, person, connection       int64
+	client                             string
+	name                               string // name of the client; empty if the client was deleted
+	capabilities                       []access.Capability
+	resource, redirect                 string
+	challenge                          string
+	codeExpiresAt, redeemedAt, endedAt time.Time
+	oneFactor                          bool // granted in a session without a second factor
 }
 
 const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id,
@@ -70,19 +70,19 @@ const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id
 
 // lockGrant returns a grant and locks it, or returns not_found. The parameter rest is the query after its FROM clause.
 // If more is not empty, rest joins oauth_tokens as t, and lockGrant scans the columns ends_at and spent_at into more.
-func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, rest string, args []any, more ...any) (grant, error) {
+func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, clauses string, args []any, extraDest ...any) (grant, error) {
 	var g grant
 	var granted, columns string
-	var codeEnds, redeemed, ended, oneFactor int64
+	var codeExpiresAt, redeemedAt, endedAt, oneFactor int64
 	columns = grantColumns
-	if len(more) > 0 {
+	if len(extraDest) > 0 {
 		columns += `, t.ends_at, t.spent_at`
 	}
 	into := append([]any{
 		&g.id, &g.team, &g.person, &g.connection, &g.client, &g.name, &granted, &g.resource, &g.redirect, &g.challenge,
-		&codeEnds, &redeemed, &ended, &oneFactor,
-	}, more...)
-	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+rest+s.db.ForUpdate(), args...).Scan(into...)
+		&codeExpiresAt, &redeemedAt, &endedAt, &oneFactor,
+	}, extraDest...)
+	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+clauses+s.db.ForUpdate(), args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return g, apierr.ItemNotFound()
 	}
@@ -92,7 +92,8 @@ func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, rest string, args []
 	for name := range strings.FieldsSeq(granted) {
 		g.capabilities = append(g.capabilities, access.Capability(name))
 	}
-	g.codeEnds, g.redeemed, g.ended, g.oneFactor = db.Time(codeEnds), db.Time(redeemed), db.Time(ended), oneFactor > 0
+	g.codeExpiresAt, g.redeemedAt, g.endedAt, g.oneFactor = db.Time(codeExpiresAt), db.Time(redeemedAt),
+		db.Time(endedAt), oneFactor > 0
 	return g, nil
 }
 
@@ -105,7 +106,7 @@ const (
 )
 
 // addToken creates a token of a grant and returns it. Only its hash is stored.
-func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Duration) (string, error) {
+func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lifetime time.Duration) (string, error) {
 	prefix := apikey.Access
 	if k == refreshToken {
 		prefix = apikey.Refresh
@@ -114,7 +115,7 @@ func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Durati
 	hash := apikey.Hash(token)
 	_, err := tx.Exec(ctx,
 		`INSERT INTO oauth_tokens (hash, grant_id, kind, created_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
-		hash[:], g.id, string(k), db.Micros(tx.Now()), db.Micros(tx.Now().Add(lives)))
+		hash[:], g.id, string(k), db.Micros(tx.Now()), db.Micros(tx.Now().Add(lifetime)))
 	if err != nil {
 		return "", fmt.Errorf("storing a token: %w", err)
 	}

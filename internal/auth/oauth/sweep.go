@@ -44,13 +44,13 @@ func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
 
 // sweepGrants deletes grants without tokens and ends their connections.
 func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
-	over, err := db.All(ctx, tx, func(rows *sql.Rows, g *grant) error { return rows.Scan(&g.id, &g.connection) },
+	expired, err := db.All(ctx, tx, func(rows *sql.Rows, g *grant) error { return rows.Scan(&g.id, &g.connection) },
 		`SELECT g.id, g.connection_id FROM oauth_grants g WHERE g.ends_at <= ? AND NOT EXISTS (SELECT 1
 		FROM oauth_tokens t WHERE t.grant_id = g.id) ORDER BY g.ends_at LIMIT ?`, db.Micros(tx.Now()), sweepBatch)
 	if err != nil {
 		return 0, fmt.Errorf("finding grants that have ended: %w", err)
 	}
-	for _, g := range over {
+	for _, g := range expired {
 		if err := s.end(ctx, tx, g, endExpired); err != nil {
 			return 0, err
 		}
@@ -58,7 +58,7 @@ func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 			return 0, err
 		}
 	}
-	return int64(len(over)), nil
+	return int64(len(expired)), nil
 }
 
 func (s *Service) sweepClients(ctx context.Context, tx *db.Tx) (int64, error) {

@@ -49,24 +49,24 @@ func (s *Service) Exchange(ctx context.Context, client string, request url.Value
 }
 
 var (
-	errCode = newError(InvalidGrant,
+	errInvalidCode = newError(InvalidGrant,
 		"The authorization code is invalid, expired, already used, or was issued to another client.")
-	errVerifier = newError(InvalidGrant,
+	errInvalidVerifier = newError(InvalidGrant,
 		"The code_verifier does not match the code_challenge, or the redirect_uri differs.")
-	errRefresh = newError(InvalidGrant,
+	errInvalidRefreshToken = newError(InvalidGrant,
 		"The refresh token is invalid, expired, revoked, already used, or was issued to another client.")
-	errNotPermitted = newError(InvalidGrant, "The person can no longer authorize this.")
-	errFactor       = newError(InvalidGrant,
+	errNotPermitted         = newError(InvalidGrant, "The person can no longer authorize this.")
+	errSecondFactorRequired = newError(InvalidGrant,
 		"The team now requires a second factor. Ask the person to sign in with one and authorize again.")
-	errMoreScope = newError(InvalidScope, "The scope exceeds what was granted.")
-	errLessScope = newError(InvalidScope, "The scope cannot be reduced. Omit it, or request a new authorization.")
+	errScopeExceeded = newError(InvalidScope, "The scope exceeds what was granted.")
+	errScopeReduced  = newError(InvalidScope, "The scope cannot be reduced. Omit it, or request a new authorization.")
 )
 
 // spentLongAgo is a value of spent_at, in Unix microseconds, that is before any grace period. It marks refresh tokens
 // whose grant period has ended because a newer token was used.
 const spentLongAgo = 1
 
-const byHash = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
+const tokenByHashQuery = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
 
 // exists reports whether there is a code or token, without locking a row, because anyone may send requests.
 func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, error) {
@@ -85,17 +85,17 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 	hash := apikey.Hash(request.Get("code"))
 	if known, err := s.exists(ctx, `SELECT COUNT(*) FROM oauth_grants WHERE code_hash = ?`, hash[:]); err != nil ||
 		!known {
-		return result(out, errCode, err)
+		return result(out, errInvalidCode, err)
 	}
 	err := s.db.InTx(ctx, "oauth.redeem", func(ctx context.Context, tx *db.Tx) error {
 		out, rejection = Tokens{}, nil
 		g, err := s.lockGrant(ctx, tx, `WHERE g.code_hash = ?`, []any{hash[:]})
 		if err != nil {
-			rejection, err = asRejection(err, errCode)
+			rejection, err = asRejection(err, errInvalidCode)
 			return err
 		}
-		if !g.redeemed.IsZero() {
-			rejection = errCode
+		if !g.redeemedAt.IsZero() {
+			rejection = errInvalidCode
 			return s.end(ctx, tx, g, endReused)
 		}
 		if rejection = s.checkRequest(g, client, request, tx.Now()); rejection != nil {
@@ -113,12 +113,12 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 // checkRequest returns the error for a token request with the code of a grant, or nil.
 func (s *Service) checkRequest(g grant, client string, request url.Values, now time.Time) *Error {
 	sum := sha256.Sum256([]byte(request.Get("code_verifier")))
-	fits := subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(g.challenge)) == 1
+	verifierMatches := subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(g.challenge)) == 1
 	switch {
-	case g.client != client || !g.ended.IsZero() || !now.Before(g.codeEnds):
-		return errCode
-	case !isVerifier(request.Get("code_verifier")) || !fits || request.Get("redirect_uri") != g.redirect:
-		return errVerifier
+	case g.client != client || !g.endedAt.IsZero() || !now.Before(g.codeExpiresAt):
+		return errInvalidCode
+	case !isVerifier(request.Get("code_verifier")) || !verifierMatches || request.Get("redirect_uri") != g.redirect:
+		return errInvalidVerifier
 	}
 	return s.checkResources(g, request)
 }
@@ -128,7 +128,7 @@ func (s *Service) checkRequest(g grant, client string, request url.Values, now t
 func (s *Service) checkResources(g grant, request url.Values) *Error {
 	named, err := s.resourcesOf(request)
 	if err != nil || named != "" && named != g.resource {
-		return errResource
+		return errInvalidResource
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 	var err error
 	g.connection, err = s.Connections.Connect(ctx, tx,
 		Connection{
-			Team: g.team, Person: g.person, Program: g.name, ClientID: g.client, Host: displayHost(g.redirect),
+			Team: g.team, Person: g.person, ClientName: g.name, ClientID: g.client, Host: displayHost(g.redirect),
 			Capabilities: g.capabilities,
 		})
 	if err != nil {
@@ -187,20 +187,20 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 	var out Tokens
 	var rejection *Error
 	hash := apikey.Hash(request.Get("refresh_token"))
-	if known, err := s.exists(ctx, byHash, hash[:]); err != nil || !known {
-		return result(out, errRefresh, err)
+	if known, err := s.exists(ctx, tokenByHashQuery, hash[:]); err != nil || !known {
+		return result(out, errInvalidRefreshToken, err)
 	}
 	err := s.db.InTx(ctx, "oauth.renew", func(ctx context.Context, tx *db.Tx) error {
 		out, rejection = Tokens{}, nil
-		var ends, spent int64
+		var expiresAt, spentAt int64
 		g, err := s.lockGrant(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND t.kind = 'refresh'`,
-			[]any{hash[:]}, &ends, &spent)
+			[]any{hash[:]}, &expiresAt, &spentAt)
 		if err != nil {
-			rejection, err = asRejection(err, errRefresh)
+			rejection, err = asRejection(err, errInvalidRefreshToken)
 			return err
 		}
-		if g.client != client || !g.ended.IsZero() || !s.isCurrent(g.resource) || !tx.Now().Before(db.Time(ends)) {
-			rejection = errRefresh
+		if g.client != client || !g.endedAt.IsZero() || !s.isCurrent(g.resource) || !tx.Now().Before(db.Time(expiresAt)) {
+			rejection = errInvalidRefreshToken
 			return nil
 		}
 		if rejection = s.checkResources(g, request); rejection != nil {
@@ -209,10 +209,10 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 		if rejection = g.checkScope(request.Get("scope")); rejection != nil {
 			return nil //nolint:nilerr // as above
 		}
-		if rejection, err = s.checkActive(ctx, tx, g, db.Time(spent)); rejection != nil || err != nil {
+		if rejection, err = s.checkActive(ctx, tx, g, db.Time(spentAt)); rejection != nil || err != nil {
 			return err
 		}
-		if spent == 0 { // a repeat does not change spent tokens
+		if spentAt == 0 { // a repeat does not change spent tokens
 			if err := markSpent(ctx, tx, g, hash[:]); err != nil {
 				return err
 			}
@@ -243,16 +243,16 @@ func asRejection(err error, rejection *Error) (*Error, error) {
 }
 
 // checkActive ends a grant whose connection has ended, or whose refresh token was spent before the grace period.
-func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spent time.Time) (*Error, error) {
-	if !spent.IsZero() && tx.Now().Sub(spent) > gracePeriod {
-		return errRefresh, s.end(ctx, tx, g, endReused)
+func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spentAt time.Time) (*Error, error) {
+	if !spentAt.IsZero() && tx.Now().Sub(spentAt) > gracePeriod {
+		return errInvalidRefreshToken, s.end(ctx, tx, g, endReused)
 	}
 	active, err := s.Connections.IsActive(ctx, tx, g.connection)
 	if err != nil {
 		return nil, err
 	}
 	if !active {
-		return errRefresh, s.end(ctx, tx, g, endInvalid)
+		return errInvalidRefreshToken, s.end(ctx, tx, g, endInvalid)
 	}
 	return s.checkFactor(ctx, tx, g)
 }
@@ -267,7 +267,7 @@ func (s *Service) checkFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, 
 	if err != nil || !required {
 		return nil, err
 	}
-	return errFactor, s.end(ctx, tx, g, endFactor)
+	return errSecondFactorRequired, s.end(ctx, tx, g, endFactor)
 }
 
 // checkScope returns an error for a scope other than the granted scope. A narrower scope is rejected, because every
@@ -276,14 +276,14 @@ func (g grant) checkScope(scope string) *Error {
 	if scope == "" {
 		return nil
 	}
-	want, err := parseScope(scope)
+	requested, err := parseScope(scope)
 	switch {
-	case err != nil || slices.ContainsFunc(want, func(c access.Capability) bool {
+	case err != nil || slices.ContainsFunc(requested, func(c access.Capability) bool {
 		return !slices.Contains(g.capabilities, c)
 	}):
-		return errMoreScope
-	case len(want) < len(g.capabilities):
-		return errLessScope
+		return errScopeExceeded
+	case len(requested) < len(g.capabilities):
+		return errScopeReduced
 	}
 	return nil
 }
@@ -306,7 +306,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 		return newError(InvalidClient, "The client_id parameter is missing.")
 	}
 	hash := apikey.Hash(token)
-	if known, err := s.exists(ctx, byHash, hash[:]); err != nil || !known {
+	if known, err := s.exists(ctx, tokenByHashQuery, hash[:]); err != nil || !known {
 		return err
 	}
 	return s.db.InTx(ctx, "oauth.revoke", func(ctx context.Context, tx *db.Tx) error {
@@ -329,17 +329,17 @@ func (s *Service) Connection(ctx context.Context, resource, token string) (int64
 		return 0, time.Time{}, false, nil
 	}
 	hash := apikey.Hash(token)
-	var id, ends int64
+	var id, expiresAt int64
 	err := s.db.QueryRow(ctx,
 		`SELECT g.connection_id, t.ends_at FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
 		WHERE t.hash = ? AND t.kind = 'access' AND t.ends_at > ? AND g.ended_at = 0 AND g.resource IN (?, ?) AND
 		g.connection_id > 0`,
-		hash[:], db.Micros(s.db.Now()), resource, strings.Join(s.Resources(), " ")).Scan(&id, &ends)
+		hash[:], db.Micros(s.db.Now()), resource, strings.Join(s.Resources(), " ")).Scan(&id, &expiresAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, time.Time{}, false, nil
 	}
 	if err != nil {
 		return 0, time.Time{}, false, fmt.Errorf("looking up a token: %w", err)
 	}
-	return id, db.Time(ends), true, nil
+	return id, db.Time(expiresAt), true, nil
 }

@@ -23,25 +23,25 @@ type GroupRole struct {
 
 // ParseGroupRoles parses texts such as press-editors=1:editor. A group's name may contain equals signs.
 func ParseGroupRoles(texts []string) ([]GroupRole, error) {
-	var all []GroupRole
+	var groupRoles []GroupRole
 	for _, text := range texts {
-		at := strings.LastIndex(text, "=")
-		id, role, ok := strings.Cut(text[at+1:], ":")
+		index := strings.LastIndex(text, "=")
+		id, role, ok := strings.Cut(text[index+1:], ":")
 		team, err := strconv.ParseInt(id, 10, 64)
-		g := GroupRole{strings.TrimSpace(text[:max(at, 0)]), team, access.Role(role)}
+		g := GroupRole{strings.TrimSpace(text[:max(index, 0)]), team, access.Role(role)}
 		switch {
 		case !ok || err != nil || team < 1 || g.Group == "":
 			return nil, fmt.Errorf("%q is not a group with a team and a role, such as press-editors=1:editor", text)
 		case !g.Role.Valid() || g.Role == access.Owner:
 			return nil, fmt.Errorf("%q must have one of the roles admin, editor, viewer and client; owners are chosen in the app", text)
 		}
-		all = append(all, g)
+		groupRoles = append(groupRoles, g)
 	}
-	return all, nil
+	return groupRoles, nil
 }
 
 var (
-	errManyGroups = apierr.New(apierr.Unauthorized,
+	errTooManyGroups = apierr.New(apierr.Unauthorized,
 		"You are in more groups than the directory can send. Ask its administrator to send only the groups of this app.")
 	errNoGroups = apierr.New(apierr.Unauthorized,
 		"The directory did not send your groups. Ask its administrator to add you to a group of this app and to send its groups.")
@@ -54,9 +54,9 @@ func (d *Directory) roles(claims map[string]json.RawMessage) (map[int64]access.R
 	if len(d.GroupRoles) == 0 {
 		return nil, nil //nolint:nilnil // no team has groups
 	}
-	var elsewhere map[string]string // groups that the token does not contain (OpenID Connect Core 1.0, section 5.6.2)
-	if err := json.Unmarshal(claims["_claim_names"], &elsewhere); err == nil && elsewhere[d.GroupsClaim] != "" {
-		return nil, errManyGroups
+	var claimNames map[string]string // groups that the token does not contain (OpenID Connect Core 1.0, section 5.6.2)
+	if err := json.Unmarshal(claims["_claim_names"], &claimNames); err == nil && claimNames[d.GroupsClaim] != "" {
+		return nil, errTooManyGroups
 	}
 	var groups []string // nil if the claim is missing or null
 	if err := json.Unmarshal(claims[d.GroupsClaim], &groups); err != nil || groups == nil {

@@ -32,7 +32,8 @@ func TestRoles(t *testing.T) {
 		}
 	}
 	d := &Directory{Options: Options{GroupsClaim: DefaultGroupsClaim, GroupRoles: mapping}}
-	if _, err := d.roles(map[string]json.RawMessage{"_claim_names": json.RawMessage(`{"groups":"src1"}`)}); !errors.Is(err, errManyGroups) {
+	claims := map[string]json.RawMessage{"_claim_names": json.RawMessage(`{"groups":"src1"}`)}
+	if _, err := d.roles(claims); !errors.Is(err, errTooManyGroups) {
 		t.Errorf("incomplete groups: %v", err)
 	}
 	for _, claims := range []string{

@@ -44,7 +44,7 @@ type Options struct {
 	Issuer       string // https URL of the directory, used for discovery; empty if there is no directory
 	ClientID     string
 	ClientSecret string
-	Only         bool           // the directory is the only way to sign in
+	Exclusive    bool           // the directory is the only way to sign in
 	Scopes       []string       // requested besides openid, email and profile
 	GroupsClaim  string         // claim with the person's groups; DefaultGroupsClaim if empty
 	GroupRoles   []GroupRole    // teams whose members the directory manages
@@ -61,7 +61,7 @@ type Directory struct {
 	client    *http.Client
 	discovery singleflight.Group
 	mu        sync.Mutex     // guards the fields below
-	found     *oidc.Provider // the discovery document, once fetched
+	provider  *oidc.Provider // the discovery document, once fetched
 	failedAt  time.Time      // when discovery last failed
 }
 
@@ -69,7 +69,7 @@ type Directory struct {
 // outage does not prevent a start.
 func New(o Options) (*Directory, error) {
 	if o.Issuer == "" {
-		if o.Only || len(o.GroupRoles) > 0 {
+		if o.Exclusive || len(o.GroupRoles) > 0 {
 			return nil, errors.New("--oidc-only and --oidc-group-roles need a directory: set PRESSROOM_OIDC_ISSUER (--oidc-issuer)")
 		}
 		return nil, nil //nolint:nilnil // no directory is not an error
@@ -96,7 +96,7 @@ type Attempt struct {
 	Nonce          string    `json:"nonce"`
 	Verifier       string    `json:"verifier"`
 	Next           string    `json:"next"` // where the person goes afterwards
-	Begun          time.Time `json:"begun"`
+	BegunAt        time.Time `json:"begun"`
 	Reauthenticate bool      `json:"again,omitempty"` // the directory must authenticate the person again
 }
 
@@ -113,8 +113,8 @@ type Person struct {
 }
 
 var (
-	errNoResponse = apierr.New(apierr.ProviderUnavailable, "The directory is not responding. Try again in a moment.")
-	errForeign    = apierr.BadState("ended",
+	errNoResponse   = apierr.New(apierr.ProviderUnavailable, "The directory is not responding. Try again in a moment.")
+	errOtherBrowser = apierr.BadState("ended",
 		"This sign-in was started in another browser or took too long. Start again.")
 	errRejected     = apierr.New(apierr.Unauthorized, "The directory denied the sign-in.")
 	errSilentSignIn = apierr.New(apierr.Unauthorized,
@@ -126,17 +126,17 @@ var (
 
 // Begin returns the URL of the directory's sign-in page, and the Attempt to store until the person returns. If again is
 // true, the directory must authenticate the person even if it has a session (OpenID Connect Core 1.0, section 3.1.2.1).
-func (d *Directory) Begin(ctx context.Context, next string, again bool) (string, Attempt, error) {
+func (d *Directory) Begin(ctx context.Context, next string, reauthenticate bool) (string, Attempt, error) {
 	c, _, err := d.settings(ctx)
 	if err != nil {
 		return "", Attempt{}, err
 	}
 	a := Attempt{
 		State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(),
-		Next: next, Begun: d.Now(), Reauthenticate: again,
+		Next: next, BegunAt: d.Now(), Reauthenticate: reauthenticate,
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
-	if again {
+	if reauthenticate {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
 	}
 	return c.AuthCodeURL(a.State, options...), a, nil
@@ -144,10 +144,10 @@ func (d *Directory) Begin(ctx context.Context, next string, again bool) (string,
 
 // Finish verifies the parameters with which the directory redirected the person back.
 func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (Person, error) {
-	age := d.Now().Sub(a.Begun)
+	age := d.Now().Sub(a.BegunAt)
 	if a.State == "" || age < 0 || age > signInTimeout || subtle.ConstantTimeCompare([]byte(a.State),
 		[]byte(answer.Get("state"))) == 0 {
-		return Person{}, errForeign
+		return Person{}, errOtherBrowser
 	}
 	if answer.Get("code") == "" {
 		d.Log.WarnContext(ctx, "the directory denied a sign-in", "error", answer.Get("error"))
@@ -161,10 +161,10 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 	if err != nil {
 		return Person{}, d.signInError(ctx, err)
 	}
-	person, err := d.read(ctx, provider, token, a.Nonce)
-	if err == nil && a.Reauthenticate && person.AuthenticatedAt.Before(a.Begun.Add(-clockSkew)) {
+	person, err := d.readPerson(ctx, provider, token, a.Nonce)
+	if err == nil && a.Reauthenticate && person.AuthenticatedAt.Before(a.BegunAt.Add(-clockSkew)) {
 		d.Log.WarnContext(ctx, "the directory did not reauthenticate the person", "auth_time", person.AuthenticatedAt,
-			"asked_at", a.Begun)
+			"asked_at", a.BegunAt)
 		return Person{}, errSilentSignIn
 	}
 	return person, err
@@ -172,7 +172,7 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 
 // signInError distinguishes a directory that denies a sign-in from one that does not respond.
 func (d *Directory) signInError(ctx context.Context, err error) error {
-	d.Log.WarnContext(ctx, "the directory returned no token", "error", plain(err))
+	d.Log.WarnContext(ctx, "the directory returned no token", "error", errorText(err))
 	if failure, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failure.Response != nil &&
 		failure.Response.StatusCode < http.StatusInternalServerError {
 		return errRejected
@@ -180,8 +180,8 @@ func (d *Directory) signInError(ctx context.Context, err error) error {
 	return errNoResponse
 }
 
-// plain returns an error without the content of the directory's response, which may be secret.
-func plain(err error) string {
+// errorText returns an error without the content of the directory's response, which may be secret.
+func errorText(err error) string {
 	if failure, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return fmt.Sprintf("%s (status %d)", failure.ErrorCode, failure.Response.StatusCode)
 	}
@@ -209,7 +209,7 @@ func (e *epoch) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (d *Directory) read(
+func (d *Directory) readPerson(
 	ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string,
 ) (Person, error) {
 	raw, _ := token.Extra("id_token").(string) // without a token, verification fails
@@ -219,7 +219,7 @@ func (d *Directory) read(
 		return Person{}, errRejected
 	}
 	if subtle.ConstantTimeCompare([]byte(idToken.Nonce), []byte(nonce)) == 0 {
-		return Person{}, errForeign
+		return Person{}, errOtherBrowser
 	}
 	var claims struct {
 		Email    string `json:"email"`
@@ -237,11 +237,11 @@ func (d *Directory) read(
 	if claims.Email == "" || !claims.Verified {
 		return Person{}, errNoEmail
 	}
-	var all map[string]json.RawMessage
-	if err := idToken.Claims(&all); err != nil {
+	var claimsByName map[string]json.RawMessage
+	if err := idToken.Claims(&claimsByName); err != nil {
 		return Person{}, fmt.Errorf("decoding the directory's token: %w", err)
 	}
-	roles, err := d.roles(all)
+	roles, err := d.roles(claimsByName)
 	if err != nil {
 		d.Log.WarnContext(ctx, "a sign-in was rejected: the directory's token has no readable list of groups. Let the directory send "+
 			"the names of the person's groups, or set PRESSROOM_OIDC_GROUPS_CLAIM (--oidc-groups-claim)",
@@ -268,37 +268,37 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 // settings returns the OAuth configuration and the provider. Until discovery succeeds, one sign-in runs it. The others
 // wait until discovery or their own request ends.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
-	discovered := d.discovery.DoChan("", func() (any, error) {
+	discovery := d.discovery.DoChan("", func() (any, error) {
 		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later requests
 	})
 	select {
 	case <-ctx.Done():
 		return nil, nil, errNoResponse
-	case answer := <-discovered:
-		found, ok := answer.Val.(*oidc.Provider)
+	case answer := <-discovery:
+		provider, ok := answer.Val.(*oidc.Provider)
 		if answer.Err != nil || !ok {
 			return nil, nil, errNoResponse
 		}
 		return &oauth2.Config{
-			ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: found.Endpoint(),
+			ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: provider.Endpoint(),
 			RedirectURL: d.PublicURL + ReturnPath,
 			Scopes:      append([]string{oidc.ScopeOpenID, "email", "profile"}, d.Scopes...),
-		}, found, nil
+		}, provider, nil
 	}
 }
 
 // discover fetches the discovery document, with a pause after a failure. Only one goroutine calls it at a time.
 func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	d.mu.Lock()
-	found, failedAt := d.found, d.failedAt
+	provider, failedAt := d.provider, d.failedAt
 	d.mu.Unlock()
-	if found != nil {
-		return found, nil
+	if provider != nil {
+		return provider, nil
 	}
 	if d.Now().Sub(failedAt) < discoveryPause {
 		return nil, errNoResponse
 	}
-	found, err := oidc.NewProvider(d.withClient(ctx), d.Issuer)
+	provider, err := oidc.NewProvider(d.withClient(ctx), d.Issuer)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {
@@ -306,8 +306,8 @@ func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 		d.failedAt = d.Now()
 		return nil, errNoResponse
 	}
-	d.found = found
-	return found, nil
+	d.provider = provider
+	return provider, nil
 }
 
 // withClient returns a context that makes the libraries use an HTTP client with timeouts.

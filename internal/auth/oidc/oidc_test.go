@@ -155,7 +155,7 @@ func TestRejectedAnswers(t *testing.T) {
 		"another browser's attempt": func(a *oidc.Attempt, _ url.Values) { a.Verifier = strings.Repeat("x", 43) },
 		"an invalid code":           func(_ *oidc.Attempt, q url.Values) { q.Set("code", "made-up") },
 		"canceled":                  func(_ *oidc.Attempt, q url.Values) { q.Del("code"); q.Set("error", "access_denied") },
-		"expired attempt":           func(a *oidc.Attempt, _ url.Values) { a.Begun = a.Begun.Add(-16 * time.Minute) },
+		"expired attempt":           func(a *oidc.Attempt, _ url.Values) { a.BegunAt = a.BegunAt.Add(-16 * time.Minute) },
 		"no attempt":                func(a *oidc.Attempt, _ url.Values) { *a = oidc.Attempt{} },
 	} {
 		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true})
@@ -271,7 +271,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%v (%v)", d, err)
 	}
 	for name, o := range map[string]oidc.Options{
-		"oidc-only without a directory": {Only: true}, "no address": {Issuer: "login", ClientID: "x"},
+		"oidc-only without a directory": {Exclusive: true}, "no address": {Issuer: "login", ClientID: "x"},
 		"groups without a directory":     {GroupRoles: []oidc.GroupRole{{Group: "press", Team: 1, Role: access.Editor}}},
 		"a file":                         {Issuer: "file:///etc", ClientID: "x"},
 		"not encrypted":                  {Issuer: "http://login.example", ClientID: "x"},

@@ -81,29 +81,29 @@ type ceremonyState struct {
 	Session webauthn.SessionData `json:"session"`
 	Handle  []byte               `json:"handle,omitempty"` // user handle of the new passkey
 	Person  int64                `json:"person,omitempty"` // its future owner; 0 for a new person
-	Begun   time.Time            `json:"begun"`
+	BegunAt time.Time            `json:"begun"`
 }
 
 var (
-	errImpossible     = apierr.BadState("unavailable", "Passkeys cannot be used at this address.")
-	errTooLate        = apierr.BadState("ended", "This took too long. Try again.")
+	errUnavailable    = apierr.BadState("unavailable", "Passkeys cannot be used at this address.")
+	errExpired        = apierr.BadState("ended", "This took too long. Try again.")
 	errInvalidPasskey = apierr.Invalid(apierr.Malformed, "passkey",
 		"The passkey could not be used. Try again, or sign in another way.")
-	errUnknown = apierr.New(apierr.Unauthorized, "Unknown passkey. Sign in another way.")
-	errCopied  = apierr.New(apierr.Unauthorized,
+	errUnknownPasskey = apierr.New(apierr.Unauthorized, "Unknown passkey. Sign in another way.")
+	errCopiedPasskey  = apierr.New(apierr.Unauthorized,
 		"This passkey may have been copied and no longer works. Sign in another way and remove it from your account.")
-	errTooMany = apierr.Invalidf(apierr.OutOfRange, "passkey",
+	errTooManyPasskeys = apierr.Invalidf(apierr.OutOfRange, "passkey",
 		"You already have %d passkeys, the maximum. Remove one first.", maxPasskeys)
-	errName = apierr.Invalidf(apierr.Malformed, "name",
+	errInvalidName = apierr.Invalidf(apierr.Malformed, "name",
 		"Enter a name of at most %d characters on one line.", maxName)
-	errOnlyWay = apierr.BadState("needed",
+	errOnlySignInMethod = apierr.BadState("needed",
 		"This is your only way to sign in. Set a password or add another passkey first.")
 )
 
 // newChallenge returns a challenge with the state of a ceremony.
 func (s *Service) newChallenge(options any, k ceremonyState) (Challenge, error) {
-	k.Begun = s.db.Now()
-	asked, err := json.Marshal(options)
+	k.BegunAt = s.db.Now()
+	optionsJSON, err := json.Marshal(options)
 	if err != nil {
 		return Challenge{}, fmt.Errorf("requesting a passkey: %w", err)
 	}
@@ -111,23 +111,23 @@ func (s *Service) newChallenge(options any, k ceremonyState) (Challenge, error) 
 	if err != nil {
 		return Challenge{}, fmt.Errorf("encoding a challenge for a passkey: %w", err)
 	}
-	return Challenge{asked, remembered}, nil
+	return Challenge{optionsJSON, remembered}, nil
 }
 
 // decodeState decodes the state of a ceremony that has not expired.
 func (s *Service) decodeState(raw []byte) (ceremonyState, error) {
 	var k ceremonyState
 	if s.ceremony == nil {
-		return k, errImpossible
+		return k, errUnavailable
 	}
 	if len(raw) == 0 {
-		return k, errTooLate
+		return k, errExpired
 	}
 	if err := json.Unmarshal(raw, &k); err != nil {
 		return k, fmt.Errorf("reading the state of a passkey challenge: %w", err)
 	}
-	if age := s.db.Now().Sub(k.Begun); age < 0 || age > challengeTTL {
-		return k, errTooLate
+	if age := s.db.Now().Sub(k.BegunAt); age < 0 || age > challengeTTL {
+		return k, errExpired
 	}
 	return k, nil
 }
@@ -135,7 +135,7 @@ func (s *Service) decodeState(raw []byte) (ceremonyState, error) {
 // BeginSignIn returns a challenge for any passkey of this site. The response identifies its owner.
 func (s *Service) BeginSignIn() (Challenge, error) {
 	if s.ceremony == nil {
-		return Challenge{}, errImpossible
+		return Challenge{}, errUnavailable
 	}
 	options, session, err := s.ceremony.BeginDiscoverableLogin(
 		webauthn.WithUserVerification(protocol.VerificationRequired))
@@ -147,34 +147,34 @@ func (s *Service) BeginSignIn() (Challenge, error) {
 
 // SignIn returns the owner of the passkey in the browser's response. It returns unauthorized for an unknown passkey,
 // and if the signature count went backwards, which reveals a clone.
-func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64, error) {
-	k, err := s.decodeState(remembered)
+func (s *Service) SignIn(ctx context.Context, state, answer []byte) (int64, error) {
+	k, err := s.decodeState(state)
 	if err != nil {
 		return 0, err
 	}
 	if k.Handle != nil {
-		return 0, errTooLate // the challenge was for a registration
+		return 0, errExpired // the challenge was for a registration
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
 	if err != nil {
 		return 0, errInvalidPasskey
 	}
 	var owner owner
-	var failed error
+	var lookupErr error
 	find := func(_, handle []byte) (webauthn.User, error) {
-		if owner, failed = s.ownerByHandle(ctx, handle); failed != nil {
-			return nil, failed
+		if owner, lookupErr = s.ownerByHandle(ctx, handle); lookupErr != nil {
+			return nil, lookupErr
 		}
 		return owner, nil
 	}
-	used, err := s.ceremony.ValidateDiscoverableLogin(find, k.Session, parsed)
-	if failed != nil && !errors.Is(failed, errUnknown) {
-		return 0, failed
+	credential, err := s.ceremony.ValidateDiscoverableLogin(find, k.Session, parsed)
+	if lookupErr != nil && !errors.Is(lookupErr, errUnknownPasskey) {
+		return 0, lookupErr
 	}
 	if err != nil {
-		return 0, errUnknown
+		return 0, errUnknownPasskey
 	}
-	return owner.person, s.recordUse(ctx, owner, used)
+	return owner.person, s.recordUse(ctx, owner, credential)
 }
 
 // Registrant is a person who creates a passkey.
@@ -186,14 +186,14 @@ type Registrant struct {
 // BeginRegistration returns a challenge for a new passkey.
 func (s *Service) BeginRegistration(ctx context.Context, a Registrant) (Challenge, error) {
 	if s.ceremony == nil {
-		return Challenge{}, errImpossible
+		return Challenge{}, errUnavailable
 	}
 	o, err := s.newOwner(ctx, a)
 	if err != nil {
 		return Challenge{}, err
 	}
 	if len(o.credentials) >= maxPasskeys {
-		return Challenge{}, errTooMany
+		return Challenge{}, errTooManyPasskeys
 	}
 	options, session, err := s.ceremony.BeginRegistration(o,
 		webauthn.WithExclusions(webauthn.Credentials(o.credentials).CredentialDescriptors()))
@@ -211,16 +211,16 @@ type NewPasskey struct {
 }
 
 // FinishRegistration verifies the browser's response to BeginRegistration for the same person.
-func (s *Service) FinishRegistration(person int64, remembered, answer []byte, name string) (NewPasskey, error) {
-	k, err := s.decodeState(remembered)
+func (s *Service) FinishRegistration(person int64, state, answer []byte, name string) (NewPasskey, error) {
+	k, err := s.decodeState(state)
 	if err != nil {
 		return NewPasskey{}, err
 	}
 	if k.Handle == nil || k.Person != person {
-		return NewPasskey{}, errTooLate
+		return NewPasskey{}, errExpired
 	}
 	if name = strings.TrimSpace(name); !isName(name) {
-		return NewPasskey{}, errName
+		return NewPasskey{}, errInvalidName
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
 	if err != nil {

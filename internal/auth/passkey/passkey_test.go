@@ -118,7 +118,7 @@ func TestClonedPasskey(t *testing.T) {
 			must.Get(w.enter(t, d))(t)
 		}
 		clone := *d
-		clone.Count = 1
+		clone.SignCount = 1
 		if _, err := w.enter(t, &clone); !apierr.Is(err, apierr.Unauthorized) ||
 			!strings.Contains(apierr.FromError(err).Detail, "copied") {
 			t.Errorf("the copy: %v", err)
@@ -133,7 +133,7 @@ func TestClonedPasskey(t *testing.T) {
 		// Password managers do not count signatures.
 		silent := w.device(t, ada)
 		for range 3 {
-			silent.Count = ^uint32(0) // 0 with the next signature
+			silent.SignCount = ^uint32(0) // 0 with the next signature
 			if _, err := w.enter(t, silent); err != nil {
 				t.Errorf("one that does not count: %v", err)
 			}

@@ -45,7 +45,7 @@ func (s *Service) ownerByHandle(ctx context.Context, handle []byte) (owner, erro
 	err := s.db.QueryRow(ctx, `SELECT id, name, email FROM people WHERE passkey_handle = ? AND held_at = 0`,
 		handle).Scan(&o.person, &o.name, &o.email)
 	if errors.Is(err, sql.ErrNoRows) {
-		return o, errUnknown
+		return o, errUnknownPasskey
 	}
 	if err != nil {
 		return o, fmt.Errorf("looking up a passkey's owner: %w", err)
@@ -70,7 +70,7 @@ func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Cre
 
 // recordUse records the use of a passkey and rejects a cloned one. It locks the row, so that only one of two
 // concurrent uses with the same count succeeds.
-func (s *Service) recordUse(ctx context.Context, o owner, used *webauthn.Credential) error {
+func (s *Service) recordUse(ctx context.Context, o owner, credential *webauthn.Credential) error {
 	var rejection error
 	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
 		rejection = nil
@@ -78,9 +78,9 @@ func (s *Service) recordUse(ctx context.Context, o owner, used *webauthn.Credent
 		var raw string
 		err := tx.QueryRow(ctx,
 			`SELECT id, credential, copied_at FROM passkeys WHERE person_id = ? AND credential_id = ?`+s.db.ForUpdate(),
-			o.person, used.ID).Scan(&id, &raw, &copied)
+			o.person, credential.ID).Scan(&id, &raw, &copied)
 		if errors.Is(err, sql.ErrNoRows) {
-			return errUnknown // removed in the meantime
+			return errUnknownPasskey // removed in the meantime
 		}
 		if err != nil {
 			return fmt.Errorf("reading a passkey: %w", err)
@@ -90,20 +90,20 @@ func (s *Service) recordUse(ctx context.Context, o owner, used *webauthn.Credent
 			return fmt.Errorf("reading a passkey: %w", err)
 		}
 		if copied > 0 {
-			rejection = errCopied
+			rejection = errCopiedPasskey
 			return nil
 		}
-		if now.Authenticator.UpdateCounter(used.Authenticator.SignCount); now.Authenticator.CloneWarning ||
-			used.Authenticator.CloneWarning {
-			rejection = errCopied
+		if now.Authenticator.UpdateCounter(credential.Authenticator.SignCount); now.Authenticator.CloneWarning ||
+			credential.Authenticator.CloneWarning {
+			rejection = errCopiedPasskey
 			return recordCopy(ctx, tx, o.person, id)
 		}
-		used.Authenticator.CloneWarning = false
-		written, err := json.Marshal(used)
+		credential.Authenticator.CloneWarning = false
+		credentialJSON, err := json.Marshal(credential)
 		if err != nil {
 			return fmt.Errorf("writing a passkey: %w", err)
 		}
-		if _, err := tx.Exec(ctx, `UPDATE passkeys SET credential = ?, used_at = ? WHERE id = ?`, string(written),
+		if _, err := tx.Exec(ctx, `UPDATE passkeys SET credential = ?, used_at = ? WHERE id = ?`, string(credentialJSON),
 			db.Micros(tx.Now()), id); err != nil {
 			return fmt.Errorf("recording a passkey's use: %w", err)
 		}
@@ -139,14 +139,14 @@ func (n NewPasskey) Save(ctx context.Context, tx *db.Tx, person int64) error {
 		return fmt.Errorf("storing the user handle: %w", err)
 	}
 	if !bytes.Equal(handle, n.handle) {
-		return errTooLate // two first passkeys were added concurrently
+		return errExpired // two first passkeys were added concurrently
 	}
 	var count int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM passkeys WHERE person_id = ?`, person).Scan(&count); err != nil {
 		return fmt.Errorf("counting passkeys: %w", err)
 	}
 	if count >= maxPasskeys {
-		return errTooMany
+		return errTooManyPasskeys
 	}
 	raw, err := json.Marshal(n.credential)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Service) List(ctx context.Context, person int64) ([]Passkey, error) {
 // Rename renames a person's passkey.
 func (s *Service) Rename(ctx context.Context, person, passkey int64, name string) error {
 	if name = strings.TrimSpace(name); !isName(name) {
-		return errName
+		return errInvalidName
 	}
 	return s.db.InTx(ctx, "passkey.rename", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE passkeys SET name = ? WHERE id = ? AND person_id = ?`, name, passkey, person)
@@ -204,9 +204,9 @@ func (s *Service) Remove(
 			person).Scan(&password); err != nil {
 			return fmt.Errorf("reading how a person signs in: %w", err)
 		}
-		var others int64
+		var otherPasskeys int64
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM passkeys WHERE person_id = ? AND id <> ? AND copied_at = 0`,
-			person, passkey).Scan(&others); err != nil {
+			person, passkey).Scan(&otherPasskeys); err != nil {
 			return fmt.Errorf("counting passkeys: %w", err)
 		}
 		n, err := tx.Exec(ctx, `DELETE FROM passkeys WHERE id = ? AND person_id = ?`, passkey, person)
@@ -215,8 +215,8 @@ func (s *Service) Remove(
 			return fmt.Errorf("removing a passkey: %w", err)
 		case n == 0:
 			return apierr.ItemNotFound()
-		case password == "" && others == 0:
-			return errOnlyWay
+		case password == "" && otherPasskeys == 0:
+			return errOnlySignInMethod
 		}
 		if check != nil {
 			if err := check(ctx, tx, person); err != nil {

@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// packed is a gzip file with a line for each word, in alphabetical order. A line is the word and a letter for its
+// packedWords is a gzip file with a line for each word, in alphabetical order. A line is the word and a letter for its
 // weight in bits: A is 0, B is 1 and so on. tools/passwords generates it.
 //
 //go:embed words.gz
-var packed []byte
+var packedWords []byte
 
 // dictionary is loaded at its first use.
 var dictionary = sync.OnceValue(func() *wordList {
-	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	unpacked, err := gzip.NewReader(bytes.NewReader(packedWords))
 	if err != nil {
 		panic(err) // it is embedded
 	}
@@ -43,13 +43,13 @@ type wordList struct {
 
 // prefixes reports whether text is a prefix of a word. If text is a word itself, it calls found with the word's
 // number of characters and its weight.
-func (w *wordList) prefixes(text string, found func(n int, bits float64)) bool {
+func (w *wordList) prefixes(text string, visit func(n int, bits float64)) bool {
 	i := sort.Search(len(w.lines), func(i int) bool { return w.word(i) >= text })
 	if i == len(w.lines) || !strings.HasPrefix(w.word(i), text) {
 		return false
 	}
 	if w.word(i) == text {
-		found(utf8.RuneCountInString(text), float64(w.text[int(w.lines[i])+len(text)]-'A'))
+		visit(utf8.RuneCountInString(text), float64(w.text[int(w.lines[i])+len(text)]-'A'))
 	}
 	return true
 }

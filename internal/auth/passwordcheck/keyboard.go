@@ -32,10 +32,10 @@ func (e *estimate) walks(i int) {
 		var direction key
 		bits := startBits
 		for n := 2; i+n <= len(e.runes); n++ {
-			from, found := keys[e.runes[i+n-2]]
-			to, also := keys[e.runes[i+n-1]]
+			from, fromFound := keys[e.runes[i+n-2]]
+			to, toFound := keys[e.runes[i+n-1]]
 			step := key{to.row - from.row, to.column - from.column}
-			if !found || !also || step == (key{}) || max(step.row, -step.row) > 1 || max(step.column,
+			if !fromFound || !toFound || step == (key{}) || max(step.row, -step.row) > 1 || max(step.column,
 				-step.column) > 1 {
 				break
 			}

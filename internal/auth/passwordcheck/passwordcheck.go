@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Enough is the number of bits that a password needs. 2^36 guesses take decades of processor time, because each needs
+// MinBits is the number of bits that a password needs. 2^36 guesses take decades of processor time, because each needs
 // 19 MiB and two passes of argon2id. Random digits have 3.3 bits each, random letters 4.7, and a common word about 10.
-const Enough = 36
+const MinBits = 36
 
 const (
 	maxWord   = 28  // characters of the longest word that is looked up
@@ -25,21 +25,23 @@ const (
 	variant   = 1.0 // bits for capitals, and for letters that are written as digits or signs
 )
 
-// Guessable reports whether a password is easy to guess. known holds texts that attackers may know about the person
+// IsGuessable reports whether a password is easy to guess. known holds texts that attackers may know about the person
 // or the service, such as a name and an email address. Their parts have almost no weight.
-func Guessable(password string, known ...string) bool { return Bits(password, known...) < Enough }
+func IsGuessable(password string, personalTexts ...string) bool {
+	return Bits(password, personalTexts...) < MinBits
+}
 
 // Bits returns the base-2 logarithm of the number of guesses that a password needs. This is the sum of the weights of
 // its parts, for the division into parts with the lowest sum.
-func Bits(password string, known ...string) float64 {
-	e := estimate{runes: []rune(strings.ToLower(password)), own: splitParts(known)}
+func Bits(password string, personalTexts ...string) float64 {
+	e := estimate{runes: []rune(strings.ToLower(password)), personalParts: splitParts(personalTexts)}
 	for _, original := range password {
 		e.capitals = append(e.capitals, unicode.IsUpper(original))
 	}
 	n := len(e.runes)
-	e.best = make([]float64, n+1)
+	e.weights = make([]float64, n+1)
 	for i := 1; i <= n; i++ {
-		e.best[i] = math.Inf(1)
+		e.weights[i] = math.Inf(1)
 	}
 	for i := range n {
 		e.backwards(i)
@@ -51,21 +53,21 @@ func Bits(password string, known ...string) float64 {
 		e.repetitions(i)
 	}
 	e.backwards(n)
-	return e.best[n]
+	return e.weights[n]
 }
 
 // estimate is the state of an estimation. best[i] is the lowest weight of the first i characters.
 type estimate struct {
-	runes    []rune
-	capitals []bool
-	own      map[string]bool
-	best     []float64
+	runes         []rune
+	capitals      []bool
+	personalParts map[string]bool
+	weights       []float64
 }
 
 // improve records the weight of a part that starts at i, if that lowers the total.
 func (e *estimate) improve(i, length int, bits float64) {
-	if total := e.best[i] + bits + perPart; total < e.best[i+length] {
-		e.best[i+length] = total
+	if total := e.weights[i] + bits + perPart; total < e.weights[i+length] {
+		e.weights[i+length] = total
 	}
 }
 
@@ -84,7 +86,7 @@ func charBits(r rune) float64 {
 
 // splitParts returns the words of texts, each text without separators, and the parts before and after an @.
 func splitParts(texts []string) map[string]bool {
-	own := map[string]bool{}
+	parts := map[string]bool{}
 	for _, text := range texts {
 		words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -92,11 +94,11 @@ func splitParts(texts []string) map[string]bool {
 		for _, word := range slices.Concat(words, strings.Split(strings.ToLower(text), "@"),
 			[]string{strings.Join(words, "")}) {
 			if len([]rune(word)) >= 3 {
-				own[word] = true
+				parts[word] = true
 			}
 		}
 	}
-	return own
+	return parts
 }
 
 // words looks up the words that begin at a character, as written and with digits and symbols replaced by similar
@@ -127,24 +129,24 @@ func (e *estimate) capital(i, n int) float64 {
 }
 
 // lookUp finds the words that text begins with and calls found with their numbers of characters and weights.
-func (e *estimate) lookUp(text string, found func(n int, bits float64)) {
-	for word := range e.own {
+func (e *estimate) lookUp(text string, visit func(n int, bits float64)) {
+	for word := range e.personalParts {
 		if strings.HasPrefix(text, word) {
-			found(utf8.RuneCountInString(word), 1)
+			visit(utf8.RuneCountInString(word), 1)
 		}
 	}
 	for at := range text {
-		if at >= 3 && !dictionary().prefixes(text[:at], found) {
+		if at >= 3 && !dictionary().prefixes(text[:at], visit) {
 			return
 		}
 	}
-	dictionary().prefixes(text, found)
+	dictionary().prefixes(text, visit)
 }
 
 // lookalikes replace digits and symbols with similar letters: 1 with i or with l.
 var lookalikes = []func(rune) rune{lookalike('i'), lookalike('l')}
 
-func lookalike(one rune) func(rune) rune {
+func lookalike(letter rune) func(rune) rune {
 	return func(r rune) rune {
 		switch r {
 		case '4', '@':
@@ -156,7 +158,7 @@ func lookalike(one rune) func(rune) rune {
 		case '6', '9':
 			return 'g'
 		case '1', '!', '|':
-			return one
+			return letter
 		case '0':
 			return 'o'
 		case '5', '$':

@@ -51,7 +51,7 @@ func TestCommonPasswords(t *testing.T) {
 		t.Fatalf("%d passwords", len(all))
 	}
 	for _, p := range all {
-		if !passwordcheck.Guessable(p) {
+		if !passwordcheck.IsGuessable(p) {
 			t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p))
 		}
 	}
@@ -66,11 +66,11 @@ func TestPersonalDetails(t *testing.T) {
 		"spoktrawz1234", "w.zwartkops-2026", "Wilhelmina.Zwartkops-26", "wilhelmina zwartkops", "pressroom2026",
 		"Pressroom-Pressroom", "w1lhelm1na!!",
 	} {
-		if !passwordcheck.Guessable(p, known...) {
+		if !passwordcheck.IsGuessable(p, known...) {
 			t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p, known...))
 		}
 	}
-	if p := "zwartkops gulls fetch 40 olives"; passwordcheck.Guessable(p, known...) {
+	if p := "zwartkops gulls fetch 40 olives"; passwordcheck.IsGuessable(p, known...) {
 		t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p, known...))
 	}
 }
@@ -83,7 +83,7 @@ func TestGoodPasswords(t *testing.T) {
 		"my dog eats pizza", "a quiet lake by noon", "hallo wereld ik ben",
 		"kR8#vTq!2mXz", "xk7Fq2mPz9Lw", "пароль из четырёх слов", "正しい馬のバッテリーの針です", "Tr0ub4dor&3xx",
 	} {
-		if passwordcheck.Guessable(p) {
+		if passwordcheck.IsGuessable(p) {
 			t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p))
 		}
 	}
@@ -94,7 +94,7 @@ func TestGoodPasswords(t *testing.T) {
 		letters + strings.ToUpper(letters) + "0123456789", letters + "-0123456789", letters,
 	} {
 		for range 300 {
-			if p := random(from, alphabet, 14); passwordcheck.Guessable(p) {
+			if p := random(from, alphabet, 14); passwordcheck.IsGuessable(p) {
 				t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p))
 			}
 		}

@@ -43,7 +43,7 @@ func Check(password, name, email string) error {
 	case length > maxLength:
 		return reject(apierr.TooLong, "The password can have at most %d characters.", maxLength)
 	case folded == email, folded == strings.ToLower(name),
-		passwordcheck.Guessable(password, name, email, "pressroom"):
+		passwordcheck.IsGuessable(password, name, email, "pressroom"):
 		return reject(apierr.NotAllowedValue,
 			"This password is too easy to guess. Choose four or more unrelated words, or let a password manager generate one.")
 	}
@@ -81,10 +81,10 @@ func Matches(hash, password string) bool {
 	if err != nil {
 		return false
 	}
-	want, err := base64.RawStdEncoding.DecodeString(parts[5])
-	if err != nil || len(want) == 0 {
+	wantHash, err := base64.RawStdEncoding.DecodeString(parts[5])
+	if err != nil || len(wantHash) == 0 {
 		return false
 	}
-	got := argon2.IDKey([]byte(password), salt, time, memory, threads, uint32(len(want)))
-	return subtle.ConstantTimeCompare(got, want) == 1
+	got := argon2.IDKey([]byte(password), salt, time, memory, threads, uint32(len(wantHash)))
+	return subtle.ConstantTimeCompare(got, wantHash) == 1
 }

@@ -14,25 +14,25 @@ import (
 // password hash. The limits below leave most of that capacity to other pages. Each limit counts requests that wait
 // and requests that hash.
 const (
-	maxStrangers = 16 // requests from browsers that are not known for the account
-	maxPerClient = 8  // of these, requests from one client
-	maxKnown     = 16 // requests of known people
-	maxPerPerson = 4  // of these, requests of one person
+	maxUnknownCallers = 16 // requests from browsers that are not known for the account
+	maxPerClient      = 8  // of these, requests from one client
+	maxKnownCallers   = 16 // requests of known people
+	maxPerPerson      = 4  // of these, requests of one person
 )
 
 // Queue limits the number of concurrent password hashes, each of which needs 19 MiB and a core, and of requests that
 // wait for one. Known people wait in a separate line, and one of the concurrent hashes is reserved for them.
 type Queue struct {
-	open, reserved   chan struct{}
-	strangers, known line
-	wait             time.Duration // how long a request waits for a hash
+	sharedSlots, reservedSlots   chan struct{}
+	unknownCallers, knownCallers waitQueue
+	wait                         time.Duration // how long a request waits for a hash
 }
 
 // NewQueue returns a Queue. Requests wait for a hash for at most the given time.
 func NewQueue(wait time.Duration) *Queue {
 	return &Queue{
-		open: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), reserved: make(chan struct{}, 1),
-		strangers: newLine(maxStrangers, maxPerClient), known: newLine(maxKnown, maxPerPerson),
+		sharedSlots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), reservedSlots: make(chan struct{}, 1),
+		unknownCallers: newWaitQueue(maxUnknownCallers, maxPerClient), knownCallers: newWaitQueue(maxKnownCallers, maxPerPerson),
 		wait: wait,
 	}
 }
@@ -55,19 +55,19 @@ func PersonCaller(id int64) Caller { return Caller{Key: fmt.Sprint("person ", id
 // Do runs a function that hashes a password. It returns rate_limited, without running the function, if too many
 // requests wait already or the wait takes too long.
 func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
-	waiting, reserved := q.strangers, chan struct{}(nil)
+	queue, reserved := q.unknownCallers, chan struct{}(nil)
 	if a.Known {
-		waiting, reserved = q.known, q.reserved
+		queue, reserved = q.knownCallers, q.reservedSlots
 	}
-	if !waiting.enter(a.Key) {
+	if !queue.enter(a.Key) {
 		return errBusy()
 	}
-	defer waiting.leave(a.Key)
+	defer queue.leave(a.Key)
 	ctx, cancel := context.WithTimeout(ctx, q.wait)
 	defer cancel()
 	select {
-	case q.open <- struct{}{}:
-		defer func() { <-q.open }()
+	case q.sharedSlots <- struct{}{}:
+		defer func() { <-q.sharedSlots }()
 	case reserved <- struct{}{}: // for others, reserved is nil: a send on a nil channel blocks forever
 		defer func() { <-reserved }()
 	case <-ctx.Done():
@@ -81,42 +81,42 @@ func errBusy() error {
 	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").WithRetryAfter(loadshed.RetryAfter())
 }
 
-// line limits the requests that hash or wait, in total and per key.
-type line struct {
-	all  chan struct{}
-	each *loadshed.KeyLimiter
+// waitQueue limits the requests that hash or wait, in total and per key.
+type waitQueue struct {
+	slots  chan struct{}
+	perKey *loadshed.KeyLimiter
 }
 
-func newLine(limit, each int) line {
-	return line{make(chan struct{}, limit), loadshed.NewKeyLimiter(each)}
+func newWaitQueue(limit, each int) waitQueue {
+	return waitQueue{make(chan struct{}, limit), loadshed.NewKeyLimiter(each)}
 }
 
-func (l line) enter(key string) bool {
-	if !l.each.TryAcquire(key) {
+func (l waitQueue) enter(key string) bool {
+	if !l.perKey.TryAcquire(key) {
 		return false
 	}
 	select {
-	case l.all <- struct{}{}:
+	case l.slots <- struct{}{}:
 		return true
 	default:
-		l.each.Release(key)
+		l.perKey.Release(key)
 		return false
 	}
 }
 
-func (l line) leave(key string) {
-	<-l.all
-	l.each.Release(key)
+func (l waitQueue) leave(key string) {
+	<-l.slots
+	l.perKey.Release(key)
 }
 
 // Hold blocks all hashes of unknown people until the returned function is called. Only tests use it.
 func (q *Queue) Hold() func() {
-	for range cap(q.open) {
-		q.open <- struct{}{}
+	for range cap(q.sharedSlots) {
+		q.sharedSlots <- struct{}{}
 	}
 	return func() {
-		for range cap(q.open) {
-			<-q.open
+		for range cap(q.sharedSlots) {
+			<-q.sharedSlots
 		}
 	}
 }

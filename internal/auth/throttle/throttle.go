@@ -42,25 +42,25 @@ type tally struct {
 
 // countAt returns the number of attempts of a tally that are not yet forgiven at a time.
 func (p Policy) countAt(t tally, now time.Time) float64 {
-	since := max(0, now.Sub(t.at))
+	elapsed := max(0, now.Sub(t.at))
 	switch {
-	case since >= ForgetAfter:
+	case elapsed >= ForgetAfter:
 		return 0
 	case p.Leak > 0:
-		return max(0, t.n-float64(since)/float64(p.Leak))
+		return max(0, t.n-float64(elapsed)/float64(p.Leak))
 	}
 	return t.n
 }
 
 // wait returns how long the next attempt has to wait. The result is 0 or less if there is no wait.
 func (p Policy) wait(t tally, now time.Time) time.Duration {
-	over := int(math.Ceil(p.countAt(t, now))) - p.FreeAttempts
-	if over < 0 {
+	excess := int(math.Ceil(p.countAt(t, now))) - p.FreeAttempts
+	if excess < 0 {
 		return 0
 	}
 	delay := p.MaxDelay
-	if over < 32 {
-		delay = min(p.MaxDelay, p.InitialDelay<<over)
+	if excess < 32 {
+		delay = min(p.MaxDelay, p.InitialDelay<<excess)
 	}
 	return t.at.Add(delay).Sub(now)
 }
@@ -125,12 +125,12 @@ func (c *Local) countFirst(key Key, limit float64) func() {
 }
 
 func (c *Local) countLocked(key Key) (func(), time.Duration) {
-	now, before := c.now(), c.tallies[key]
-	if wait := c.wait(before, now); wait > 0 {
+	now, previous := c.now(), c.tallies[key]
+	if wait := c.wait(previous, now); wait > 0 {
 		return nil, wait
 	}
-	mine := c.put(key, before, now)
-	return func() { c.undo(key, before, mine) }, 0
+	updated := c.put(key, previous, now)
+	return func() { c.undo(key, previous, updated) }, 0
 }
 
 // Charge counts an attempt regardless of the delay.
@@ -140,11 +140,11 @@ func (c *Local) Charge(key Key) {
 	c.put(key, c.tallies[key], c.now())
 }
 
-func (c *Local) put(key Key, before tally, now time.Time) tally {
+func (c *Local) put(key Key, previous tally, now time.Time) tally {
 	if _, found := c.tallies[key]; !found && len(c.tallies) >= maxLocalTallies {
 		c.evict(now)
 	}
-	c.tallies[key] = c.plus(before, now)
+	c.tallies[key] = c.plus(previous, now)
 	return c.tallies[key]
 }
 
@@ -164,14 +164,14 @@ func (c *Local) evict(now time.Time) {
 	}
 }
 
-func (c *Local) undo(key Key, before, mine tally) {
+func (c *Local) undo(key Key, previous, updated tally) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch t := c.tallies[key]; {
-	case t == mine && before.n == 0:
+	case t == updated && previous.n == 0:
 		delete(c.tallies, key)
-	case t == mine:
-		c.tallies[key] = before
+	case t == updated:
+		c.tallies[key] = previous
 	case t.n > 1:
 		c.tallies[key] = tally{t.n - 1, t.at} // there were other attempts in the meantime
 	}
@@ -197,9 +197,9 @@ type Shared struct {
 	local *Local // its Policy also applies to the counters in the database
 	db    *db.DB
 
-	mu      sync.Mutex
-	rows    int64     // approximate number of rows
-	counted time.Time // when the rows were counted
+	mu        sync.Mutex
+	rows      int64     // approximate number of rows
+	countedAt time.Time // when the rows were counted
 }
 
 // NewShared returns a counter for all nodes of a database.
@@ -221,7 +221,7 @@ func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error,
 	if undo := c.local.countFirst(key, localFirst); undo != nil {
 		return func(context.Context) error { undo(); return nil }, 0, nil
 	}
-	full, err := c.full(ctx)
+	full, err := c.isFull(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -233,7 +233,7 @@ func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error,
 
 // write counts an attempt in the database.
 func (c *Shared) write(ctx context.Context, key Key) (func(context.Context) error, time.Duration, error) {
-	var before, mine tally
+	var previous, updated tally
 	var wait time.Duration
 	err := c.db.InTx(ctx, "team.count_try", func(ctx context.Context, tx *db.Tx) error {
 		seed := c.local.get(key)
@@ -243,26 +243,26 @@ func (c *Shared) write(ctx context.Context, key Key) (func(context.Context) erro
 		if err != nil {
 			return fmt.Errorf("counting an attempt: %w", err)
 		}
-		if before, _, err = readTally(ctx, tx, key, c.db.ForUpdate()); err != nil {
+		if previous, _, err = readTally(ctx, tx, key, c.db.ForUpdate()); err != nil {
 			return err
 		}
-		if wait = c.local.wait(before, tx.Now()); wait > 0 {
+		if wait = c.local.wait(previous, tx.Now()); wait > 0 {
 			return nil
 		}
-		mine = c.local.plus(before, tx.Now())
-		return setTally(ctx, tx, key, mine)
+		updated = c.local.plus(previous, tx.Now())
+		return setTally(ctx, tx, key, updated)
 	})
-	return func(ctx context.Context) error { return c.undo(ctx, key, before, mine) }, wait, err
+	return func(ctx context.Context) error { return c.undo(ctx, key, previous, updated) }, wait, err
 }
 
-func (c *Shared) undo(ctx context.Context, key Key, before, mine tally) error {
+func (c *Shared) undo(ctx context.Context, key Key, previous, updated tally) error {
 	return c.db.InTx(ctx, "team.uncount_try", func(ctx context.Context, tx *db.Tx) error {
 		t, found, err := readTally(ctx, tx, key, c.db.ForUpdate())
 		switch {
 		case err != nil || !found:
 			return err
-		case t == mine:
-			return setTally(ctx, tx, key, before)
+		case t == updated:
+			return setTally(ctx, tx, key, previous)
 		}
 		return setTally(ctx, tx, key, tally{max(0, t.n-1), t.at})
 	})
@@ -280,15 +280,15 @@ func (c *Shared) forget(ctx context.Context, key Key) error {
 	})
 }
 
-// full reports whether the database has the maximum number of counters. It counts the rows once a minute.
-func (c *Shared) full(ctx context.Context) (bool, error) {
+// isFull reports whether the database has the maximum number of counters. It counts the rows once a minute.
+func (c *Shared) isFull(ctx context.Context) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.db.Now(); c.counted.IsZero() || now.Sub(c.counted) >= time.Minute {
+	if now := c.db.Now(); c.countedAt.IsZero() || now.Sub(c.countedAt) >= time.Minute {
 		if err := c.db.QueryRow(ctx, `SELECT COUNT(*) FROM sign_in_tries`).Scan(&c.rows); err != nil {
 			return false, fmt.Errorf("counting the counters: %w", err)
 		}
-		c.counted = now
+		c.countedAt = now
 	}
 	c.rows++
 	return c.rows > maxSharedTallies, nil
@@ -325,8 +325,8 @@ type Limit struct {
 
 // Attempt counts an attempt in each of the limits and runs check. If a limit requires a wait, Attempt returns an error
 // without running check.
-func Attempt(ctx context.Context, tries []Limit, check func() error) error {
-	undos := make([]func(context.Context) error, 0, len(tries))
+func Attempt(ctx context.Context, limits []Limit, check func() error) error {
+	undos := make([]func(context.Context) error, 0, len(limits))
 	undo := func() error {
 		var failed error
 		for _, u := range undos {
@@ -334,7 +334,7 @@ func Attempt(ctx context.Context, tries []Limit, check func() error) error {
 		}
 		return failed
 	}
-	for _, t := range tries {
+	for _, t := range limits {
 		u, wait, err := t.add(ctx, t.Key)
 		if err == nil && wait > 0 {
 			err = TooMany(t.Rejection, wait)
@@ -351,7 +351,7 @@ func Attempt(ctx context.Context, tries []Limit, check func() error) error {
 	if failed := undo(); err != nil || failed != nil {
 		return errors.Join(err, failed)
 	}
-	for _, t := range tries {
+	for _, t := range limits {
 		if t.ResetOnSuccess {
 			if err := t.forget(ctx, t.Key); err != nil {
 				return err

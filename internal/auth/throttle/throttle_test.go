@@ -136,7 +136,7 @@ func TestDelayWithFullDatabase(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		c := NewShared(d, Policy{FreeAttempts: 10, InitialDelay: time.Minute, MaxDelay: time.Hour})
-		c.rows, c.counted = maxSharedTallies, d.Now()
+		c.rows, c.countedAt = maxSharedTallies, d.Now()
 		counted := 0
 		for range 30 {
 			_, wait, err := c.add(t.Context(), NewKey("email"))

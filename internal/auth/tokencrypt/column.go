@@ -24,37 +24,37 @@ const resealBatch = 100
 func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error) {
 	query := fmt.Sprintf(`SELECT COALESCE((SELECT substr(%[1]s, 1, 5) FROM %[2]s WHERE substr(%[1]s, 1, 5) > ?
 		ORDER BY substr(%[1]s, 1, 5) LIMIT 1), '')`, c.Name, c.Table)
-	for last := []byte{}; ; {
-		var next []byte
-		if err := d.QueryRow(ctx, query, last).Scan(&next); err != nil {
+	for lastMark := []byte{}; ; {
+		var nextMark []byte
+		if err := d.QueryRow(ctx, query, lastMark).Scan(&nextMark); err != nil {
 			return false, fmt.Errorf("reading which keys sealed %s: %w", c.Table, err)
 		}
-		if len(next) == 0 || !s.Knows(next) {
-			return len(next) == 0, nil
+		if len(nextMark) == 0 || !s.Knows(nextMark) {
+			return len(nextMark) == 0, nil
 		}
-		last = next
+		lastMark = nextMark
 	}
 }
 
 // Reseal seals all texts that were sealed with other keys again, with the first key. It skips texts that change
 // meanwhile, so nodes may keep running. It returns the number of resealed texts, even with an error.
 func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
-	resealed := 0
-	for after := int64(0); ; {
-		found, err := c.sealedByOthers(ctx, d, s, after)
-		if err != nil || len(found) == 0 {
-			return resealed, err
+	count := 0
+	for lastRow := int64(0); ; {
+		texts, err := c.sealedByOthers(ctx, d, s, lastRow)
+		if err != nil || len(texts) == 0 {
+			return count, err
 		}
-		for _, one := range found {
-			done, err := c.reseal(ctx, d, s, one)
+		for _, text := range texts {
+			done, err := c.resealOne(ctx, d, s, text)
 			if err != nil {
-				return resealed, fmt.Errorf("resealing %s of %d: %w", c.Table, one.owner, err)
+				return count, fmt.Errorf("resealing %s of %d: %w", c.Table, text.owner, err)
 			}
 			if done {
-				resealed++
+				count++
 			}
 		}
-		after = found[len(found)-1].row
+		lastRow = texts[len(texts)-1].row
 	}
 }
 
@@ -69,36 +69,36 @@ type sealedText struct {
 	text       []byte
 }
 
-func (c Column) sealedByOthers(ctx context.Context, d *db.DB, s *Sealer, after int64) ([]sealedText, error) {
+func (c Column) sealedByOthers(ctx context.Context, d *db.DB, s *Sealer, lastRow int64) ([]sealedText, error) {
 	query := fmt.Sprintf(`SELECT %[1]s, %[2]s, %[3]s FROM %[4]s WHERE length(%[3]s) > 0 AND %[1]s > ?
 		AND (substr(%[3]s, 1, 5) < ? OR substr(%[3]s, 1, 5) > ?) ORDER BY %[1]s LIMIT ?`, c.Row, c.Owner, c.Name,
 		c.Table)
 	mark := s.Mark()
-	found, err := db.All(ctx, d, func(r *sql.Rows, one *sealedText) error {
+	texts, err := db.All(ctx, d, func(r *sql.Rows, one *sealedText) error {
 		return r.Scan(&one.row, &one.owner, &one.text)
 	},
-		query, after, mark, mark, resealBatch)
+		query, lastRow, mark, mark, resealBatch)
 	if err != nil {
 		return nil, fmt.Errorf("reading values of %s sealed with another key: %w", c.Table, err)
 	}
-	return found, nil
+	return texts, nil
 }
 
-// reseal reseals one text, unless it has changed since it was read.
-func (c Column) reseal(ctx context.Context, d *db.DB, s *Sealer, one sealedText) (bool, error) {
-	plain, err := s.Open(one.text, c.AssociatedData(one.owner))
+// resealOne reseals one text, unless it has changed since it was read.
+func (c Column) resealOne(ctx context.Context, d *db.DB, s *Sealer, text sealedText) (bool, error) {
+	plaintext, err := s.Open(text.text, c.AssociatedData(text.owner))
 	if err != nil {
 		return false, err
 	}
-	anew, err := s.Seal(plain, c.AssociatedData(one.owner))
+	resealed, err := s.Seal(plaintext, c.AssociatedData(text.owner))
 	if err != nil {
 		return false, err
 	}
 	var n int64
 	err = d.InTx(ctx, c.Table+".reseal", func(ctx context.Context, tx *db.Tx) error {
 		n, err = tx.Exec(ctx,
-			fmt.Sprintf(`UPDATE %[1]s SET %[2]s = ? WHERE %[3]s = ? AND %[2]s = ?`, c.Table, c.Name, c.Row), anew,
-			one.row, one.text)
+			fmt.Sprintf(`UPDATE %[1]s SET %[2]s = ? WHERE %[3]s = ? AND %[2]s = ?`, c.Table, c.Name, c.Row), resealed,
+			text.row, text.text)
 		return err
 	})
 	return n == 1, err

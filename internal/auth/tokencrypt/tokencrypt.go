@@ -56,7 +56,7 @@ var ErrKey = errors.New("not a sealing key; create one with: pressroom admin sea
 func New(keys string) (*Sealer, error) {
 	s := &Sealer{}
 	for _, key := range strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
-		k, err := read(key)
+		k, err := parseKey(key)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func New(keys string) (*Sealer, error) {
 	return s, nil
 }
 
-func read(key string) (sealingKey, error) {
+func parseKey(key string) (sealingKey, error) {
 	raw, err := base64.StdEncoding.DecodeString(key)
 	if err != nil || len(raw) == 0 {
 		return sealingKey{}, ErrKey
@@ -81,12 +81,12 @@ func read(key string) (sealingKey, error) {
 	if err != nil {
 		return sealingKey{}, ErrKey
 	}
-	first, err := handle.Primary()
+	primary, err := handle.Primary()
 	if err != nil {
 		return sealingKey{}, ErrKey
 	}
 	// Tink's wire format: a version byte, then the key's ID in four bytes.
-	mark := binary.BigEndian.AppendUint32([]byte{tinkPrefix}, first.KeyID())
+	mark := binary.BigEndian.AppendUint32([]byte{tinkPrefix}, primary.KeyID())
 	return sealingKey{primitive, string(mark), raw}, nil
 }
 
@@ -118,7 +118,7 @@ func (s *Sealer) Signer(purpose string) Signer {
 }
 
 // Sign returns the HMAC-SHA-256 of a body, 32 bytes.
-func (s Signer) Sign(body []byte) []byte { return sum(s.keys[0], body) }
+func (s Signer) Sign(body []byte) []byte { return computeMAC(s.keys[0], body) }
 
 // Verify reports whether signature is a signature of body, or the beginning of one with at least 16 bytes.
 func (s Signer) Verify(body, signature []byte) bool {
@@ -126,11 +126,11 @@ func (s Signer) Verify(body, signature []byte) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.keys, func(key []byte) bool {
-		return hmac.Equal(signature, sum(key, body)[:len(signature)])
+		return hmac.Equal(signature, computeMAC(key, body)[:len(signature)])
 	})
 }
 
-func sum(key, body []byte) []byte {
+func computeMAC(key, body []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(body)
 	return mac.Sum(nil)
@@ -152,8 +152,8 @@ func (s *Sealer) IDs() []string {
 func (s *Sealer) Has(id string) bool { return slices.Contains(s.IDs(), id) }
 
 // Seal encrypts a text with the first key. Open needs the same associated data.
-func (s *Sealer) Seal(plain []byte, associatedData string) ([]byte, error) {
-	out, err := s.keys[0].aead.Encrypt(plain, []byte(associatedData))
+func (s *Sealer) Seal(plaintext []byte, associatedData string) ([]byte, error) {
+	out, err := s.keys[0].aead.Encrypt(plaintext, []byte(associatedData))
 	if err != nil {
 		return nil, fmt.Errorf("sealing: %w", err)
 	}
@@ -162,13 +162,13 @@ func (s *Sealer) Seal(plain []byte, associatedData string) ([]byte, error) {
 
 // Open decrypts the result of Seal with the same associated data.
 func (s *Sealer) Open(sealed []byte, associatedData string) ([]byte, error) {
-	var failed error
+	var lastErr error
 	for _, k := range s.keys {
 		out, err := k.aead.Decrypt(sealed, []byte(associatedData))
 		if err == nil {
 			return out, nil
 		}
-		failed = err
+		lastErr = err
 	}
-	return nil, fmt.Errorf("opening a sealed text (was the sealing key changed?): %w", failed)
+	return nil, fmt.Errorf("opening a sealed text (was the sealing key changed?): %w", lastErr)
 }

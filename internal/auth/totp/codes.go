@@ -57,7 +57,7 @@ func normalizeCode(code string) string {
 // Recover accepts a recovery code once, in place of the app's code. It returns the number of remaining codes.
 // Recovery codes are too long to guess, so failures cause no delay.
 func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, error) {
-	left := 0
+	remaining := 0
 	err := s.db.InTx(ctx, "totp.recover", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.lock(ctx, tx, h); err != nil {
 			return err
@@ -72,12 +72,12 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 			return errRecoveryCode
 		}
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ?`,
-			h.Person).Scan(&left); err != nil {
+			h.Person).Scan(&remaining); err != nil {
 			return fmt.Errorf("counting recovery codes: %w", err)
 		}
-		return record(ctx, tx, h.Person, "totp.recovery_code_used", map[string]any{"left": left})
+		return record(ctx, tx, h.Person, "totp.recovery_code_used", map[string]any{"left": remaining})
 	})
-	return left, err
+	return remaining, err
 }
 
 // NewCodes replaces the recovery codes of a person who has an authenticator app. The codes are shown only once.

@@ -47,12 +47,12 @@ func New(d *db.DB, sealer *tokencrypt.Sealer, issuer string) *Service {
 }
 
 var (
-	errWrong = apierr.New(apierr.Unauthorized,
+	errWrongCode = apierr.New(apierr.Unauthorized,
 		"That code is not valid. Check your phone’s clock, then enter the next code from the app.")
-	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code",
+	errWrongSetupCode = apierr.Invalid(apierr.NotAllowedValue, "code",
 		"That code is not valid. Check your phone’s clock, then enter the current code from the app.")
 	errRecoveryCode = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")
-	errEnded        = apierr.BadState("ended", "This sign-in has expired. Start again.")
+	errExpired      = apierr.BadState("ended", "This sign-in has expired. Start again.")
 	errAlreadyAdded = apierr.BadState("exists", "You already have an authenticator app. Replace it instead.")
 	errNoApp        = apierr.BadState("none", "You have no authenticator app.")
 )
@@ -77,22 +77,22 @@ func (s *Service) Begin(person int64, email string) (Setup, error) {
 }
 
 // Resume returns the setup that Begin created for the same person. It returns an error for any other input.
-func (s *Service) Resume(person int64, email string, kept []byte) (Setup, error) {
-	secret, err := s.sealer.Open(kept, setupAssociatedData(person))
+func (s *Service) Resume(person int64, email string, sealedSecret []byte) (Setup, error) {
+	secret, err := s.sealer.Open(sealedSecret, setupAssociatedData(person))
 	if err != nil {
 		return Setup{}, fmt.Errorf("reading a secret that is being set up: %w", err)
 	}
-	return s.setup(string(secret), email, kept), nil
+	return s.setup(string(secret), email, sealedSecret), nil
 }
 
-func (s *Service) setup(secret, email string, kept []byte) Setup {
+func (s *Service) setup(secret, email string, sealedSecret []byte) Setup {
 	query := url.Values{
 		"secret": {secret}, "issuer": {s.issuer}, "algorithm": {"SHA1"}, "digits": {"6"}, "period": {"30"},
 	}
 	label := url.PathEscape(s.issuer + ":" + email)
 	return Setup{
 		Secret: secret, URL: "otpauth://totp/" + label + "?" + strings.ReplaceAll(query.Encode(), "+", "%20"),
-		SealedSecret: kept,
+		SealedSecret: sealedSecret,
 	}
 }
 
@@ -101,28 +101,28 @@ func (s *Service) setup(secret, email string, kept []byte) Setup {
 func setupAssociatedData(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
 func associatedData(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
 
-// Added is the result of adding an authenticator app.
-type Added struct {
+// Enrollment is the result of adding an authenticator app.
+type Enrollment struct {
 	Codes []string // recovery codes, which are shown once
 	Epoch int64    // the person's new epoch, which ended all earlier sessions
 }
 
 // Add adds the authenticator app of a setup to a person, once a code proves that the app has the secret. All of the
 // person's sessions end, because they began without it.
-func (s *Service) Add(ctx context.Context, person int64, kept []byte, code string) (Added, error) {
-	setup, err := s.Resume(person, "", kept)
+func (s *Service) Add(ctx context.Context, person int64, sealedSecret []byte, code string) (Enrollment, error) {
+	setup, err := s.Resume(person, "", sealedSecret)
 	if err != nil {
-		return Added{}, apierr.BadState("ended", "This setup has expired. Start again.")
+		return Enrollment{}, apierr.BadState("ended", "This setup has expired. Start again.")
 	}
 	sealed, err := s.sealer.Seal([]byte(setup.Secret), associatedData(person))
 	if err != nil {
-		return Added{}, fmt.Errorf("sealing a secret: %w", err)
+		return Enrollment{}, fmt.Errorf("sealing a secret: %w", err)
 	}
-	var out Added
+	var out Enrollment
 	err = s.db.InTx(ctx, "totp.add", func(ctx context.Context, tx *db.Tx) error {
-		used := matchingStep(setup.Secret, code, step(tx.Now()), 0)
-		if used == 0 {
-			return errConfirm
+		matchedStep := matchingStep(setup.Secret, code, step(tx.Now()), 0)
+		if matchedStep == 0 {
+			return errWrongSetupCode
 		}
 		if err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`,
 			person).Scan(&out.Epoch); err != nil {
@@ -131,7 +131,7 @@ func (s *Service) Add(ctx context.Context, person int64, kept []byte, code strin
 		n, err := tx.Exec(ctx,
 			`INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (person_id) DO NOTHING`,
-			person, sealed, used, db.Micros(tx.Now()))
+			person, sealed, matchedStep, db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("adding an authenticator app: %w", err)
 		}
@@ -173,10 +173,10 @@ func (s *Service) App(ctx context.Context, person int64) (*App, error) {
 // Holder is a person who enters a code after the correct password, with the person's epoch at that time.
 type Holder struct{ Person, Epoch int64 }
 
-// stored is a row of totp_secrets.
-type stored struct {
-	sealed []byte
-	last   int64
+// secretRow is a row of totp_secrets.
+type secretRow struct {
+	sealed   []byte
+	lastStep int64
 }
 
 // Check accepts a code of the person's app once. It returns unauthorized for a wrong code. The caller limits
@@ -187,29 +187,29 @@ func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 		if err != nil {
 			return err
 		}
-		plain, err := s.sealer.Open(row.sealed, associatedData(h.Person))
+		secret, err := s.sealer.Open(row.sealed, associatedData(h.Person))
 		if err != nil {
 			return fmt.Errorf("reading a person's secret: %w", err)
 		}
-		used := matchingStep(string(plain), code, step(tx.Now()), row.last)
-		if used == 0 {
-			return errWrong
+		matchedStep := matchingStep(string(secret), code, step(tx.Now()), row.lastStep)
+		if matchedStep == 0 {
+			return errWrongCode
 		}
-		_, err = tx.Exec(ctx, `UPDATE totp_secrets SET last_step = ? WHERE person_id = ?`, used, h.Person)
+		_, err = tx.Exec(ctx, `UPDATE totp_secrets SET last_step = ? WHERE person_id = ?`, matchedStep, h.Person)
 		return wrap(err, "accepting a code")
 	})
 }
 
 // lock returns and locks the secret of a person who is signing in.
-func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (stored, error) {
-	var row stored
-	var held, epoch int64
+func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (secretRow, error) {
+	var row secretRow
+	var suspendedAt, epoch int64
 	err := tx.QueryRow(ctx,
 		`SELECT s.sealed, s.last_step, p.held_at, p.epoch FROM totp_secrets s JOIN people p ON p.id = s.person_id
 		WHERE s.person_id = ?`+s.db.ForUpdate(), h.Person).
-		Scan(&row.sealed, &row.last, &held, &epoch)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && (held > 0 || epoch != h.Epoch) {
-		return row, errEnded
+		Scan(&row.sealed, &row.lastStep, &suspendedAt, &epoch)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (suspendedAt > 0 || epoch != h.Epoch) {
+		return row, errExpired
 	}
 	return row, wrap(err, "reading a person's secret")
 }
@@ -218,16 +218,16 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (stored, error)
 func step(at time.Time) int64 { return at.Unix() / int64(period/time.Second) }
 
 // matchingStep returns the time step near now that has this code and is later than last, or 0.
-func matchingStep(secret, code string, now, last int64) int64 {
+func matchingStep(secret, code string, now, lastStep int64) int64 {
 	code = strings.Join(strings.Fields(code), "")
-	var found int64
+	var match int64
 	for at := now - skew; at <= now+skew; at++ {
 		want, err := hotp.GenerateCode(secret, uint64(at)) //nolint:gosec // the clock is never before 1970
-		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 && at > last {
-			found = at
+		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 && at > lastStep {
+			match = at
 		}
 	}
-	return found
+	return match
 }
 
 func record(ctx context.Context, tx *db.Tx, person int64, kind string, detail map[string]any) error {

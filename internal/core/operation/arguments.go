@@ -32,7 +32,7 @@ func (op *Operation) Check(args Arguments) ([]byte, error) {
 	}
 	for name := range args {
 		if op.Input.Properties[name] == nil {
-			return nil, unknown(name, "", op.Input)
+			return nil, unknownNameError(name, "", op.Input)
 		}
 	}
 	out := make(map[string]any, len(args))
@@ -74,17 +74,17 @@ func Without(canonical []byte, names ...string) []byte {
 	if len(canonical) == 0 {
 		return nil
 	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(canonical, &all); err != nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &members); err != nil {
 		return canonical
 	}
 	for _, name := range names {
-		delete(all, name)
+		delete(members, name)
 	}
-	if len(all) == 0 {
+	if len(members) == 0 {
 		return nil
 	}
-	out, err := json.Marshal(all)
+	out, err := json.Marshal(members)
 	if err != nil {
 		return canonical
 	}
@@ -97,25 +97,25 @@ func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 	if len(op.Times) == 0 || len(canonical) == 0 {
 		return nil
 	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(canonical, &all); err != nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &members); err != nil {
 		return nil
 	}
-	found := false
+	hasTime := false
 	for _, name := range op.Times {
 		var text string
-		if err := json.Unmarshal(all[name], &text); err != nil {
+		if err := json.Unmarshal(members[name], &text); err != nil {
 			continue
 		}
 		if at, err := teamtime.Parse(text, zone); err == nil {
-			all[name] = json.RawMessage(strconv.Quote(at.UTC().Format(time.RFC3339Nano)))
-			found = true
+			members[name] = json.RawMessage(strconv.Quote(at.UTC().Format(time.RFC3339Nano)))
+			hasTime = true
 		}
 	}
-	if !found {
+	if !hasTime {
 		return nil
 	}
-	out, err := json.Marshal(all)
+	out, err := json.Marshal(members)
 	if err != nil {
 		return nil
 	}
@@ -124,21 +124,21 @@ func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 
-// unknown returns the error for an undeclared argument. It quotes the name only if it looks like a name, because errors
+// unknownNameError returns the error for an undeclared argument. It quotes the name only if it looks like a name, because errors
 // must not repeat other input.
-func unknown(name, within string, s *jsonschema.Schema) error {
+func unknownNameError(name, parent string, s *jsonschema.Schema) error {
 	if !plainName.MatchString(name) || apikey.ContainsSecret(name) {
-		name, within = "", strings.TrimSuffix(within, ".")
+		name, parent = "", strings.TrimSuffix(parent, ".")
 	}
 	detail := "This operation has no arguments. Remove all arguments."
 	accepted := strings.Join(s.PropertyOrder, ", ") + "."
 	switch {
-	case within != "":
-		detail = "Unknown member. Objects of " + strings.TrimSuffix(within, ".") + " have: " + accepted
+	case parent != "":
+		detail = "Unknown member. Objects of " + strings.TrimSuffix(parent, ".") + " have: " + accepted
 	case len(s.PropertyOrder) > 0:
 		detail = "Unknown argument. This operation accepts: " + accepted
 	}
-	return apierr.Invalid(apierr.UnknownArgument, within+name, detail)
+	return apierr.Invalid(apierr.UnknownArgument, parent+name, detail)
 }
 
 // subject is the subject of an error: an argument, or an item of a list argument.
@@ -163,91 +163,91 @@ func (p subject) valueSubject() string {
 	return "The argument " + p.name
 }
 
-func check(value any, s *jsonschema.Schema, at subject, forms patterns) (any, error) {
+func check(value any, s *jsonschema.Schema, subj subject, forms patterns) (any, error) {
 	if value == nil && nullable(s) {
 		return nil, nil //nolint:nilnil // null is the value
 	}
 	switch schemaType(s) {
 	case "string":
-		return checkString(value, s, at, forms[s])
+		return checkString(value, s, subj, forms[s])
 	case "integer":
-		return checkInteger(value, s, at)
+		return checkInteger(value, s, subj)
 	case "number":
-		return checkNumber(value, at)
+		return checkNumber(value, subj)
 	case "boolean":
 		if b, ok := value.(bool); ok {
 			return b, nil
 		}
-		return nil, apierr.Invalid(apierr.NotABoolean, at.name, at.ruleSubject()+" must be true or false.")
+		return nil, apierr.Invalid(apierr.NotABoolean, subj.name, subj.ruleSubject()+" must be true or false.")
 	case "array":
-		return checkList(value, s, at, forms)
+		return checkList(value, s, subj, forms)
 	default:
-		return checkObject(value, s, at, forms)
+		return checkObject(value, s, subj, forms)
 	}
 }
 
-func checkString(value any, s *jsonschema.Schema, at subject, pattern *regexp.Regexp) (any, error) {
+func checkString(value any, s *jsonschema.Schema, subj subject, pattern *regexp.Regexp) (any, error) {
 	text, ok := value.(string)
 	if !ok {
-		return nil, notText(value, s, at)
+		return nil, notTextError(value, s, subj)
 	}
 	length := utf8.RuneCountInString(text)
 	switch {
 	case strings.ContainsRune(text, 0) || !utf8.ValidString(text):
-		return nil, apierr.Invalid(apierr.Malformed, at.name,
-			at.valueSubject()+" contains a NUL character or invalid UTF-8.")
+		return nil, apierr.Invalid(apierr.Malformed, subj.name,
+			subj.valueSubject()+" contains a NUL character or invalid UTF-8.")
 	case s.MinLength != nil && length < *s.MinLength:
-		return nil, apierr.Invalid(apierr.TooShort, at.name,
-			fmt.Sprintf("%s must have at least %d characters.", at.ruleSubject(), *s.MinLength))
+		return nil, apierr.Invalid(apierr.TooShort, subj.name,
+			fmt.Sprintf("%s must have at least %d characters.", subj.ruleSubject(), *s.MinLength))
 	case s.MaxLength != nil && length > *s.MaxLength:
-		return nil, apierr.Invalid(apierr.TooLong, at.name,
-			fmt.Sprintf("%s must have at most %d characters.", at.ruleSubject(), *s.MaxLength))
+		return nil, apierr.Invalid(apierr.TooLong, subj.name,
+			fmt.Sprintf("%s must have at most %d characters.", subj.ruleSubject(), *s.MaxLength))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
-		return nil, notAllowed(s, at)
+		return nil, notAllowedError(s, subj)
 	case pattern != nil && !pattern.MatchString(text):
-		return nil, apierr.Invalid(apierr.Malformed, at.name, at.valueSubject()+" has an invalid format.")
+		return nil, apierr.Invalid(apierr.Malformed, subj.name, subj.valueSubject()+" has an invalid format.")
 	}
 	return text, nil
 }
 
-// notAllowed returns the error for a value that is not in the schema's enum.
-func notAllowed(s *jsonschema.Schema, at subject) error {
+// notAllowedError returns the error for a value that is not in the schema's enum.
+func notAllowedError(s *jsonschema.Schema, subj subject) error {
 	values := make([]string, len(s.Enum))
 	for i, v := range s.Enum {
 		values[i] = fmt.Sprint(v)
 	}
-	return apierr.Invalid(apierr.NotAllowedValue, at.name, at.ruleSubject()+" must be one of: "+strings.Join(values, ", ")+".")
+	return apierr.Invalid(apierr.NotAllowedValue, subj.name, subj.ruleSubject()+" must be one of: "+strings.Join(values, ", ")+".")
 }
 
-// notText returns the error for a value that is not a string.
-func notText(value any, s *jsonschema.Schema, at subject) error {
+// notTextError returns the error for a value that is not a string.
+func notTextError(value any, s *jsonschema.Schema, subj subject) error {
 	kind := "a string"
 	if nullable(s) {
 		kind = "a string or null"
 	}
 	switch value.(type) {
 	case []any, map[string]any:
-		return apierr.Invalid(apierr.NotASingleValue, at.name, at.ruleSubject()+" must be a single string.")
+		return apierr.Invalid(apierr.NotASingleValue, subj.name, subj.ruleSubject()+" must be a single string.")
 	case nil:
-		return apierr.Invalid(apierr.Malformed, at.name, at.ruleSubject()+" must be a string and cannot be null.")
+		return apierr.Invalid(apierr.Malformed, subj.name, subj.ruleSubject()+" must be a string and cannot be null.")
 	case bool:
-		return apierr.Invalid(apierr.Malformed, at.name,
-			at.ruleSubject()+" must be "+kind+", not a boolean. Put it in quotes.")
+		return apierr.Invalid(apierr.Malformed, subj.name,
+			subj.ruleSubject()+" must be "+kind+", not a boolean. Put it in quotes.")
 	}
-	return apierr.Invalid(apierr.Malformed, at.name,
-		at.ruleSubject()+" must be "+kind+", not a number. Put it in quotes.")
+	return apierr.Invalid(apierr.Malformed, subj.name,
+		subj.ruleSubject()+" must be "+kind+", not a number. Put it in quotes.")
 }
 
-func checkInteger(value any, s *jsonschema.Schema, at subject) (any, error) {
+func checkInteger(value any, s *jsonschema.Schema, subj subject) (any, error) {
 	n, ok := integer(value)
 	if !ok {
-		return nil, apierr.Invalid(apierr.NotAnInteger, at.name, at.ruleSubject()+" must be an integer.")
+		return nil, apierr.Invalid(apierr.NotAnInteger, subj.name, subj.ruleSubject()+" must be an integer.")
 	}
 	if s.Minimum != nil && float64(n) < *s.Minimum || s.Maximum != nil && float64(n) > *s.Maximum {
-		return nil, apierr.Invalid(apierr.OutOfRange, at.name, at.ruleSubject()+" must be "+bounds(s)+".")
+		return nil, apierr.Invalid(apierr.OutOfRange, subj.name, subj.ruleSubject()+" must be "+bounds(s)+".")
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(n)) {
-		return nil, notAllowed(s, at)
+		return nil, notAllowedError(s, subj)
 	}
 	return n, nil
 }
@@ -270,7 +270,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-func checkNumber(value any, at subject) (any, error) {
+func checkNumber(value any, subj subject) (any, error) {
 	switch v := value.(type) {
 	case int64:
 		return v, nil
@@ -279,25 +279,25 @@ func checkNumber(value any, at subject) (any, error) {
 			return f, nil
 		}
 	}
-	return nil, apierr.Invalid(apierr.NotANumber, at.name, at.ruleSubject()+" must be a number.")
+	return nil, apierr.Invalid(apierr.NotANumber, subj.name, subj.ruleSubject()+" must be a number.")
 }
 
-func checkList(value any, s *jsonschema.Schema, at subject, forms patterns) (any, error) {
+func checkList(value any, s *jsonschema.Schema, subj subject, forms patterns) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
-		return nil, apierr.Invalid(apierr.NotAList, at.name, at.ruleSubject()+" must be a list.")
+		return nil, apierr.Invalid(apierr.NotAList, subj.name, subj.ruleSubject()+" must be a list.")
 	}
 	if s.MinItems != nil && len(list) < *s.MinItems {
-		return nil, apierr.Invalid(apierr.TooShort, at.name,
-			fmt.Sprintf("%s must have at least %d items.", at.ruleSubject(), *s.MinItems))
+		return nil, apierr.Invalid(apierr.TooShort, subj.name,
+			fmt.Sprintf("%s must have at least %d items.", subj.ruleSubject(), *s.MinItems))
 	}
 	if s.MaxItems != nil && len(list) > *s.MaxItems {
-		return nil, apierr.Invalid(apierr.TooLong, at.name,
-			fmt.Sprintf("%s must have at most %d items.", at.ruleSubject(), *s.MaxItems))
+		return nil, apierr.Invalid(apierr.TooLong, subj.name,
+			fmt.Sprintf("%s must have at most %d items.", subj.ruleSubject(), *s.MaxItems))
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
-		checked, err := check(item, s.Items, subject{name: at.name, item: true}, forms)
+		checked, err := check(item, s.Items, subject{name: subj.name, item: true}, forms)
 		if err != nil {
 			return nil, withItem(err, i)
 		}
@@ -315,17 +315,17 @@ func withItem(err error, i int) error {
 	return invalid.With("item", i)
 }
 
-func checkObject(value any, s *jsonschema.Schema, at subject, forms patterns) (any, error) {
+func checkObject(value any, s *jsonschema.Schema, subj subject, forms patterns) (any, error) {
 	object, ok := value.(map[string]any)
-	name := at.name
+	name := subj.name
 	if !ok {
-		return nil, apierr.Invalid(apierr.Malformed, name, at.ruleSubject()+" must be an object.")
+		return nil, apierr.Invalid(apierr.Malformed, name, subj.ruleSubject()+" must be an object.")
 	}
 	out := map[string]any{}
 	for member, item := range object {
 		p := s.Properties[member]
 		if p == nil {
-			return nil, unknown(member, name+".", s)
+			return nil, unknownNameError(member, name+".", s)
 		}
 		checked, err := check(item, p, subject{name: name + "." + member}, forms)
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// deniedKey are the errors for a key whose level does not include a capability.
-var deniedKey = map[access.Capability]*apierr.Error{
+// keyErrors are the errors for a key whose level does not include a capability.
+var keyErrors = map[access.Capability]*apierr.Error{
 	access.Read: apierr.New(apierr.ReadNotAllowed, "This key cannot read."),
 	access.Write: apierr.New(apierr.WriteNotAllowed,
 		"This key cannot create or change anything. The team's owner can raise its level in the app."),
@@ -19,9 +19,9 @@ var deniedKey = map[access.Capability]*apierr.Error{
 		"Paid operations require a key with level Full. The team's owner can raise the level in the app."),
 }
 
-// deniedAssistant are the errors for an assistant's connection: the capability was not granted, or the role of the
+// assistantErrors are the errors for an assistant's connection: the capability was not granted, or the role of the
 // person who granted it no longer includes it.
-var deniedAssistant = map[access.Capability]*apierr.Error{
+var assistantErrors = map[access.Capability]*apierr.Error{
 	access.Read: apierr.New(apierr.ReadNotAllowed,
 		"This connection cannot read, because the person who connected the assistant did not allow it. Connect the "+
 			"assistant again to allow more."),
@@ -36,8 +36,8 @@ var deniedAssistant = map[access.Capability]*apierr.Error{
 			"no permission. Connect the assistant again to allow more."),
 }
 
-// deniedInApp are the errors for a person whose role does not include a capability.
-var deniedInApp = map[access.Capability]*apierr.Error{
+// inAppErrors are the errors for a person whose role does not include a capability.
+var inAppErrors = map[access.Capability]*apierr.Error{
 	access.Read: apierr.New(apierr.ReadNotAllowed, "Your role in this team cannot read this."),
 	access.Write: apierr.New(apierr.WriteNotAllowed,
 		"Your role in this team cannot create or change anything. An owner or admin of the team can change your role."),
@@ -47,7 +47,7 @@ var deniedInApp = map[access.Capability]*apierr.Error{
 		"Your role in this team cannot spend credits. An owner or admin of the team can change your role."),
 }
 
-var deniedPaused = map[access.Capability]*apierr.Error{
+var pausedErrors = map[access.Capability]*apierr.Error{
 	access.Write: apierr.New(apierr.ConnectionSuspended,
 		"Changes are paused. Reading still works; try again once they are resumed.").
 		With("paused", string(access.Write)),
@@ -59,8 +59,8 @@ var deniedPaused = map[access.Capability]*apierr.Error{
 		With("paused", string(access.Spend)),
 }
 
-// restoreHold are the errors while a restored or copied service is on hold.
-var restoreHold = map[access.Capability]*apierr.Error{
+// restoreGuardErrors are the errors while a restored or copied service is on hold.
+var restoreGuardErrors = map[access.Capability]*apierr.Error{
 	access.Publish: apierr.New(apierr.ConnectionSuspended,
 		"Publishing is on hold until the operator has checked what was already published. Reading and drafting still "+
 			"work, and scheduled posts wait; try again later.").With("paused", string(access.Publish)),
@@ -71,19 +71,19 @@ var restoreHold = map[access.Capability]*apierr.Error{
 
 // Require returns an error if the caller lacks a capability. It is the capability's own error if level and role do not
 // include it, and connection_suspended if it is only paused.
-func (c Call) Require(needed access.Capability) error {
+func (c Call) Require(required access.Capability) error {
 	switch {
-	case c.Can(needed):
+	case c.Can(required):
 		return nil
-	case slices.Contains(c.BaseCapabilities(), needed):
-		if c.Gates.RestoreGuard && (needed == access.Publish || needed == access.Spend) {
-			return restoreHold[needed]
+	case slices.Contains(c.BaseCapabilities(), required):
+		if c.Gates.RestoreGuard && (required == access.Publish || required == access.Spend) {
+			return restoreGuardErrors[required]
 		}
-		return deniedPaused[needed]
+		return pausedErrors[required]
 	case c.InApp():
-		return deniedInApp[needed]
+		return inAppErrors[required]
 	case c.Assistant:
-		return deniedAssistant[needed]
+		return assistantErrors[required]
 	}
-	return deniedKey[needed]
+	return keyErrors[required]
 }

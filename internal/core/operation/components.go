@@ -10,32 +10,32 @@ import (
 // outputSchemas returns the schema of an output and, by Go type name, the schemas of the structs in it. They refer
 // to each other as components of the OpenAPI description.
 func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonschema.Schema) {
-	known := components()
-	within := map[reflect.Type]bool{}
+	schemas := components()
+	structs := map[reflect.Type]bool{}
 	for _, field := range fieldTypes(output) {
-		collectStructs(field, within, known)
+		collectStructs(field, structs, schemas)
 	}
-	for t := range within {
-		known[t] = &jsonschema.Schema{Ref: ComponentsRef + t.Name()}
+	for t := range structs {
+		schemas[t] = &jsonschema.Schema{Ref: ComponentsRef + t.Name()}
 	}
 	parts := map[string]*jsonschema.Schema{}
-	for t := range within {
-		parts[t.Name()] = infer(t, except(known, t))
+	for t := range structs {
+		parts[t.Name()] = infer(t, withoutType(schemas, t))
 	}
-	return infer(output, except(known, output)), parts
+	return infer(output, withoutType(schemas, output)), parts
 }
 
 // collectStructs adds the structs in a type to found, except those that are already known components.
-func collectStructs(t reflect.Type, found map[reflect.Type]bool, known map[reflect.Type]*jsonschema.Schema) {
+func collectStructs(t reflect.Type, structs map[reflect.Type]bool, schemas map[reflect.Type]*jsonschema.Schema) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || found[t] || known[t] != nil {
+	if t.Kind() != reflect.Struct || structs[t] || schemas[t] != nil {
 		return
 	}
-	found[t] = true
+	structs[t] = true
 	for _, field := range fieldTypes(t) {
-		collectStructs(field, found, known)
+		collectStructs(field, structs, schemas)
 	}
 }
 
@@ -50,9 +50,9 @@ func fieldTypes(t reflect.Type) []reflect.Type {
 	return out
 }
 
-// except returns the known types without t and its embedded types, so that t's schema is not a reference to itself.
-func except(known map[reflect.Type]*jsonschema.Schema, t reflect.Type) map[reflect.Type]*jsonschema.Schema {
-	out := maps.Clone(known)
+// withoutType returns the known types without t and its embedded types, so that t's schema is not a reference to itself.
+func withoutType(schemas map[reflect.Type]*jsonschema.Schema, t reflect.Type) map[reflect.Type]*jsonschema.Schema {
+	out := maps.Clone(schemas)
 	delete(out, t)
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous {

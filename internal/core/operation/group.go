@@ -33,8 +33,8 @@ var groups = []Group{
 
 // GroupOf returns the group of a path, or false if no group has paths that begin like it.
 func GroupOf(path string) (Group, bool) {
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	i := slices.IndexFunc(groups, func(g Group) bool { return slices.Contains(g.segments, first) })
+	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	i := slices.IndexFunc(groups, func(g Group) bool { return slices.Contains(g.segments, segment) })
 	if i < 0 {
 		return Group{}, false
 	}

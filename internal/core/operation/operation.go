@@ -88,9 +88,9 @@ type ConditionalCapability struct {
 }
 
 // NewConditionalCapability returns a ConditionalCapability with a condition on the team's own data.
-func NewConditionalCapability[In any](c access.Capability, words string, holds func(context.Context, Call, In) (bool,
+func NewConditionalCapability[In any](c access.Capability, when string, holds func(context.Context, Call, In) (bool,
 	error)) *ConditionalCapability {
-	return &ConditionalCapability{Capability: c, When: words, holds: func(ctx context.Context, call Call,
+	return &ConditionalCapability{Capability: c, When: when, holds: func(ctx context.Context, call Call,
 		args []byte) (bool, error) {
 		in, err := decode[In](args)
 		if err != nil {

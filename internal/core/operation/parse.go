@@ -23,22 +23,22 @@ const maxDepth = 32
 func ParseObject(raw []byte) (Arguments, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if dec.PeekKind() != '{' {
-		return nil, notAnObject(nil)
+		return nil, notAnObjectError(nil)
 	}
 	if _, err := dec.ReadToken(); err != nil {
-		return nil, notAnObject(err)
+		return nil, notAnObjectError(err)
 	}
 	args, err := parseMembers(dec)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, notAnObject(err)
+		return nil, notAnObjectError(err)
 	}
 	return args, nil
 }
 
-func notAnObject(err error) error {
+func notAnObjectError(err error) error {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return apierr.Invalid(apierr.ArgumentGivenTwice, "", "The JSON object has a duplicate member.")
 	}
@@ -51,7 +51,7 @@ func parseValue(dec *jsontext.Decoder) (any, error) {
 	}
 	token, err := dec.ReadToken()
 	if err != nil {
-		return nil, notAnObject(err)
+		return nil, notAnObjectError(err)
 	}
 	switch token.Kind() {
 	case '{':
@@ -74,7 +74,7 @@ func parseMembers(dec *jsontext.Decoder) (map[string]any, error) {
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return nil, notAnObject(err)
+			return nil, notAnObjectError(err)
 		}
 		key := name.String()
 		value, err := parseValue(dec)
@@ -100,7 +100,7 @@ func parseItems(dec *jsontext.Decoder) (any, error) {
 
 func end(dec *jsontext.Decoder) error {
 	if _, err := dec.ReadToken(); err != nil {
-		return notAnObject(err)
+		return notAnObjectError(err)
 	}
 	return nil
 }

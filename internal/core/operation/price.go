@@ -7,7 +7,7 @@ import "context"
 type Price struct {
 	Min, Max  int64
 	Recurring *Recurring
-	of        func(context.Context, Call, []byte) (int64, error)
+	compute   func(context.Context, Call, []byte) (int64, error)
 }
 
 // Recurring is a recurring charge that a call may commit the team to.
@@ -19,19 +19,19 @@ type Recurring struct {
 
 // PriceRange returns a price between two amounts. The function returns the cost of a call in the call's transaction.
 // The data that it reads must not change until the operation has run.
-func PriceRange[In any](minimum, maximum int64, of func(context.Context, Call, In) (int64, error)) *Price {
-	return &Price{Min: minimum, Max: maximum, of: func(ctx context.Context, call Call, args []byte) (int64, error) {
+func PriceRange[In any](minimum, maximum int64, compute func(context.Context, Call, In) (int64, error)) *Price {
+	return &Price{Min: minimum, Max: maximum, compute: func(ctx context.Context, call Call, args []byte) (int64, error) {
 		in, err := decode[In](args)
 		if err != nil {
 			return 0, err
 		}
-		return of(ctx, call, in)
+		return compute(ctx, call, in)
 	}}
 }
 
 // Fixed returns a price that is the same for every call.
 func Fixed(credits int64) *Price {
-	return &Price{Min: credits, Max: credits, of: func(context.Context, Call, []byte) (int64, error) {
+	return &Price{Min: credits, Max: credits, compute: func(context.Context, Call, []byte) (int64, error) {
 		return credits, nil
 	}}
 }
@@ -51,5 +51,5 @@ func (op *Operation) Cost(ctx context.Context, call Call, args []byte) (int64, e
 	if op.Price == nil {
 		return 0, nil
 	}
-	return op.Price.of(ctx, call, args)
+	return op.Price.compute(ctx, call, args)
 }

@@ -4,8 +4,8 @@ import "fmt"
 
 // Registry holds every operation of the program, in the order of registration.
 type Registry struct {
-	all    []*Operation
-	byTool map[string]*Operation
+	operations []*Operation
+	byTool     map[string]*Operation
 }
 
 // NewRegistry returns a registry of the operations. It panics if two have the same name or the same method and path.
@@ -20,14 +20,14 @@ func NewRegistry(groups ...[]Operation) *Registry {
 			}
 			routes[route] = op.Tool
 			r.byTool[op.Tool] = &op
-			r.all = append(r.all, &op)
+			r.operations = append(r.operations, &op)
 		}
 	}
 	return r
 }
 
 // All returns the operations.
-func (r *Registry) All() []*Operation { return r.all }
+func (r *Registry) All() []*Operation { return r.operations }
 
 // Tool returns the operation with a name, or nil.
 func (r *Registry) Tool(name string) *Operation { return r.byTool[name] }

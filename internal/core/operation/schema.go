@@ -48,8 +48,8 @@ func inputSchema(t reflect.Type) *jsonschema.Schema {
 // infer returns the schema of a Go type. It supports the struct tags min, max, minLength, maxLength, minItems,
 // maxItems, enum (a|b), title (the name of an enum in clients), pattern, format, nullable and default. A list's tags
 // apply to its items, except minItems and maxItems.
-func infer(t reflect.Type, known map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
+func infer(t reflect.Type, schemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: schemas})
 	if err != nil {
 		panic(fmt.Sprintf("schema of %s: %v", t, err))
 	}

@@ -40,7 +40,7 @@ func (p *Pipeline) actionLimits(ctx context.Context, cs *callState, next handler
 	return next(ctx, cs)
 }
 
-var tooFast = map[Scope]*apierr.Error{
+var rateLimitErrors = map[Scope]*apierr.Error{
 	PerCredential: apierr.New(apierr.RateLimited,
 		"Too many requests with this key or connection, over REST and MCP together. Retry after the wait.").
 		With("scope", string(PerCredential)),
@@ -60,7 +60,7 @@ func (p *Pipeline) count(ctx context.Context, cs *callState, scope Scope) error 
 	r := p.Rates.Take(ctx, scope, cs.outcome.Call.CallerID())
 	cs.outcome.Rates = append(cs.outcome.Rates, r)
 	if r.Limited {
-		return tooFast[scope].WithRetryAfter(r.RetryAfter)
+		return rateLimitErrors[scope].WithRetryAfter(r.RetryAfter)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (p *Pipeline) dailyCalls(ctx context.Context, cs *callState, next handler) 
 	if cs.cost, err = cs.request.Operation.Cost(ctx, cs.outcome.Call, cs.arguments); err != nil {
 		return err
 	}
-	if cs.cost == 0 && cs.free == nil && cs.usesFreeCall() {
+	if cs.cost == 0 && cs.freeCall == nil && cs.usesFreeCall() {
 		_, midnight := teamtime.Day(cs.outcome.Call.Now, cs.outcome.Call.Zone)
 		if cs.outcome.Call.Daily.FreeCalls == 0 {
 			return errNoCalls.WithRetryAfter(midnight.Sub(cs.outcome.Call.Now))

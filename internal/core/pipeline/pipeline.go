@@ -160,7 +160,7 @@ type (
 		request   Request
 		arguments []byte // canonical
 		outcome   Outcome
-		free      FreeCall // nil if the call needs no free call, or none is left
+		freeCall  FreeCall // nil if the call needs no free call, or none is left
 		cost      int64    // credits
 	}
 )

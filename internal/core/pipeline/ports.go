@@ -55,8 +55,8 @@ type (
 	}
 	// Credits is the team's wallet.
 	Credits interface {
-		// Unspent returns charge_key_spent if the claim's key already paid for a call.
-		Unspent(ctx context.Context, tx *db.Tx, claim Claim) error
+		// CheckUnspent returns charge_key_spent if the claim's key already paid for a call.
+		CheckUnspent(ctx context.Context, tx *db.Tx, claim Claim) error
 		// Reserve reserves credits in the call's transaction and returns the ID of the reservation. It returns an
 		// error if the amount exceeds a daily limit or the balance.
 		Reserve(ctx context.Context, tx *db.Tx, charge Charge) (int64, error)

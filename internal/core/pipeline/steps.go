@@ -82,12 +82,12 @@ func (p *Pipeline) reserveCapacity(ctx context.Context, cs *callState, next hand
 	} else if err != nil {
 		return fmt.Errorf("waiting for capacity: %w", err)
 	}
-	leave := p.Slots.Release
+	release := p.Slots.Release
 	if cs.request.Operation.Waits {
-		leave = sync.OnceFunc(leave)
-		cs.outcome.Call.ReleaseCapacity = leave
+		release = sync.OnceFunc(release)
+		cs.outcome.Call.ReleaseCapacity = release
 	}
-	defer leave()
+	defer release()
 	return next(ctx, cs)
 }
 
@@ -114,18 +114,18 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, nex
 func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler) error {
 	cs.outcome.Call.BeforeTxErr = cs.request.Operation.RunBeforeTx(ctx, cs.outcome.Call, cs.arguments)
 	if cs.usesFreeCall() {
-		free, left, err := p.FreeCalls.Take(ctx, cs.outcome.Call.Actor)
+		freeCall, available, err := p.FreeCalls.Take(ctx, cs.outcome.Call.Actor)
 		if err != nil {
 			return fmt.Errorf("counting a free call: %w", err)
 		}
-		if left {
-			cs.free = free
+		if available {
+			cs.freeCall = freeCall
 		}
 	}
 	used := false
 	defer func() { // also after a panic
-		if cs.free != nil && !used {
-			cs.free.Return()
+		if cs.freeCall != nil && !used {
+			cs.freeCall.Return()
 		}
 	}()
 	err := p.once(ctx, cs, next)
@@ -140,7 +140,7 @@ func (p *Pipeline) once(ctx context.Context, cs *callState, next handler) error 
 	claim := cs.claim()
 	result, replayed, err := p.Idempotency.Once(ctx, claim, func(ctx context.Context, tx *db.Tx) (operation.Result, error) {
 		if claim.Paid {
-			if err := p.Credits.Unspent(ctx, tx, claim); err != nil {
+			if err := p.Credits.CheckUnspent(ctx, tx, claim); err != nil {
 				return operation.Result{}, err
 			}
 		}

@@ -10,19 +10,19 @@ import (
 // runWaiting authorizes it again before each progress report and before the response, and stops waiting if it is
 // rejected.
 func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
-	during, cancel := context.WithCancel(ctx)
+	workCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	call := cs.outcome.Call
-	if tell := call.OnProgress; tell != nil {
+	if onProgress := call.OnProgress; onProgress != nil {
 		call.OnProgress = func(progress operation.Progress) {
 			if p.reauthorize(ctx, cs) != nil {
 				cancel() // the last authorization returns the error
 				return
 			}
-			tell(progress)
+			onProgress(progress)
 		}
 	}
-	result, err := cs.request.Operation.Run(during, call, cs.arguments)
+	result, err := cs.request.Operation.Run(workCtx, call, cs.arguments)
 	if denied := p.reauthorize(ctx, cs); denied != nil {
 		return denied
 	}

@@ -105,14 +105,14 @@ func (c *Connector) parse(token string) (link, error) {
 
 // Offer is what the page of a link shows.
 type Offer struct {
-	Platform string
-	TeamName string
-	Asker    string         // name of the person who requested the link
-	ByKey    bool           // whether the link was requested with an API key
-	Own      bool           // whether the person who opens the link requested it
-	Again    string         // username of the account to reconnect; empty for a new account
-	Full     bool           // whether the plan allows no more accounts
-	Methods  []SignInMethod // sign-in methods of the network; empty if the person enters credentials in the app
+	Platform          string
+	TeamName          string
+	RequestedBy       string         // name of the person who requested the link
+	ByKey             bool           // whether the link was requested with an API key
+	IsOwn             bool           // whether the person who opens the link requested it
+	ReconnectUsername string         // username of the account to reconnect; empty for a new account
+	IsPlanFull        bool           // whether the plan allows no more accounts
+	Methods           []SignInMethod // sign-in methods of the network; empty if the person enters credentials in the app
 }
 
 // SignInMethod is a sign-in method of a network.
@@ -149,14 +149,14 @@ func (c *Connector) openOffer(ctx context.Context, person int64, token string) (
 }
 
 func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, token string, l link) (Offer, error) {
-	out := Offer{Platform: l.platform, ByKey: !l.inApp, Own: l.personID == person}
+	out := Offer{Platform: l.platform, ByKey: !l.inApp, IsOwn: l.personID == person}
 	var plan string
-	var until int64
+	var planUntil int64
 	err := q.QueryRow(ctx, `SELECT t.name, t.plan, t.plan_until, asker.name FROM teams t
 		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin')
 		JOIN people p ON p.id = m.person_id AND p.held_at = 0
 		JOIN memberships k ON k.team_id = t.id AND k.person_id = ? JOIN people asker ON asker.id = k.person_id
-		WHERE t.id = ? AND t.closed_at = 0`, person, l.personID, l.teamID).Scan(&out.TeamName, &plan, &until, &out.Asker)
+		WHERE t.id = ? AND t.closed_at = 0`, person, l.personID, l.teamID).Scan(&out.TeamName, &plan, &planUntil, &out.RequestedBy)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.ItemNotFound()
 	}
@@ -171,11 +171,11 @@ func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, t
 	}
 	if l.accountID != 0 {
 		a, err := readAccount(ctx, q, l.teamID, l.accountID)
-		out.Again = a.Username
+		out.ReconnectUsername = a.Username
 		return out, err
 	}
-	left, err := slotsLeft(ctx, q, l.teamID, c.Catalog.InEffect(plan, db.Time(until), c.Accounts.db.Now()))
-	out.Full = left == 0
+	left, err := slotsLeft(ctx, q, l.teamID, c.Catalog.InEffect(plan, db.Time(planUntil), c.Accounts.db.Now()))
+	out.IsPlanFull = left == 0
 	return out, err
 }
 
@@ -243,15 +243,15 @@ func origin(address string) string {
 
 // readAccount returns a connected account of a team. It returns not_found if there is no such account.
 func readAccount(ctx context.Context, q db.Querier, team, id int64) (Account, error) {
-	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id = ?
+	accounts, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id = ?
 		AND disconnected_at = 0`, team, id)
 	if err != nil {
 		return Account{}, fmt.Errorf("reading an account: %w", err)
 	}
-	if len(found) == 0 {
+	if len(accounts) == 0 {
 		return Account{}, apierr.ItemNotFound()
 	}
-	return found[0], nil
+	return accounts[0], nil
 }
 
 // SignIn connects an account with credentials that a person entered in the app. The credentials are not stored.
@@ -282,7 +282,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	}
 	var a Account
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
-		a, err = c.connectChosen(ctx, tx, person, token, network.Candidate{Grant: grant})
+		a, err = c.connectCandidate(ctx, tx, person, token, network.Candidate{Grant: grant})
 		return err
 	})
 	return a, err
@@ -290,22 +290,22 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 
 // userError returns an error that tells a person what to do. rejected is its text if the network rejected the sign-in.
 // The text does not quote the network.
-func userError(err error, rejected string) error {
+func userError(err error, rejectedText string) error {
 	networkErr, ok := errors.AsType[*network.Error](err)
-	missing, permissionMissing := errors.AsType[*network.MissingPermissionError](err)
+	permissionErr, isPermissionErr := errors.AsType[*network.MissingPermissionError](err)
 	switch {
 	case !ok:
 		return fmt.Errorf("connecting an account: %w", err)
-	case permissionMissing:
-		effect := locale.Key(missing.Effect)
-		if missing.NextStep == "" {
+	case isPermissionErr:
+		effect := locale.Key(permissionErr.Effect)
+		if permissionErr.NextStep == "" {
 			return apierr.Invalidf(apierr.NotAllowedValue, "", "%s The permission %s is missing. Connect again and allow it.", effect,
-				missing.Permission).Wrap(err)
+				permissionErr.Permission).Wrap(err)
 		}
-		return apierr.Invalidf(apierr.NotAllowedValue, "", "%s %s", effect, locale.Key(missing.NextStep)).Wrap(err)
+		return apierr.Invalidf(apierr.NotAllowedValue, "", "%s %s", effect, locale.Key(permissionErr.NextStep)).Wrap(err)
 	case slices.Contains([]network.ErrorClass{network.ReconnectRequired, network.RefreshRequired, network.Rejected},
 		networkErr.Class):
-		return apierr.Invalid(apierr.NotAllowedValue, "", rejected).Wrap(err)
+		return apierr.Invalid(apierr.NotAllowedValue, "", rejectedText).Wrap(err)
 	case networkErr.Class == network.HostBlocked:
 		return apierr.New(apierr.ProviderUnavailable,
 			"This service does not allow the account’s server. Ask the operator to allow it.").Wrap(err)
@@ -316,10 +316,10 @@ func userError(err error, rejected string) error {
 	return apierr.New(apierr.ProviderUnavailable, "The network is unavailable. Try again in a few minutes.").Wrap(err)
 }
 
-// connectChosen connects the chosen account and marks the link as used. It locks the team's row, so that two links
+// connectCandidate connects the chosen account and marks the link as used. It locks the team's row, so that two links
 // cannot both use the last slot of the plan.
-func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, token string,
-	chosen network.Candidate) (Account, error) {
+func (c *Connector) connectCandidate(ctx context.Context, tx *db.Tx, person int64, token string,
+	candidate network.Candidate) (Account, error) {
 	l, err := c.parse(token)
 	if err != nil {
 		return Account{}, err
@@ -333,13 +333,13 @@ func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, 
 	if err != nil {
 		return Account{}, err
 	}
-	a := Account{TeamID: l.teamID, Platform: l.network(), NetworkID: chosen.Grant.Account}
-	a.Username = cmp.Or(sanitizeHandle(chosen.Grant.Username), a.NetworkID)
-	a.DisplayName = cmp.Or(sanitizeName(chosen.DisplayName), a.Username)
+	a := Account{TeamID: l.teamID, Platform: l.network(), NetworkID: candidate.Grant.Account}
+	a.Username = cmp.Or(sanitizeHandle(candidate.Grant.Username), a.NetworkID)
+	a.DisplayName = cmp.Or(sanitizeName(candidate.DisplayName), a.Username)
 	if a.Renewed, err = checkConnectable(ctx, tx, l, offer, a); err != nil {
 		return Account{}, err
 	}
-	if a, err = c.Accounts.storeAccount(ctx, tx, a, chosen.Grant, auditlog.Actor{PersonID: person}); err != nil {
+	if a, err = c.Accounts.storeAccount(ctx, tx, a, candidate.Grant, auditlog.Actor{PersonID: person}); err != nil {
 		return a, err
 	}
 	hash := sha256.Sum256([]byte(token))
@@ -355,7 +355,7 @@ var (
 	errOtherAccount = apierr.BadState("another_account",
 		"This is not the account to reconnect, so nothing was changed. Sign in to the network with the right account and try "+
 			"again.")
-	errMoreAccounts = apierr.BadState("too_many_accounts", "You have more accounts on the network than can be listed here. "+
+	errTooManyAccounts = apierr.BadState("too_many_accounts", "You have more accounts on the network than can be listed here. "+
 		"Connect again, and give access only to the account that you want to connect.")
 	errUnreadAccounts = apierr.BadState("accounts_unread", "Some of your accounts could not be loaded because the network had a "+
 		"temporary error. Connect again in a few minutes.")
@@ -368,16 +368,16 @@ func checkConnectable(ctx context.Context, tx *db.Tx, l link, offer Offer, a Acc
 	if a.NetworkID == "" || sanitizeName(a.NetworkID) != a.NetworkID {
 		return false, errNoAccount
 	}
-	var existing int64
+	var existingID int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts WHERE team_id = ? AND platform = ?
-		AND network_id = ? AND disconnected_at = 0`, l.teamID, a.Platform, a.NetworkID).Scan(&existing)
+		AND network_id = ? AND disconnected_at = 0`, l.teamID, a.Platform, a.NetworkID).Scan(&existingID)
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("reading an account: %w", err)
-	case l.accountID != 0 && existing != l.accountID:
+	case l.accountID != 0 && existingID != l.accountID:
 		return false, errOtherAccount
-	case existing == 0 && offer.Full:
+	case existingID == 0 && offer.IsPlanFull:
 		return false, errPlanFull
 	}
-	return existing != 0, nil
+	return existingID != 0, nil
 }

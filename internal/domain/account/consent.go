@@ -39,8 +39,8 @@ type attempt struct {
 	Verifier   string      `json:"verifier,omitempty"` // PKCE code verifier
 	Kind       string      `json:"kind,omitempty"`     // sign-in method
 	Candidates []candidate `json:"candidates,omitempty"`
-	More       bool        `json:"more,omitempty"`   // the person may have more accounts
-	Unread     bool        `json:"unread,omitempty"` // a temporary error hid some accounts
+	HasMore    bool        `json:"more,omitempty"`   // the person may have more accounts
+	Incomplete bool        `json:"unread,omitempty"` // a temporary error hid some accounts
 }
 
 // candidate is a stored network.Candidate.
@@ -65,7 +65,7 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 	if err != nil {
 		return "", err
 	}
-	if offer.Full {
+	if offer.IsPlanFull {
 		return "", errPlanFull
 	}
 	a, err := c.authorizer(l.network())
@@ -114,11 +114,11 @@ func (c *Connector) sealAttempt(state []byte, step string, a attempt) ([]byte, e
 
 func (c *Connector) openAttempt(sealed, state []byte, step string) (attempt, error) {
 	var a attempt
-	plain, err := c.Accounts.seal.Open(sealed, attemptContext(state, step))
+	plaintext, err := c.Accounts.seal.Open(sealed, attemptContext(state, step))
 	if err != nil {
 		return a, err
 	}
-	if err := json.Unmarshal(plain, &a); err != nil {
+	if err := json.Unmarshal(plaintext, &a); err != nil {
 		return a, fmt.Errorf("reading an attempt to connect: %w", err)
 	}
 	return a, nil
@@ -139,7 +139,7 @@ type Outcome struct {
 	Retry   string  // token of the link to start again; may be empty
 }
 
-var errAttempt = apierr.BadState("ended",
+var errInvalidAttempt = apierr.BadState("ended",
 	"This sign-in is unknown, has expired or was already used. Open the link again.")
 
 // HandleCallback completes an authorization that the same person began. It connects the account, or stores several
@@ -150,22 +150,23 @@ func (c *Connector) HandleCallback(ctx context.Context, person int64, r Callback
 		return Outcome{}, err
 	}
 	state := sha256.Sum256([]byte(r.State))
-	started, err := c.consumeState(ctx, person, r.Platform, state[:])
+	storedAttempt, err := c.consumeState(ctx, person, r.Platform, state[:])
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Retry: started.Token}
+	out := Outcome{Retry: storedAttempt.Token}
 	if r.Error != "" || r.Code == "" || len(r.Code) > maxCode {
 		return out, consentError(r.Error)
 	}
 	exchangeCtx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	candidates, err := a.Exchange(exchangeCtx, network.Authorization{Kind: started.Kind, State: r.State, Verifier: started.Verifier,
+	candidates, err := a.Exchange(exchangeCtx, network.Authorization{Kind: storedAttempt.Kind, State: r.State,
+		Verifier: storedAttempt.Verifier,
 		Redirect: c.redirect(r.Platform)}, r.Code)
 	if err != nil && !isPartial(err) {
 		return out, userError(err, "The network did not accept this sign-in. Try again.")
 	}
-	out.Account, out.Choice, err = c.connectFound(ctx, person, state[:], started.Token, candidates, err)
+	out.Account, out.Choice, err = c.connectCandidates(ctx, person, state[:], storedAttempt.Token, candidates, err)
 	return out, err
 }
 
@@ -176,14 +177,14 @@ func isPartial(err error) bool {
 
 // absentError returns the error for an account that Exchange did not return. partial is the error of Exchange. If it is
 // nil, Exchange returned all accounts of the person, and absentError returns complete.
-func absentError(partial, complete error) error {
+func absentError(partialErr, notFoundErr error) error {
 	switch {
-	case errors.Is(partial, network.ErrUnreadAccounts):
+	case errors.Is(partialErr, network.ErrUnreadAccounts):
 		return errUnreadAccounts
-	case partial != nil:
-		return errMoreAccounts
+	case partialErr != nil:
+		return errTooManyAccounts
 	}
-	return complete
+	return notFoundErr
 }
 
 // consumeState marks a state as used and returns its attempt.
@@ -195,7 +196,7 @@ func (c *Connector) consumeState(ctx context.Context, person int64, platform str
 			stepExchange, state, person, platform, stepConsent, db.Micros(tx.Now())).Scan(&sealed)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return attempt{}, errAttempt
+		return attempt{}, errInvalidAttempt
 	}
 	if err != nil {
 		return attempt{}, fmt.Errorf("reading an attempt to connect: %w", err)
@@ -219,57 +220,57 @@ func consentError(code string) error {
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }
 
-// connectFound connects a single account, or stores several accounts for the person to choose from. partial is not nil
+// connectCandidates connects a single account, or stores several accounts for the person to choose from. partial is not nil
 // if the person may have more accounts.
-func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string,
-	candidates []network.Candidate, partial error) (Account, int64, error) {
+func (c *Connector) connectCandidates(ctx context.Context, person int64, state []byte, token string,
+	candidates []network.Candidate, partialErr error) (Account, int64, error) {
 	l, err := c.parse(token)
 	if err != nil {
 		return Account{}, 0, err
 	}
 	if l.accountID != 0 {
-		if candidates, err = c.filterReconnect(ctx, l, candidates, partial); err != nil {
+		if candidates, err = c.filterReconnect(ctx, l, candidates, partialErr); err != nil {
 			return Account{}, 0, err
 		}
-		partial = nil
+		partialErr = nil
 	}
 	var a Account
 	var choice int64
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
 		switch {
 		case len(candidates) == 0:
-			return absentError(partial, errNoAccount)
-		case len(candidates) == 1 && partial == nil:
-			a, err = c.connectChosen(ctx, tx, person, token, candidates[0])
+			return absentError(partialErr, errNoAccount)
+		case len(candidates) == 1 && partialErr == nil:
+			a, err = c.connectCandidate(ctx, tx, person, token, candidates[0])
 			return err
 		}
-		choice, err = c.storeChoice(ctx, tx, state, token, candidates, partial)
+		choice, err = c.storeChoice(ctx, tx, state, token, candidates, partialErr)
 		return err
 	})
 	return a, choice, err
 }
 
 // filterReconnect returns only the account to reconnect. If it is not among the candidates, the error is
-// errOtherAccount or, if the network's list may be incomplete, errMoreAccounts or errUnreadAccounts.
+// errOtherAccount or, if the network's list may be incomplete, errTooManyAccounts or errUnreadAccounts.
 func (c *Connector) filterReconnect(ctx context.Context, l link,
-	candidates []network.Candidate, partial error) ([]network.Candidate, error) {
-	wanted, err := readAccount(ctx, c.Accounts.db, l.teamID, l.accountID)
+	candidates []network.Candidate, partialErr error) ([]network.Candidate, error) {
+	target, err := readAccount(ctx, c.Accounts.db, l.teamID, l.accountID)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range candidates {
-		if f.Grant.Account == wanted.NetworkID {
+		if f.Grant.Account == target.NetworkID {
 			return []network.Candidate{f}, nil
 		}
 	}
-	return nil, absentError(partial, errOtherAccount)
+	return nil, absentError(partialErr, errOtherAccount)
 }
 
 // storeChoice stores at most maxChoices accounts for the person to choose from, and returns the ID of the choice.
 func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string,
-	candidates []network.Candidate, partial error) (int64, error) {
-	unread := errors.Is(partial, network.ErrUnreadAccounts)
-	a := attempt{Token: token, More: partial != nil && !unread || len(candidates) > maxChoices, Unread: unread}
+	candidates []network.Candidate, partialErr error) (int64, error) {
+	unread := errors.Is(partialErr, network.ErrUnreadAccounts)
+	a := attempt{Token: token, HasMore: partialErr != nil && !unread || len(candidates) > maxChoices, Incomplete: unread}
 	for _, f := range candidates[:min(len(candidates), maxChoices)] {
 		a.Candidates = append(a.Candidates, candidate(f))
 	}
@@ -282,7 +283,7 @@ func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, to
 		AND step = ? RETURNING id`,
 		stepChoice, sealed, db.Micros(tx.Now().Add(choiceLifetime)), state, stepExchange).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, errAttempt // The person has started another attempt.
+		return 0, errInvalidAttempt // The person has started another attempt.
 	}
 	if err != nil {
 		return 0, fmt.Errorf("storing accounts to choose from: %w", err)
@@ -294,9 +295,9 @@ func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, to
 type Choice struct {
 	Offer
 
-	Accounts []ChoiceAccount
-	More     bool // whether the person may have more accounts than can be listed
-	Unread   bool // whether accounts are missing because of a temporary error of the network
+	Accounts   []ChoiceAccount
+	HasMore    bool // whether the person may have more accounts than can be listed
+	Incomplete bool // whether accounts are missing because of a temporary error of the network
 }
 
 // ChoiceAccount is one of the accounts to choose from. Its index is an argument of Choose.
@@ -315,14 +316,14 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	if err != nil {
 		return Choice{}, err
 	}
-	out := Choice{More: a.More, Unread: a.Unread}
+	out := Choice{HasMore: a.HasMore, Incomplete: a.Incomplete}
 	if out.Offer, err = c.readOffer(ctx, c.Accounts.db, person, a.Token, l); err != nil {
 		return Choice{}, err
 	}
-	connected, err := c.connectedIDs(ctx, l)
+	connectedIDs, err := c.connectedIDs(ctx, l)
 	for _, f := range a.Candidates {
 		out.Accounts = append(out.Accounts, ChoiceAccount{sanitizeName(f.Grant.Username), sanitizeName(f.DisplayName),
-			slices.Contains(connected, f.Grant.Account)})
+			slices.Contains(connectedIDs, f.Grant.Account)})
 	}
 	return out, err
 }
@@ -363,7 +364,7 @@ func (c *Connector) Choose(ctx context.Context, person, id int64, index int) (Ac
 		if index < 0 || index >= len(a.Candidates) {
 			return apierr.Invalid(apierr.OutOfRange, "", "Choose one of the accounts.")
 		}
-		if out, err = c.connectChosen(ctx, tx, person, a.Token, network.Candidate(a.Candidates[index])); err != nil {
+		if out, err = c.connectCandidate(ctx, tx, person, a.Token, network.Candidate(a.Candidates[index])); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM connect_attempts WHERE id = ?`, id)

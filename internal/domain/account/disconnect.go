@@ -19,7 +19,7 @@ import (
 // restores the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (RevocationState, error) {
 	var state RevocationState
-	var revocation int64
+	var revocationID int64
 	err := s.db.InTx(ctx, "social.disconnect", func(ctx context.Context, tx *db.Tx) error {
 		grant := grantToRevoke{team: team, account: account}
 		err := tx.QueryRow(ctx, `SELECT a.platform, a.sealed_grant, a.grant_holder FROM social_accounts a
@@ -39,7 +39,7 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 		if err != nil {
 			return fmt.Errorf("disconnecting account %d: %w", account, err)
 		}
-		if state, revocation, err = s.queueRevocation(ctx, tx, grant); err != nil {
+		if state, revocationID, err = s.queueRevocation(ctx, tx, grant); err != nil {
 			return err
 		}
 		if s.observer != nil {
@@ -53,7 +53,7 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 	if err != nil || state != RevocationWaiting {
 		return state, err
 	}
-	return s.revokeQueued(ctx, revocation)
+	return s.revokeQueued(ctx, revocationID)
 }
 
 // FindTeam returns the team of an account. It returns not_found for an unknown or disconnected account. The caller must
@@ -87,7 +87,7 @@ func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64
 		ConnectionPeriod
 		id int64
 	}
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+	periods, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
 		var since, ends int64
 		err := rows.Scan(&r.id, &since, &ends)
 		r.Since, r.Ends = db.Time(since), db.Time(ends)
@@ -97,7 +97,7 @@ func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64
 	if err != nil {
 		return nil, fmt.Errorf("reading when connections end: %w", err)
 	}
-	for _, r := range found {
+	for _, r := range periods {
 		out[r.id] = r.ConnectionPeriod
 	}
 	return out, nil

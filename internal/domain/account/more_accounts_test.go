@@ -70,8 +70,8 @@ func TestMoreAccounts(t *testing.T) {
 			out := must.Get(h.authorize(t, connector, h.token(t, connector)))(t)
 			choice := must.Get(connector.Choice(t.Context(), h.owner, out.Choice))(t)
 			unread := errors.Is(c.partial, network.ErrUnreadAccounts)
-			if len(choice.Accounts) != c.listed || choice.More != c.more || choice.Unread != unread {
-				t.Errorf("%d accounts, more: %v, unread: %v", len(choice.Accounts), choice.More, choice.Unread)
+			if len(choice.Accounts) != c.listed || choice.HasMore != c.more || choice.Incomplete != unread {
+				t.Errorf("%d accounts, more: %v, unread: %v", len(choice.Accounts), choice.HasMore, choice.Incomplete)
 			}
 		})
 	}

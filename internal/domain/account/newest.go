@@ -9,10 +9,10 @@ import (
 
 // Newest returns the newest connected accounts of a network across all teams, newest first.
 func (s *Service) Newest(ctx context.Context, platform string, limit int) ([]Account, error) {
-	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE platform = ?
+	accounts, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE platform = ?
 		AND disconnected_at = 0 AND connection_state <> ? ORDER BY id DESC LIMIT ?`, platform, string(Lost), limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing the newest accounts: %w", err)
 	}
-	return found, nil
+	return accounts, nil
 }

@@ -80,13 +80,13 @@ func (s *Service) removeNode(ctx context.Context, node string) error {
 
 // countNodesWithoutKey returns the number of running nodes that lack the first key of this node.
 func (s *Service) countNodesWithoutKey(ctx context.Context) (int, error) {
-	found, err := db.All(ctx, s.db, func(r *sql.Rows, keys *string) error { return r.Scan(keys) },
+	keyLists, err := db.All(ctx, s.db, func(r *sql.Rows, keys *string) error { return r.Scan(keys) },
 		`SELECT sealing_keys FROM nodes WHERE seen_at > ?`, db.Micros(s.db.Now().Add(-nodeTimeout)))
 	if err != nil {
 		return 0, fmt.Errorf("listing running nodes: %w", err)
 	}
 	count := 0
-	for _, text := range found {
+	for _, text := range keyLists {
 		var keys []string
 		if err := json.Unmarshal([]byte(text), &keys); err != nil {
 			return 0, fmt.Errorf("decoding the keys of a node: %w", err)

@@ -109,7 +109,7 @@ func (ConnectLink) Descriptions() map[string]string {
 
 // Operations returns the API operations that connect accounts.
 func (c *Connector) Operations() []operation.Operation {
-	left := new(int64(27))
+	exampleSlots := new(int64(27))
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_connect_link", Method: http.MethodGet, Path: "/connect-link", Needs: access.Read,
@@ -123,7 +123,7 @@ func (c *Connector) Operations() []operation.Operation {
 				"already connected.",
 			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
 				Data: ConnectLink{"https://press.example.com/connect/AQ",
-					teamtime.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
+					teamtime.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &exampleSlots}},
 		}, c.link),
 	}
 }
@@ -227,13 +227,13 @@ func show(a Account, quotes *operation.UntrustedTexts) SocialAccount {
 
 // ByID returns a team's connected accounts by ID. It omits unknown IDs.
 func (s *Service) ByID(ctx context.Context, q db.Querier, team int64, ids []int64) (map[int64]Account, error) {
-	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
+	accounts, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
 		AND disconnected_at = 0 AND id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
 	out := map[int64]Account{}
-	for _, a := range found {
+	for _, a := range accounts {
 		out[a.ID] = a
 	}
 	return out, nil

@@ -90,7 +90,7 @@ func (s *Service) Renew(ctx context.Context) error {
 	return errors.Join(
 		s.forEachDue(ctx, s.markExpiring, `SELECT id FROM social_accounts WHERE ends_at > 0 AND ends_at <= ?
 			AND connection_state = 'connected' ORDER BY ends_at LIMIT ?`, db.Micros(now.Add(expiryWarning))),
-		s.forEachDue(ctx, s.renew, `SELECT id FROM social_accounts WHERE refresh_at > 0 AND refresh_at <= ?
+		s.forEachDue(ctx, s.renewGrant, `SELECT id FROM social_accounts WHERE refresh_at > 0 AND refresh_at <= ?
 			AND connection_state <> 'lost' ORDER BY refresh_at LIMIT ?`, db.Micros(now)),
 		s.forEachDue(ctx, s.retryRevocation, `SELECT id FROM grant_revocations WHERE next_at > 0 AND next_at <= ?
 			ORDER BY next_at LIMIT ?`, db.Micros(now)),
@@ -108,16 +108,16 @@ func (s *Service) forEachDue(ctx context.Context, do func(context.Context, int64
 	if err != nil {
 		return fmt.Errorf("listing due grants: %w", err)
 	}
-	var group sync.WaitGroup
+	var wg sync.WaitGroup
 	slots, errs := make(chan struct{}, maxConcurrentRenewals), make([]error, len(ids))
 	for i, id := range ids {
 		slots <- struct{}{}
-		group.Go(func() {
+		wg.Go(func() {
 			defer func() { <-slots }()
 			errs[i] = do(ctx, id)
 		})
 	}
-	group.Wait()
+	wg.Wait()
 	return errors.Join(errs...)
 }
 
@@ -139,8 +139,8 @@ func (s *Service) markExpiring(ctx context.Context, account int64) error {
 	})
 }
 
-// renew renews a grant unless another node is renewing it.
-func (s *Service) renew(ctx context.Context, account int64) error {
+// renewGrant renews a grant unless another node is renewing it.
+func (s *Service) renewGrant(ctx context.Context, account int64) error {
 	g, err := s.Grant(ctx, account)
 	if err != nil || g.Lost {
 		return err
@@ -166,10 +166,10 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 }
 
 // retryAt returns when to retry a failed refresh. after is the earliest time that the network allows, or zero.
-func retryAt(g network.Grant, after, now time.Time) time.Time {
+func retryAt(g network.Grant, notBefore, now time.Time) time.Time {
 	at := now.Add(max(minRetry, min(g.Expires.Sub(now)/retriesPerLifetime, maxRetry)))
-	if after.After(at) {
-		at = after
+	if notBefore.After(at) {
+		at = notBefore
 	}
 	if latest := now.Add(maxPostpone); at.After(latest) {
 		return latest

@@ -71,14 +71,14 @@ type ResealResult struct {
 // Reseal is like ResealUnchecked, but returns an error if a running node lacks the first key, because that node could
 // not decrypt the result. A node that was killed counts as running for a minute.
 func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
-	lacking, err := s.countNodesWithoutKey(ctx)
+	nodeCount, err := s.countNodesWithoutKey(ctx)
 	switch {
 	case err != nil:
 		return ResealResult{}, err
-	case lacking > 0:
+	case nodeCount > 0:
 		return ResealResult{}, apierr.OperatorError(fmt.Sprintf("nothing was re-encrypted: %d of the running nodes lack the "+
 			"first key and could no longer publish; restart every node with both keys and run this again, or use "+
-			"--force if these nodes are gone", lacking))
+			"--force if these nodes are gone", nodeCount))
 	}
 	return s.ResealUnchecked(ctx)
 }
@@ -140,32 +140,32 @@ func (s *Service) ConnectedPlatforms(ctx context.Context) ([]string, error) {
 func (s *Service) Servers(ctx context.Context, platform string) (map[string]int, error) {
 	out := map[string]int{}
 	for lastID := int64(0); ; {
-		found, err := db.All(ctx, s.db, func(r *sql.Rows, g *sealedGrant) error { return r.Scan(&g.id, &g.sealed) },
+		sealedGrants, err := db.All(ctx, s.db, func(r *sql.Rows, g *sealedGrant) error { return r.Scan(&g.id, &g.sealed) },
 			`SELECT id, sealed_grant FROM social_accounts WHERE platform = ? AND connection_state <> ?
 				AND length(sealed_grant) > 0 AND id > ? ORDER BY id LIMIT ?`, platform, string(Lost), lastID,
 			serversBatch)
 		if err != nil {
 			return nil, fmt.Errorf("listing the servers of accounts: %w", err)
 		}
-		if len(found) == 0 {
+		if len(sealedGrants) == 0 {
 			return out, nil
 		}
-		for _, sealed := range found {
+		for _, sealed := range sealedGrants {
 			grant, err := s.openGrant(sealed)
 			if err != nil {
 				return nil, err
 			}
 			out[grant.Server]++
 		}
-		lastID = found[len(found)-1].id
+		lastID = sealedGrants[len(sealedGrants)-1].id
 	}
 }
 
 func (s *Service) openGrant(g sealedGrant) (network.Grant, error) {
 	var out network.Grant
-	plain, err := s.seal.Open(g.sealed, sealContext(g.id))
+	plaintext, err := s.seal.Open(g.sealed, sealContext(g.id))
 	if err == nil {
-		err = json.Unmarshal(plain, &out)
+		err = json.Unmarshal(plaintext, &out)
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the grant of account %d: %w", g.id, err)

@@ -44,7 +44,7 @@ type grantToRevoke struct {
 
 // queueRevocation stores a grant for revocation and returns the state and ID of the revocation.
 func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g grantToRevoke) (RevocationState, int64, error) {
-	state, sealed, next, ended := RevocationWaiting, g.sealed, tx.Now().Add(revokeLease), time.Time{}
+	state, sealed, nextAttempt, endedAt := RevocationWaiting, g.sealed, tx.Now().Add(revokeLease), time.Time{}
 	n, err := s.Network(g.platform)
 	if _, revocable := n.(network.Revoker); err != nil || !revocable {
 		state = RevocationUnsupported
@@ -54,13 +54,13 @@ func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g grantToRevok
 		state = RevocationKept
 	}
 	if state != RevocationWaiting {
-		sealed, next, ended = []byte{}, time.Time{}, tx.Now()
+		sealed, nextAttempt, endedAt = []byte{}, time.Time{}, tx.Now()
 	}
 	var id int64
 	err = tx.QueryRow(ctx, `INSERT INTO grant_revocations (team_id, account_id, platform, holder, sealed_grant, state,
 		next_at, asked_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		g.team, g.account, g.platform, g.holder, sealed, string(state), db.Micros(next), db.Micros(tx.Now()),
-		db.Micros(ended)).Scan(&id)
+		g.team, g.account, g.platform, g.holder, sealed, string(state), db.Micros(nextAttempt), db.Micros(tx.Now()),
+		db.Micros(endedAt)).Scan(&id)
 	if err != nil {
 		return "", 0, fmt.Errorf("queueing the revocation of account %d: %w", g.account, err)
 	}
@@ -137,12 +137,12 @@ func (s *Service) callRevoke(ctx context.Context, g grantToRevoke) error {
 	if !ok {
 		return network.ErrRevokeUnsupported
 	}
-	plain, err := s.seal.Open(g.sealed, sealContext(g.account))
+	plaintext, err := s.seal.Open(g.sealed, sealContext(g.account))
 	if err != nil {
 		return err
 	}
 	var grant network.Grant
-	if err := json.Unmarshal(plain, &grant); err != nil {
+	if err := json.Unmarshal(plaintext, &grant); err != nil {
 		return fmt.Errorf("reading the grant of account %d: %w", g.account, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
@@ -158,9 +158,9 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr erro
 	var state RevocationState
 	err := s.db.InTx(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {
 		var tries int
-		var asked int64
+		var requestedAt int64
 		err := tx.QueryRow(ctx, `UPDATE grant_revocations SET tries = tries + 1 WHERE id = ? AND next_at > 0
-			RETURNING tries, asked_at`, id).Scan(&tries, &asked)
+			RETURNING tries, asked_at`, id).Scan(&tries, &requestedAt)
 		if errors.Is(err, sql.ErrNoRows) {
 			state = RevocationKept
 			return nil
@@ -168,12 +168,13 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr erro
 		if err != nil {
 			return err
 		}
-		next := tx.Now().Add(revokeDelays[min(tries, len(revokeDelays))-1])
-		if state = revocationState(revokeErr); state == RevocationWaiting && next.After(db.Time(asked).Add(revokePeriod)) {
+		nextAttempt := tx.Now().Add(revokeDelays[min(tries, len(revokeDelays))-1])
+		if state = classifyRevocation(revokeErr); state == RevocationWaiting &&
+			nextAttempt.After(db.Time(requestedAt).Add(revokePeriod)) {
 			state = RevocationFailed
 		}
 		if state == RevocationWaiting {
-			_, err = tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ?`, db.Micros(next), id)
+			_, err = tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ?`, db.Micros(nextAttempt), id)
 			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE grant_revocations SET state = ?, sealed_grant = ?, next_at = 0, ended_at = ?
@@ -186,8 +187,8 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr erro
 	return state, nil
 }
 
-// revocationState returns the state after an attempt. Permanent rejections and internal errors are not retried.
-func revocationState(revokeErr error) RevocationState {
+// classifyRevocation returns the state after an attempt. Permanent rejections and internal errors are not retried.
+func classifyRevocation(revokeErr error) RevocationState {
 	netErr, isNetErr := errors.AsType[*network.Error](revokeErr)
 	switch {
 	case revokeErr == nil, isInvalidGrant(revokeErr):

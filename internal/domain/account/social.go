@@ -115,7 +115,7 @@ func (s *Service) Connect(ctx context.Context, team int64, platform string, c ne
 
 // storeAccount inserts an account with its grant, or updates an existing account with the new grant.
 func (s *Service) storeAccount(ctx context.Context, tx *db.Tx, a Account, grant network.Grant,
-	by auditlog.Actor) (Account, error) {
+	actor auditlog.Actor) (Account, error) {
 	now := db.Micros(tx.Now())
 	a.Connection = connectionState(grant, tx.Now())
 	row := tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name,
@@ -144,29 +144,30 @@ func (s *Service) storeAccount(ctx context.Context, tx *db.Tx, a Account, grant 
 			return a, err
 		}
 	}
-	return a, auditlog.Record(ctx, tx, a.TeamID, by, kind, strconv.FormatInt(a.ID, 10),
+	return a, auditlog.Record(ctx, tx, a.TeamID, actor, kind, strconv.FormatInt(a.ID, 10),
 		map[string]any{"platform": a.Platform})
 }
 
 // connectionEvent returns the kind of the audit event for connecting an account. An account that still has a grant
 // counts as reconnected.
 func connectionEvent(ctx context.Context, tx *db.Tx, id int64) (string, error) {
-	var granted bool
-	if err := tx.QueryRow(ctx, `SELECT length(sealed_grant) > 0 FROM social_accounts WHERE id = ?`, id).Scan(&granted); err != nil {
+	var hasGrant bool
+	if err := tx.QueryRow(ctx, `SELECT length(sealed_grant) > 0 FROM social_accounts WHERE id = ?`,
+		id).Scan(&hasGrant); err != nil {
 		return "", fmt.Errorf("reading an account's connection: %w", err)
 	}
-	if granted {
+	if hasGrant {
 		return "social_account.reconnected", nil
 	}
 	return "social_account.connected", nil
 }
 
 func (s *Service) storeGrant(ctx context.Context, tx *db.Tx, id int64, g network.Grant) error {
-	plain, err := json.Marshal(g) //nolint:gosec // encrypted below
+	plaintext, err := json.Marshal(g) //nolint:gosec // encrypted below
 	if err != nil {
 		return fmt.Errorf("encoding a grant: %w", err)
 	}
-	sealed, err := s.seal.Seal(plain, sealContext(id))
+	sealed, err := s.seal.Seal(plaintext, sealContext(id))
 	if err != nil {
 		return err
 	}
@@ -209,11 +210,11 @@ func (s *Service) Grant(ctx context.Context, account int64) (Grant, error) {
 	if g.Lost && len(sealed) == 0 {
 		return g, nil // disconnected
 	}
-	plain, err := s.seal.Open(sealed, sealContext(account))
+	plaintext, err := s.seal.Open(sealed, sealContext(account))
 	if err != nil {
 		return g, err
 	}
-	if err := json.Unmarshal(plain, &g.Grant); err != nil {
+	if err := json.Unmarshal(plaintext, &g.Grant); err != nil {
 		return g, fmt.Errorf("reading the grant of account %d: %w", account, err)
 	}
 	return g, nil
@@ -238,7 +239,7 @@ func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Gran
 			return g, err
 		}
 		if locked {
-			return s.refresh(ctx, account, g)
+			return s.refreshGrant(ctx, account, g)
 		}
 		select {
 		case <-ctx.Done():
@@ -263,7 +264,7 @@ func (s *Service) lockRefresh(ctx context.Context, account, version int64) (bool
 	return locked, nil
 }
 
-func (s *Service) refresh(ctx context.Context, account int64, g Grant) (Grant, error) {
+func (s *Service) refreshGrant(ctx context.Context, account int64, g Grant) (Grant, error) {
 	err := s.exchangeGrant(ctx, account, g)
 	switch {
 	case isInvalidGrant(err):

@@ -111,13 +111,13 @@ func newSlots(limit int) slots {
 func (s *slots) available() (int, []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var full []string
+	var fullPlatforms []string
 	for platform, n := range s.taken {
 		if n >= s.maxPerNetwork {
-			full = append(full, platform)
+			fullPlatforms = append(fullPlatforms, platform)
 		}
 	}
-	return s.max - s.total, full
+	return s.max - s.total, fullPlatforms
 }
 
 // take reserves a slot. It reports false if no slot is free.

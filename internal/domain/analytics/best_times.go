@@ -44,32 +44,32 @@ func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
 	posts = slices.DeleteFunc(slices.Clone(posts), func(p PostMetrics) bool {
 		return p.Engagement == nil || p.At.After(now.Add(-gatheringTime))
 	})
-	all := map[int64][]float64{}
+	engagements := map[int64][]float64{}
 	for _, p := range posts {
-		all[p.AccountID] = append(all[p.AccountID], float64(*p.Engagement))
+		engagements[p.AccountID] = append(engagements[p.AccountID], float64(*p.Engagement))
 	}
-	for _, of := range all {
-		slices.Sort(of)
+	for _, values := range engagements {
+		slices.Sort(values)
 	}
 	var out PostingTimes
 	var ratios [7][24][]float64
 	var accounts [7][24][]int64
 	for _, p := range posts {
-		typical := median(all[p.AccountID])
-		if len(all[p.AccountID]) < minAccountPosts || typical == 0 {
+		accountMedian := median(engagements[p.AccountID])
+		if len(engagements[p.AccountID]) < minAccountPosts || accountMedian == 0 {
 			continue
 		}
 		at := p.At.In(now.Location())
 		day, hour := weekdayIndex(at), at.Hour()
-		ratios[day][hour] = append(ratios[day][hour], float64(*p.Engagement)/typical)
+		ratios[day][hour] = append(ratios[day][hour], float64(*p.Engagement)/accountMedian)
 		accounts[day][hour] = append(accounts[day][hour], p.AccountID)
 		out.Posts++
 	}
 	for day := range ratios {
-		for hour, of := range ratios[day] {
-			slices.Sort(of)
-			out.Hours[day][hour] = PostingHour{len(of), median(of)}
-			if len(of) >= minHourPosts && median(of) > 1 {
+		for hour, values := range ratios[day] {
+			slices.Sort(values)
+			out.Hours[day][hour] = PostingHour{len(values), median(values)}
+			if len(values) >= minHourPosts && median(values) > 1 {
 				slices.Sort(accounts[day][hour])
 				out.Best = append(out.Best, BestTime{
 					out.Hours[day][hour], day, hour, nextHour(now, day, hour), slices.Compact(accounts[day][hour]),

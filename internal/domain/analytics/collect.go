@@ -28,12 +28,12 @@ const (
 // Run collects the metrics of due accounts until ctx is canceled. It calls report with each error. Several nodes may
 // run it at the same time.
 func (s *Service) Run(ctx context.Context, report func(error)) {
-	var turns sync.WaitGroup
-	defer turns.Wait()
+	var wg sync.WaitGroup
+	defer wg.Wait()
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		if _, err := s.start(ctx, &turns, report); err != nil && ctx.Err() == nil {
+		if _, err := s.start(ctx, &wg, report); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {
@@ -48,27 +48,27 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 // CollectDue starts due runs until none is due or one fails, and waits for the runs that it started.
 func (s *Service) CollectDue(ctx context.Context) error {
 	var mu sync.Mutex
-	var failed []error
+	var errs []error
 	for {
-		var turns sync.WaitGroup
-		found, err := s.start(ctx, &turns, func(err error) {
+		var wg sync.WaitGroup
+		dueCount, err := s.start(ctx, &wg, func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
-			failed = append(failed, err)
+			errs = append(errs, err)
 		})
-		turns.Wait()
-		if err != nil || found == 0 || len(failed) > 0 || ctx.Err() != nil {
-			return errors.Join(append(failed, err)...)
+		wg.Wait()
+		if err != nil || dueCount == 0 || len(errs) > 0 || ctx.Err() != nil {
+			return errors.Join(append(errs, err)...)
 		}
 	}
 }
 
 // start starts due runs while there are free slots. It returns the number of due runs that it found.
-func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(error)) (int, error) {
-	found, err := s.listDue(ctx)
-	for _, d := range found {
+func (s *Service) start(ctx context.Context, wg *sync.WaitGroup, report func(error)) (int, error) {
+	dueAccounts, err := s.listDue(ctx)
+	for _, d := range dueAccounts {
 		if s.slots.take(d.platform) {
-			turns.Go(func() {
+			wg.Go(func() {
 				defer s.slots.release(d.platform)
 				if err := s.collect(ctx, d.account); err != nil && ctx.Err() == nil {
 					report(err)
@@ -76,7 +76,7 @@ func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(
 			})
 		}
 	}
-	return len(found), err
+	return len(dueAccounts), err
 }
 
 // collect claims and executes the run of one account. It recovers from a panic, so that other runs continue.
@@ -87,8 +87,8 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 				"stack", string(debug.Stack()))
 		}
 	}()
-	t, mine, err := s.take(ctx, account)
-	if err != nil || !mine {
+	t, claimed, err := s.claim(ctx, account)
+	if err != nil || !claimed {
 		return err
 	}
 	if err := s.runCollection(ctx, t); err != nil && !errors.Is(err, errLeaseLost) {
@@ -144,15 +144,15 @@ func (s *Service) nextRunAt() time.Time {
 
 // since returns the start of the period for which a run requests posts.
 func (t *collectionRun) since(now time.Time) time.Time {
-	first := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.retentionDays))
+	earliest := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.retentionDays))
 	if t.collected.IsZero() {
-		return first
+		return earliest
 	}
 	usual := now.Add(-usualPeriod)
 	if behind := t.collected.Add(-overlap); behind.Before(usual) {
 		usual = behind
 	}
-	return later(first, usual)
+	return later(earliest, usual)
 }
 
 // later returns the later of two times.
@@ -219,8 +219,8 @@ func (s *Service) handleFailure(ctx context.Context, t collectionRun, g account.
 			return tx.Now(), nil
 		})
 	}
-	dead := classOf(cause) == network.ReconnectRequired
-	if !dead {
+	grantRevoked := classOf(cause) == network.ReconnectRequired
+	if !grantRevoked {
 		s.opts.Log.InfoContext(ctx, "Collecting an account failed", "account", t.account, "platform", t.platform,
 			"error", cause)
 	}
@@ -231,7 +231,7 @@ func (s *Service) handleFailure(ctx context.Context, t collectionRun, g account.
 		if err := t.storePicture(ctx, tx, picture); err != nil {
 			return time.Time{}, err
 		}
-		if err := t.storePosts(ctx, tx, collected.Posts); err != nil || !dead {
+		if err := t.storePosts(ctx, tx, collected.Posts); err != nil || !grantRevoked {
 			return s.retryAt(*t, cause), err
 		}
 		return s.nextRunAt(), s.accounts.MarkLostTx(ctx, tx, t.account, g)
@@ -241,15 +241,15 @@ func (s *Service) handleFailure(ctx context.Context, t collectionRun, g account.
 // retryAt returns the time of the next run after a failed run.
 func (s *Service) retryAt(t collectionRun, cause error) time.Time {
 	now := s.db.Now()
-	pause := min(s.opts.Interval, minBackoff<<min(t.fails-1, 10))
+	delay := min(s.opts.Interval, minBackoff<<min(t.fails-1, 10))
 	networkErr, ok := errors.AsType[*network.Error](cause)
 	if ok && (networkErr.Class == network.RateLimited || networkErr.Class == network.QuotaExceeded) {
-		pause = max(pause, minPause)
+		delay = max(delay, minPause)
 		if !networkErr.RetryAt.IsZero() {
-			pause = min(maxPause, max(minBackoff, networkErr.RetryAt.Sub(now)))
+			delay = min(maxPause, max(minBackoff, networkErr.RetryAt.Sub(now)))
 		}
 	}
-	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // not a secret
+	return now.Add(delay + rand.N(minBackoff)) //nolint:gosec // not a secret
 }
 
 // write ends a run in one transaction, which also deletes expired metrics. change stores the result of the run and

@@ -21,9 +21,9 @@ func (s *Service) listNotes(v view) []string {
 			"link with get_connect_link (GET /connect-link).")
 	}
 	collected := v.state.collected
-	rejected := v.account.Active() && v.state.failedBy == network.AppNotApproved
-	switch late := v.call.Now.Sub(collected); {
-	case rejected:
+	notApproved := v.account.Active() && v.state.failedBy == network.AppNotApproved
+	switch delay := v.call.Now.Sub(collected); {
+	case notApproved:
 		add("The network does not allow reading the account's posts: the operator's app must be approved for it, and " +
 			"the person who connects the account must allow it. This is retried automatically.")
 	case collected.IsZero() && v.state.fails > 0:
@@ -31,13 +31,13 @@ func (s *Service) listNotes(v view) []string {
 	case collected.IsZero():
 		add("Nothing has been collected yet. Collection starts within seconds after the account is connected and can take a few " +
 			"minutes if there are many posts.")
-	case v.account.Active() && late > 2*s.opts.Interval:
+	case v.account.Active() && delay > 2*s.opts.Interval:
 		add("Collection has failed since %s. It is retried automatically.", collected.In(v.call.Zone).Format(stamp))
 	}
 	if collected.IsZero() {
 		return notes
 	}
-	return append(notes, v.gaps()...)
+	return append(notes, v.gapNotes()...)
 }
 
 // Formats of times and days in notes, as in the app.
@@ -56,24 +56,24 @@ func (s *Service) collects(platform string) bool {
 // approvalPlatforms are the networks that provide reach only to approved apps.
 var approvalPlatforms = []string{"instagram", "facebook", "linkedin"}
 
-// gaps returns notes on missing metrics and periods.
-func (v view) gaps() []string {
+// gapNotes returns notes on missing metrics and periods.
+func (v view) gapNotes() []string {
 	var notes []string
-	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	since := v.knownSince()
 	if keeps := firstDay(v.call.Now, v.call.Zone, v.retentionDays); keeps.After(v.from) {
-		say("The plan includes metrics for %d days, so earlier ones are missing.", v.retentionDays)
+		add("The plan includes metrics for %d days, so earlier ones are missing.", v.retentionDays)
 	}
 	if since.Sub(v.from) >= 24*time.Hour && since.After(firstDay(v.call.Now, v.call.Zone, v.retentionDays)) {
-		say("The account's posts are available since %s. Earlier posts in the period are missing.",
+		add("The account's posts are available since %s. Earlier posts in the period are missing.",
 			since.In(v.call.Zone).Format(stampDay))
 	}
-	if v.joined.After(v.from) {
-		say("Analytics have been collected since the account was connected on %s. Older posts are included if the "+
-			"network still listed them.", v.joined.In(v.call.Zone).Format(stamp))
+	if v.connectedAt.After(v.from) {
+		add("Analytics have been collected since the account was connected on %s. Older posts are included if the "+
+			"network still listed them.", v.connectedAt.In(v.call.Zone).Format(stamp))
 	}
 	if len(v.posts) == 0 {
-		say("There are no posts in this period.")
+		add("There are no posts in this period.")
 		return notes
 	}
 	if total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Reach }) == nil {
@@ -81,13 +81,13 @@ func (v view) gaps() []string {
 		if slices.Contains(approvalPlatforms, v.account.Platform) {
 			note += " It requires an app that is approved for insights, and an account that was connected with this permission."
 		}
-		say("%s", note)
+		add("%s", note)
 	}
 	if engagement(v.posts, 0) == nil {
-		say("The network does not provide the interactions of these posts.")
+		add("The network does not provide the interactions of these posts.")
 	}
 	if len(v.days) == 0 {
-		say("The network provided no follower counts in the period.")
+		add("The network provided no follower counts in the period.")
 	}
 	return notes
 }

@@ -208,19 +208,19 @@ func (s *Service) Analyze(
 ) (operation.Response[AccountAnalytics], error) {
 	out := operation.Response[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(id, 10)}
 	plan, _ := s.opts.Catalog.Plan(call.Plan) // A plan that was removed from the catalog has no analytics.
-	kept := planRetentionDays(plan)
-	if kept == 0 {
+	retentionDays := planRetentionDays(plan)
+	if retentionDays == 0 {
 		return out, errNotInPlan
 	}
-	found, err := s.accounts.ByID(ctx, s.db, call.TeamID, []int64{id})
+	accounts, err := s.accounts.ByID(ctx, s.db, call.TeamID, []int64{id})
 	if err != nil {
 		return out, err
 	}
-	account, ok := found[id]
+	account, ok := accounts[id]
 	if !ok {
 		return out, apierr.ItemNotFound()
 	}
-	v := view{call: call, account: account, retentionDays: kept, from: in.Start(), until: in.Until}
+	v := view{call: call, account: account, retentionDays: retentionDays, from: in.Start(), until: in.Until}
 	if err := s.read(ctx, &v); err != nil {
 		return out, err
 	}
@@ -238,7 +238,7 @@ type view struct {
 	from          time.Time // start of the period
 	until         time.Time // on the last day of the period: its end, or now
 	state         collectionState
-	joined        time.Time    // when the account was first connected
+	connectedAt   time.Time    // when the account was first connected
 	posts         []storedPost // of the period, newest first
 	days          []followerCount
 	excerpt       string // of the best post
@@ -267,9 +267,9 @@ func (s *Service) read(ctx context.Context, v *view) error {
 	if err != nil {
 		return err
 	}
-	v.joined = periods[account].Since
+	v.connectedAt = periods[account].Since
 	first, last := dayBefore(v.from, v.call.Zone), dayOf(v.until, v.call.Zone)
-	if v.days, err = s.days(ctx, team, account, first); err != nil {
+	if v.days, err = s.dailyCounts(ctx, team, account, first); err != nil {
 		return err
 	}
 	v.days = countsSince(v.days, first, last)
@@ -280,7 +280,7 @@ func (s *Service) read(ctx context.Context, v *view) error {
 		v.until); err != nil {
 		return err
 	}
-	if top, ok := best(v.posts); ok {
+	if top, ok := bestPost(v.posts); ok {
 		v.excerpt, err = s.excerpt(ctx, team, account, top.id)
 	}
 	return err
@@ -309,13 +309,13 @@ func (v view) analyze(days int, quotes *operation.UntrustedTexts) AccountAnalyti
 }
 
 func (v view) best(quotes *operation.UntrustedTexts) *AccountAnalyticsBestPost {
-	top, ok := best(v.posts)
+	topPost, ok := bestPost(v.posts)
 	if !ok {
 		return nil
 	}
-	source := operation.Source{Kind: "caption", Platform: v.account.Platform, Account: v.account.Username, URL: top.url}
-	return &AccountAnalyticsBestPost{URL: top.url, PostedAt: v.call.Moment(top.postedAt), Format: top.format,
-		Text: quotes.Add(v.excerpt, source), Counts: top.counts}
+	source := operation.Source{Kind: "caption", Platform: v.account.Platform, Account: v.account.Username, URL: topPost.url}
+	return &AccountAnalyticsBestPost{URL: topPost.url, PostedAt: v.call.Moment(topPost.postedAt), Format: topPost.format,
+		Text: quotes.Add(v.excerpt, source), Counts: topPost.counts}
 }
 
 func (v view) followers() *AccountAnalyticsFollowers {

@@ -25,15 +25,15 @@ func PeriodOf(first, last time.Time, zone *time.Location) Period {
 }
 
 // Start returns the start of the first day.
-func (p Period) Start() time.Time { return p.begin(p.Days) }
+func (p Period) Start() time.Time { return p.daysBeforeEnd(p.Days) }
 
 // Past returns the start of the previous period of the same length.
-func (p Period) Past() time.Time { return p.begin(2 * p.Days) }
+func (p Period) Past() time.Time { return p.daysBeforeEnd(2 * p.Days) }
 
 // End returns the end of the last day.
-func (p Period) End() time.Time { return p.begin(0) }
+func (p Period) End() time.Time { return p.daysBeforeEnd(0) }
 
-// begin returns the time that is a number of days before the end of the last day.
-func (p Period) begin(days int) time.Time {
+// daysBeforeEnd returns the time that is a number of days before the end of the last day.
+func (p Period) daysBeforeEnd(days int) time.Time {
 	return teamtime.StartOfDay(p.Until.Year(), p.Until.Month(), p.Until.Day()+1-days, p.Until.Location()).In(p.Until.Location())
 }

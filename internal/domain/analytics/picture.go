@@ -35,18 +35,18 @@ type Picture struct {
 // Picture returns the profile picture of a team's account, or not_found.
 func (s *Service) Picture(ctx context.Context, team, account int64) (Picture, error) {
 	var out Picture
-	var fetched int64
+	var fetchedAt int64
 	err := s.db.QueryRow(ctx, `SELECT a.platform, a.display_name, a.username, COALESCE(p.type, ''), p.image,
 		COALESCE(p.fetched_at, 0) FROM social_accounts a LEFT JOIN account_pictures p ON p.account_id = a.id
 		WHERE a.id = ? AND a.team_id = ?`, account, team).
-		Scan(&out.Platform, &out.Name, &out.Username, &out.Type, &out.Image, &fetched)
+		Scan(&out.Platform, &out.Name, &out.Username, &out.Type, &out.Image, &fetchedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the picture of account %d: %w", account, err)
 	}
-	out.FetchedAt = db.Time(fetched)
+	out.FetchedAt = db.Time(fetchedAt)
 	return out, nil
 }
 
@@ -68,34 +68,34 @@ func (s *Service) fetchPicture(ctx context.Context, t collectionRun, collected n
 		return nil
 	}
 	out := &newPicture{source: sha256.Sum256([]byte(url))}
-	wanted, err := s.wantsPicture(ctx, t.account, out.source)
-	if err == nil && wanted {
+	shouldFetch, err := s.shouldFetchPicture(ctx, t.account, out.source)
+	if err == nil && shouldFetch {
 		out.Result, err = s.scalePicture(ctx, t, url)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.opts.Log.InfoContext(ctx, "Fetching a profile picture failed", "account", t.account, "platform", t.platform,
 			"error", err)
 	}
-	if err != nil || !wanted {
+	if err != nil || !shouldFetch {
 		return nil
 	}
 	return out
 }
 
-// wantsPicture reports whether to fetch a picture, because none is stored, or its URL is new and the last fetch was at
+// shouldFetchPicture reports whether to fetch a picture, because none is stored, or its URL is new and the last fetch was at
 // least pictureInterval ago.
-func (s *Service) wantsPicture(ctx context.Context, account int64, source [sha256.Size]byte) (bool, error) {
-	var stored []byte
-	var fetched int64
+func (s *Service) shouldFetchPicture(ctx context.Context, account int64, source [sha256.Size]byte) (bool, error) {
+	var storedSource []byte
+	var fetchedAt int64
 	err := s.db.QueryRow(ctx, `SELECT source, fetched_at FROM account_pictures WHERE account_id = ?`, account).
-		Scan(&stored, &fetched)
+		Scan(&storedSource, &fetchedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("reading when a picture was fetched: %w", err)
 	}
-	return !bytes.Equal(stored, source[:]) && s.db.Now().Sub(db.Time(fetched)) >= pictureInterval, nil
+	return !bytes.Equal(storedSource, source[:]) && s.db.Now().Sub(db.Time(fetchedAt)) >= pictureInterval, nil
 }
 
 // scalePicture fetches a picture and scales it.

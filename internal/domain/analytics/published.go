@@ -64,7 +64,7 @@ type TopPost struct {
 type OwnPost struct {
 	PostID  string
 	Picture int64 // ID of the first media item if it is an image
-	Film    bool  // whether the first media item is a video
+	IsVideo bool  // whether the first media item is a video
 }
 
 // maxTargets is an upper limit for the number of accounts of a typical post.
@@ -118,32 +118,32 @@ func (s *Service) TopPosts(
 
 // addOtherAccounts adds the metrics of the other accounts that the team's posts were published to.
 func (s *Service) addOtherAccounts(ctx context.Context, team int64, accounts []int64, posts []TopPost) error {
-	own := map[string]*TopPost{}
+	postsByID := map[string]*TopPost{}
 	for i, p := range posts {
 		if p.PostID != "" {
-			own[p.PostID] = &posts[i]
+			postsByID[p.PostID] = &posts[i]
 		}
 	}
-	if len(own) == 0 {
+	if len(postsByID) == 0 {
 		return nil
 	}
-	args := db.Args(team, slices.Sorted(maps.Keys(own)))
+	args := db.Args(team, slices.Sorted(maps.Keys(postsByID)))
 	for _, id := range accounts {
 		args = append(args, id)
 	}
-	others, err := db.All(ctx, s.db, func(rows *sql.Rows, p *TopPost) error {
+	otherPosts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *TopPost) error {
 		f := &p.Counts
 		return rows.Scan(&p.PostID, &p.AccountID, &p.Platform, &f.Views, &f.Likes, &f.Comments, &p.Engagement)
 	}, `SELECT t.post_id, p.account_id, a.platform, p.views, p.likes, p.comments, `+engagementSum+` FROM post_targets t
 		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id = t.network_id
 		JOIN social_accounts a ON a.id = p.account_id AND a.team_id = ?
-		WHERE t.post_id IN (`+db.Placeholders(len(own))+`) AND t.account_id IN (`+db.Placeholders(len(accounts))+`)
+		WHERE t.post_id IN (`+db.Placeholders(len(postsByID))+`) AND t.account_id IN (`+db.Placeholders(len(accounts))+`)
 		ORDER BY t.post_id, t.position`, args...)
 	if err != nil {
 		return fmt.Errorf("reading the other accounts of the best posts: %w", err)
 	}
-	for _, o := range others {
-		p := own[o.PostID]
+	for _, o := range otherPosts {
+		p := postsByID[o.PostID]
 		if o.AccountID == p.AccountID {
 			continue
 		}
@@ -171,14 +171,14 @@ func (s *Service) addOwnPosts(ctx context.Context, team int64, posts []TopPost) 
 	for _, p := range posts {
 		ids[p.AccountID] = append(ids[p.AccountID], p.ID)
 	}
-	for account, of := range ids {
-		own, err := s.OwnPosts(ctx, team, account, of)
+	for account, postIDs := range ids {
+		ownPosts, err := s.OwnPosts(ctx, team, account, postIDs)
 		if err != nil {
 			return err
 		}
 		for i, p := range posts {
 			if p.AccountID == account {
-				posts[i].OwnPost = own[p.ID]
+				posts[i].OwnPost = ownPosts[p.ID]
 			}
 		}
 	}
@@ -191,15 +191,15 @@ func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []strin
 	if len(ids) == 0 {
 		return out, nil
 	}
-	type found struct {
+	type row struct {
 		OwnPost
 		id string
 	}
-	own, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
+	ownPosts, err := db.All(ctx, s.db, func(rows *sql.Rows, f *row) error {
 		var media int64
 		var kind string
 		err := rows.Scan(&f.id, &f.PostID, &media, &kind)
-		if f.Film = kind == "video"; kind == "image" {
+		if f.IsVideo = kind == "video"; kind == "image" {
 			f.Picture = media
 		}
 		return err
@@ -212,7 +212,7 @@ func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []strin
 	if err != nil {
 		return nil, fmt.Errorf("reading the posts of account %d in the app: %w", account, err)
 	}
-	for _, f := range own {
+	for _, f := range ownPosts {
 		out[f.id] = f.OwnPost
 	}
 	return out, nil
@@ -221,15 +221,15 @@ func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []strin
 // LastPosts returns when the newest known post of each of a team's accounts was published. Accounts without known posts
 // are omitted.
 func (s *Service) LastPosts(ctx context.Context, team int64) (map[int64]time.Time, error) {
-	type last struct{ account, at int64 }
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, l *last) error { return rows.Scan(&l.account, &l.at) },
+	type lastPost struct{ account, at int64 }
+	lastPosts, err := db.All(ctx, s.db, func(rows *sql.Rows, l *lastPost) error { return rows.Scan(&l.account, &l.at) },
 		`SELECT a.id, MAX(p.posted_at) FROM social_accounts a JOIN account_posts p ON p.account_id = a.id
 		WHERE a.team_id = ? GROUP BY a.id`, team)
 	if err != nil {
 		return nil, fmt.Errorf("reading the newest posts of team %d: %w", team, err)
 	}
 	out := map[int64]time.Time{}
-	for _, l := range found {
+	for _, l := range lastPosts {
 		out[l.account] = db.Time(l.at)
 	}
 	return out, nil

@@ -147,46 +147,46 @@ func roundRate(rate float64) float64 { return math.Round(rate*1e6) / 1e6 }
 // probability of at least 95%, for any distribution. It returns 0 if n is below 6. Each value is below the median with
 // probability one half, so the probability of fewer than k heads in n coin tosses must be at most 2.5%.
 func rank(n int) int {
-	all, _ := math.Lgamma(float64(n + 1))
-	below := 0.0
+	logFactorial, _ := math.Lgamma(float64(n + 1))
+	probability := 0.0
 	for k := range n {
 		heads, _ := math.Lgamma(float64(k + 1))
 		tails, _ := math.Lgamma(float64(n - k + 1))
-		below += math.Exp(all - heads - tails - float64(n)*math.Ln2)
-		if below > tail {
+		probability += math.Exp(logFactorial - heads - tails - float64(n)*math.Ln2)
+		if probability > tailProbability {
 			return k
 		}
 	}
 	return 0
 }
 
-// tail is the maximum error probability at each end of a confidence interval.
-const tail = 0.025
+// tailProbability is the maximum error probability at each end of a confidence interval.
+const tailProbability = 0.025
 
-// best returns the post with the most interactions. If no post has interactions, it returns the post with the most
+// bestPost returns the post with the most interactions. If no post has interactions, it returns the post with the most
 // views. Of several posts with the same number, it returns the newest. It reports false if no post has interactions or
 // views.
-func best(newestFirst []storedPost) (storedPost, bool) {
-	var found storedPost
-	most := int64(-1)
+func bestPost(newestFirst []storedPost) (storedPost, bool) {
+	var bestSoFar storedPost
+	maxCount := int64(-1)
 	for _, metric := range []func(AccountAnalyticsBestPostCounts) (int64, bool){
-		AccountAnalyticsBestPostCounts.interactions, AccountAnalyticsBestPostCounts.timesSeen,
+		AccountAnalyticsBestPostCounts.interactions, AccountAnalyticsBestPostCounts.viewCount,
 	} {
 		for _, p := range newestFirst {
-			if n, ok := metric(p.counts); ok && n > most {
-				found, most = p, n
+			if n, ok := metric(p.counts); ok && n > maxCount {
+				bestSoFar, maxCount = p, n
 			}
 		}
-		if most >= 0 {
-			return found, true
+		if maxCount >= 0 {
+			return bestSoFar, true
 		}
 	}
-	return found, false
+	return bestSoFar, false
 }
 
-// timesSeen returns how often a post was seen or, if that is unknown, by how many people. It reports false if the
+// viewCount returns how often a post was seen or, if that is unknown, by how many people. It reports false if the
 // network provides neither.
-func (c AccountAnalyticsBestPostCounts) timesSeen() (int64, bool) {
+func (c AccountAnalyticsBestPostCounts) viewCount() (int64, bool) {
 	if n := cmp.Or(c.Views, c.Reach); n != nil {
 		return *n, true
 	}
@@ -202,14 +202,14 @@ func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *Accou
 	for i, name := range weekdays {
 		out.ByWeekday[i].Weekday = name
 	}
-	filled := make([]bool, days)
+	hasPost := make([]bool, days)
 	for _, p := range posts {
 		out.ByWeekday[(int(p.postedAt.In(zone).Weekday())+6)%len(weekdays)].Posts++
 		if day := daysBetween(from, p.postedAt, zone) - 1; day >= 0 && day < days {
-			filled[day] = true
+			hasPost[day] = true
 		}
 	}
-	out.LongestGap = longestRun(filled, false)
+	out.LongestGap = longestRun(hasPost, false)
 	return out
 }
 
@@ -217,16 +217,16 @@ var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", 
 
 // longestRun returns the length of the longest run of a value.
 func longestRun(values []bool, value bool) int {
-	most, run := 0, 0
+	longest, run := 0, 0
 	for _, v := range values {
 		if v != value {
 			run = 0
 			continue
 		}
 		run++
-		most = max(most, run)
+		longest = max(longest, run)
 	}
-	return most
+	return longest
 }
 
 // byFormat returns the posts by format, the most frequent first.

@@ -117,10 +117,10 @@ func TestSpread(t *testing.T) {
 
 func TestBest(t *testing.T) {
 	t.Parallel()
-	if _, found := best(nil); found {
+	if _, found := bestPost(nil); found {
 		t.Error("best of no posts")
 	}
-	if _, found := best([]storedPost{{id: "1"}}); found {
+	if _, found := bestPost([]storedPost{{id: "1"}}); found {
 		t.Error("best of posts without metrics")
 	}
 	for want, posts := range map[string][]storedPost{
@@ -135,7 +135,7 @@ func TestBest(t *testing.T) {
 		"no likes": {{id: "seen", counts: AccountAnalyticsBestPostCounts{Views: new(int64(5))}},
 			{id: "no likes", counts: AccountAnalyticsBestPostCounts{Likes: new(int64(0))}}},
 	} {
-		if got, _ := best(posts); got.id != want {
+		if got, _ := bestPost(posts); got.id != want {
 			t.Errorf("%q is best, want %q", got.id, want)
 		}
 	}

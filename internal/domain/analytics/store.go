@@ -25,19 +25,19 @@ func (t *collectionRun) store(ctx context.Context, tx *db.Tx, collected network.
 	if err := t.storeFollowers(ctx, tx, collected.Followers); err != nil {
 		return err
 	}
-	reached := since
+	completeSince := since
 	if len(collected.Posts) >= maxPostsPerRun {
 		oldest := slices.MinFunc(collected.Posts, func(a, b network.CollectedPost) int { return a.PostedAt.Compare(b.PostedAt) })
-		reached = later(since, oldest.PostedAt)
+		completeSince = later(since, oldest.PostedAt)
 	}
-	if err := t.deleteMissing(ctx, tx, reached); err != nil {
+	if err := t.deleteMissing(ctx, tx, completeSince); err != nil {
 		return err
 	}
-	switch contiguous := !t.collected.IsZero() && !reached.After(t.collected); {
+	switch contiguous := !t.collected.IsZero() && !completeSince.After(t.collected); {
 	case !contiguous:
-		t.knownFrom = reached
-	case reached.Before(t.knownFrom):
-		t.knownFrom = reached
+		t.knownFrom = completeSince
+	case completeSince.Before(t.knownFrom):
+		t.knownFrom = completeSince
 	}
 	t.collected, t.fails, t.failedBy = tx.Now(), 0, ""
 	return nil
@@ -90,9 +90,9 @@ func toNull(n *int64) sql.NullInt64 {
 
 // deleteMissing deletes posts newer than reached that the network omitted in this run and in the previous one. They
 // were probably deleted on the network.
-func (t *collectionRun) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
+func (t *collectionRun) deleteMissing(ctx context.Context, tx *db.Tx, completeSince time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
-		t.account, db.Micros(reached), db.Micros(t.collected))
+		t.account, db.Micros(completeSince), db.Micros(t.collected))
 	if err != nil {
 		return fmt.Errorf("deleting missing posts of account %d: %w", t.account, err)
 	}
@@ -121,12 +121,12 @@ func (t *collectionRun) deleteExpired(ctx context.Context, tx *db.Tx) error {
 		db.Micros(first)); err != nil {
 		return fmt.Errorf("deleting posts of account %d: %w", t.account, err)
 	}
-	oldest := dayBefore(first, t.zone)
+	oldestDay := dayBefore(first, t.zone)
 	if t.retentionDays == 0 {
-		oldest = dayOf(first, t.zone)
+		oldestDay = dayOf(first, t.zone)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM account_days WHERE account_id = ? AND day < ?`, t.account,
-		oldest); err != nil {
+		oldestDay); err != nil {
 		return fmt.Errorf("deleting days of account %d: %w", t.account, err)
 	}
 	switch {
@@ -146,7 +146,7 @@ type collectionState struct {
 }
 
 func (s *Service) readState(ctx context.Context, team, account int64) (collectionState, error) {
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, st *collectionState) error {
+	states, err := db.All(ctx, s.db, func(rows *sql.Rows, st *collectionState) error {
 		var collected, from int64
 		err := rows.Scan(&collected, &from, &st.fails, &st.failedBy)
 		st.collected, st.knownFrom = db.Time(collected), db.Time(from)
@@ -156,10 +156,10 @@ func (s *Service) readState(ctx context.Context, team, account int64) (collectio
 	if err != nil {
 		return collectionState{}, fmt.Errorf("reading the state of a collection: %w", err)
 	}
-	if len(found) == 0 {
+	if len(states) == 0 {
 		return collectionState{}, nil
 	}
-	return found[0], nil
+	return states[0], nil
 }
 
 // storedPost is a post without its text.
@@ -181,7 +181,7 @@ const postsQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, 
 
 // readPosts returns the posts of an account between two times, newest first.
 func (s *Service) readPosts(ctx context.Context, team, account int64, from, to time.Time) ([]storedPost, error) {
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, p *storedPost) error {
+	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *storedPost) error {
 		var at int64
 		f := &p.counts
 		err := rows.Scan(&p.id, &at, &p.format, &p.url, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares,
@@ -192,7 +192,7 @@ func (s *Service) readPosts(ctx context.Context, team, account int64, from, to t
 	if err != nil {
 		return nil, fmt.Errorf("reading an account's posts: %w", err)
 	}
-	return found, nil
+	return posts, nil
 }
 
 func (s *Service) excerpt(ctx context.Context, team, account int64, id string) (string, error) {
@@ -216,10 +216,10 @@ const daysQuery = `SELECT d.day, d.followers, d.measured_at FROM social_accounts
 	JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? 
 	AND d.day >= COALESCE((SELECT MAX(b.day) FROM account_days b WHERE b.account_id = ? AND b.day <= ?), '') ORDER BY d.day`
 
-// days returns the daily follower counts of an account after the day before, preceded by the newest count until that
+// dailyCounts returns the daily follower counts of an account after the day before, preceded by the newest count until that
 // day if there is one.
-func (s *Service) days(ctx context.Context, team, account int64, before string) ([]followerCount, error) {
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *followerCount) error {
+func (s *Service) dailyCounts(ctx context.Context, team, account int64, before string) ([]followerCount, error) {
+	counts, err := db.All(ctx, s.db, func(rows *sql.Rows, m *followerCount) error {
 		var at int64
 		err := rows.Scan(&m.day, &m.followers, &at)
 		m.at = db.Time(at)
@@ -228,5 +228,5 @@ func (s *Service) days(ctx context.Context, team, account int64, before string) 
 	if err != nil {
 		return nil, fmt.Errorf("reading an account's followers: %w", err)
 	}
-	return found, nil
+	return counts, nil
 }

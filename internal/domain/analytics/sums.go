@@ -55,11 +55,11 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 	if len(posts) == 0 {
 		return out, nil
 	}
-	type found struct {
+	type row struct {
 		PostSums
 		id string
 	}
-	sums, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
+	sums, err := db.All(ctx, s.db, func(rows *sql.Rows, f *row) error {
 		return rows.Scan(&f.id, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
 	}, `SELECT t.post_id, CAST(SUM(p.views) AS BIGINT), CAST(SUM(p.likes) AS BIGINT), CAST(SUM(p.comments) AS BIGINT),
 		CAST(SUM(p.shares) AS BIGINT), CAST(SUM(`+engagementSum+`) AS BIGINT)
@@ -78,11 +78,11 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 
 // MetricsByAccount returns the collected metrics of a team's post, by account. Accounts without metrics are omitted.
 func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
-	type found struct {
+	type row struct {
 		PostSums
 		account int64
 	}
-	metrics, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
+	metrics, err := db.All(ctx, s.db, func(rows *sql.Rows, f *row) error {
 		return rows.Scan(&f.account, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
 	}, `SELECT t.account_id, p.views, p.likes, p.comments, p.shares, `+engagementSum+`
 		FROM post_targets t

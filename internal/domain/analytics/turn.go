@@ -39,45 +39,45 @@ type dueAccount struct {
 
 // listDue returns due accounts, at most as many as there are free slots.
 func (s *Service) listDue(ctx context.Context) ([]dueAccount, error) {
-	free, full := s.slots.available()
-	if free <= 0 {
+	freeSlots, fullPlatforms := s.slots.available()
+	if freeSlots <= 0 {
 		return nil, nil
 	}
-	query, args := dueQuery(db.Micros(s.db.Now()), full, free)
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, d *dueAccount) error {
+	query, args := dueQuery(db.Micros(s.db.Now()), fullPlatforms, freeSlots)
+	accounts, err := db.All(ctx, s.db, func(rows *sql.Rows, d *dueAccount) error {
 		return rows.Scan(&d.account, &d.platform)
 	}, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing accounts to collect: %w", err)
 	}
-	return found, nil
+	return accounts, nil
 }
 
-func dueQuery(now int64, full []string, limit int) (string, []any) {
+func dueQuery(now int64, fullPlatforms []string, limit int) (string, []any) {
 	query, args := `SELECT c.account_id, a.platform FROM account_collections c
 		JOIN social_accounts a ON a.id = c.account_id WHERE c.due_at <= ?`, []any{now}
-	if len(full) > 0 {
-		query += ` AND a.platform NOT IN (` + db.Placeholders(len(full)) + `)`
-		for _, platform := range full {
+	if len(fullPlatforms) > 0 {
+		query += ` AND a.platform NOT IN (` + db.Placeholders(len(fullPlatforms)) + `)`
+		for _, platform := range fullPlatforms {
 			args = append(args, platform)
 		}
 	}
 	return query + ` ORDER BY c.due_at LIMIT ?`, append(args, limit)
 }
 
-// take claims an account's run. It reports false if another node has claimed the run or the account is no longer due.
-func (s *Service) take(ctx context.Context, account int64) (collectionRun, bool, error) {
+// claim claims an account's run. It reports false if another node has claimed the run or the account is no longer due.
+func (s *Service) claim(ctx context.Context, account int64) (collectionRun, bool, error) {
 	t := collectionRun{account: account}
 	err := s.db.InTx(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
-		var collected, known int64
+		var collectedAt, knownFrom int64
 		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ?
 			AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
 			db.Micros(tx.Now().Add(runLease)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy,
-			&collected, &known)
+			&collectedAt, &knownFrom)
 		if err != nil {
 			return err
 		}
-		t.collected, t.knownFrom = db.Time(collected), db.Time(known)
+		t.collected, t.knownFrom = db.Time(collectedAt), db.Time(knownFrom)
 		return t.readTeam(ctx, tx, s.opts.Catalog)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -89,16 +89,16 @@ func (s *Service) take(ctx context.Context, account int64) (collectionRun, bool,
 	return t, true, nil
 }
 
-func (t *collectionRun) readTeam(ctx context.Context, tx *db.Tx, offered plan.Catalog) error {
+func (t *collectionRun) readTeam(ctx context.Context, tx *db.Tx, catalog plan.Catalog) error {
 	var zone, plan string
-	var until, closed int64
+	var planUntil, closedAt int64
 	err := tx.QueryRow(ctx, `SELECT a.platform, t.timezone, t.plan, t.plan_until, t.closed_at FROM social_accounts a
 		JOIN teams t ON t.id = a.team_id WHERE a.id = ?`, t.account).
-		Scan(&t.platform, &zone, &plan, &until, &closed)
+		Scan(&t.platform, &zone, &plan, &planUntil, &closedAt)
 	if err != nil {
 		return err
 	}
-	t.retentionDays, t.closed = planRetentionDays(offered.InEffect(plan, db.Time(until), tx.Now())), closed > 0
+	t.retentionDays, t.closed = planRetentionDays(catalog.InEffect(plan, db.Time(planUntil), tx.Now())), closedAt > 0
 	if t.zone, err = time.LoadLocation(zone); err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}

@@ -37,14 +37,14 @@ type PeriodMetrics struct {
 }
 
 const (
-	weekDays = 7
+	daysPerWeek = 7
 	// maxComparedAccounts is the maximum number of accounts in a comparison.
 	maxComparedAccounts = 200
 )
 
 // CompareWeeks calls ComparePeriods for the last seven days, including today.
 func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Location) ([]AccountComparison, error) {
-	return s.ComparePeriods(ctx, team, s.LastDays(zone, weekDays))
+	return s.ComparePeriods(ctx, team, s.LastDays(zone, daysPerWeek))
 }
 
 // ComparePeriods returns the metrics of a team's connected accounts in a period and in the previous period of the same

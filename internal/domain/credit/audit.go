@@ -138,5 +138,5 @@ var auditQuery = sync.OnceValue(func() string {
 	for _, c := range checks {
 		parts = append(parts, `SELECT '`+c.rule+`', `+c.rows)
 	}
-	return views + strings.Join(parts, "\nUNION ALL ")
+	return auditCTEs + strings.Join(parts, "\nUNION ALL ")
 })

@@ -1,9 +1,9 @@
 package credit
 
-// views defines common table expressions for the totals and checks: moved has each transfer with its entries as
+// auditCTEs defines common table expressions for the totals and checks: moved has each transfer with its entries as
 // columns, ledger has each team's totals, and paid has each reservation with the numbers of its transfers and of its
 // correct transfers.
-const views = `WITH moved AS (
+const auditCTEs = `WITH moved AS (
 	SELECT t.id, t.team_id, t.kind, t.reservation_id, t.balance, COUNT(e.transfer_id) AS entries,
 		CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) AS total,
 		CAST(COALESCE(SUM(e.amount) FILTER (WHERE e.account = 'granted'), 0) AS BIGINT) AS granted,

@@ -66,9 +66,9 @@ func (s *Service) Balance(ctx context.Context, q db.Querier, team int64) (int64,
 	return balance, nil
 }
 
-// Unspent returns nil if the claim's key has not yet paid for the claim's request, or else idempotency_key_reused with
+// CheckUnspent returns nil if the claim's key has not yet paid for the claim's request, or else idempotency_key_reused with
 // reason charge_key_spent.
-func (s *Service) Unspent(ctx context.Context, tx *db.Tx, claim pipeline.Claim) error {
+func (s *Service) CheckUnspent(ctx context.Context, tx *db.Tx, claim pipeline.Claim) error {
 	var id int64
 	err := tx.QueryRow(ctx, spentKeyQuery, claim.APIKey, claim.Key, claim.Hash()).Scan(&id)
 	switch {
@@ -106,9 +106,9 @@ func (u Usage) CountedKeys() int64 { return u.countedKeys }
 // DailyUsage returns the usage of the actor's team and key on the day that contains the time at. The day is in the
 // actor's current time zone, even for reservations made when the team had another zone.
 func (s *Service) DailyUsage(ctx context.Context, q db.Querier, actor *access.Actor, at time.Time) (Usage, error) {
-	begins, ends := teamtime.Day(at, actor.Zone)
-	u := Usage{Ends: ends}
-	team, key, from, to := actor.TeamID, actor.KeyID, db.Micros(begins), db.Micros(ends)
+	start, end := teamtime.Day(at, actor.Zone)
+	u := Usage{Ends: end}
+	team, key, from, to := actor.TeamID, actor.KeyID, db.Micros(start), db.Micros(end)
 	var heldKey, heldTeam int64
 	err := q.QueryRow(ctx, dailyUsageQuery, key, key, team, team, from, to, key, team, from, to, team, from, to).
 		Scan(&u.UsedTeam, &u.UsedKeys, &u.ReservedKey, &u.ReservedTeam, &u.countedKey, &u.countedKeys, &u.Balance,

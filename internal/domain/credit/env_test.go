@@ -129,7 +129,7 @@ func (w env) reserveFor(ctx context.Context, c pipeline.Charge) (int64, error) {
 
 // unspent calls Unspent in its own transaction.
 func (w env) unspent(ctx context.Context, c pipeline.Claim) error {
-	return w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error { return w.Unspent(ctx, tx, c) })
+	return w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error { return w.CheckUnspent(ctx, tx, c) })
 }
 
 func (w env) reserve(t fatal, a *access.Actor, amount int64) int64 {

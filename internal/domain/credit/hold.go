@@ -10,7 +10,7 @@ import (
 
 // Lock locks the team's wallet until the transaction ends. No other transaction changes the team's credits meanwhile.
 func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64) error {
-	_, err := s.lock(ctx, tx, team)
+	_, err := s.lockWallet(ctx, tx, team)
 	return err
 }
 
@@ -18,7 +18,7 @@ func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64) error {
 // is called. It moves no credits. A new hold replaces the subject's earlier hold. It returns daily_credit_limit_reached
 // if the amount exceeds a limit. Work that a person turns on in the app is not counted.
 func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subject string, amount int64) error {
-	if _, err := s.lock(ctx, tx, call.TeamID); err != nil {
+	if _, err := s.lockWallet(ctx, tx, call.TeamID); err != nil {
 		return err
 	}
 	if err := s.Release(ctx, tx, subject); err != nil {

@@ -24,7 +24,7 @@ type AdjustmentResult struct {
 type adjustment struct {
 	team, credits   int64
 	kind            Kind
-	moves           movement
+	movement        movement
 	event           string // in the audit log
 	reference, note string
 }
@@ -55,7 +55,7 @@ func (s *Service) record(ctx context.Context, b adjustment) (AdjustmentResult, e
 		if err := ensureWallet(ctx, tx, b.team); err != nil {
 			return err
 		}
-		a, err := s.lock(ctx, tx, b.team)
+		a, err := s.lockWallet(ctx, tx, b.team)
 		if err != nil {
 			return err
 		}
@@ -80,21 +80,21 @@ func (s *Service) record(ctx context.Context, b adjustment) (AdjustmentResult, e
 func (b adjustment) findEarlier(ctx context.Context, tx *db.Tx, a balances) (AdjustmentResult, error) {
 	out := AdjustmentResult{Balance: a.available, Repeated: true}
 	var kind string
-	var moved int64
+	var amount int64
 	err := tx.QueryRow(ctx,
 		`SELECT t.id, t.kind, e.amount FROM ledger_transfers t
 		JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
 		WHERE t.team_id = ? AND t.reference = ? AND t.reference <> ''`, b.team, b.reference).
-		Scan(&out.TransferID, &kind, &moved)
+		Scan(&out.TransferID, &kind, &amount)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return AdjustmentResult{}, nil
 	case err != nil:
 		return AdjustmentResult{}, fmt.Errorf("reading the earlier booking of team %d: %w", b.team, err)
-	case moved != b.moves.available: // positive only for grants
+	case amount != b.movement.available: // positive only for grants
 		return AdjustmentResult{},
 			operatorErrorf("this reference is already used for the %s of %d credits (transfer %d); use another",
-				kind, max(moved, -moved), out.TransferID)
+				kind, max(amount, -amount), out.TransferID)
 	}
 	return out, nil
 }
@@ -104,13 +104,13 @@ func (b adjustment) book(ctx context.Context, tx *db.Tx, a balances) (Adjustment
 	if err := b.checkAccounts(a); err != nil {
 		return AdjustmentResult{}, err
 	}
-	id, err := transfer{team: b.team, kind: b.kind, reference: b.reference, note: b.note, moves: b.moves}.book(ctx, tx)
+	id, err := transfer{team: b.team, kind: b.kind, reference: b.reference, note: b.note, movement: b.movement}.book(ctx, tx)
 	if err != nil {
 		return AdjustmentResult{}, err
 	}
 	err = auditlog.Record(ctx, tx, b.team, auditlog.Actor{}, b.event, strconv.FormatInt(id, 10),
 		map[string]any{"credits": b.credits})
-	return AdjustmentResult{TransferID: id, Balance: a.available + b.moves.available}, err
+	return AdjustmentResult{TransferID: id, Balance: a.available + b.movement.available}, err
 }
 
 // Line is a transfer in the operator's statement.

@@ -32,7 +32,7 @@ func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge
 	}
 	// Usage is read in a separate statement after the wallet is locked. A statement that waits for the lock would still
 	// see the rows from before the wait.
-	a, err := s.lock(ctx, tx, call.TeamID)
+	a, err := s.lockWallet(ctx, tx, call.TeamID)
 	if err != nil {
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func (s *Service) ReserveAutomatic(
 	if amount < 1 {
 		return 0, fmt.Errorf("invalid automatic charge of %d credits", amount)
 	}
-	a, err := s.lock(ctx, tx, team)
+	a, err := s.lockWallet(ctx, tx, team)
 	if err != nil {
 		return 0, err
 	}
@@ -112,6 +112,6 @@ func (r reservation) add(ctx context.Context, tx *db.Tx) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reserving %d credits of team %d: %w", r.amount, r.team, err)
 	}
-	_, err = transfer{team: r.team, kind: KindReserve, reservation: id, moves: reserveMovement(r.amount)}.book(ctx, tx)
+	_, err = transfer{team: r.team, kind: KindReserve, reservation: id, movement: reserveMovement(r.amount)}.book(ctx, tx)
 	return id, err
 }

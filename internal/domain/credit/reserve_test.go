@@ -117,7 +117,7 @@ func TestReserveRollback(t *testing.T) {
 			if b, err := w.Balance(ctx, tx, a.TeamID); err != nil || b != 90 {
 				t.Errorf("the balance within the transaction: %d (%v)", b, err)
 			}
-			if err := w.Unspent(ctx, tx, c.Claim); !apierr.Is(err, apierr.IdempotencyKeyReused) {
+			if err := w.CheckUnspent(ctx, tx, c.Claim); !apierr.Is(err, apierr.IdempotencyKeyReused) {
 				t.Errorf("the claim within the transaction: %v", err)
 			}
 			return stop

@@ -48,7 +48,7 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, reservation int64, char
 		return false, err
 	}
 	if _, err := (transfer{
-		team: r.team, kind: KindSettle, reservation: reservation, moves: settleMovement(r.amount, charged),
+		team: r.team, kind: KindSettle, reservation: reservation, movement: settleMovement(r.amount, charged),
 	}).book(ctx, tx); err != nil {
 		return false, err
 	}

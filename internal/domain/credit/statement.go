@@ -51,23 +51,23 @@ type Position struct {
 	ID int64
 }
 
-// Span selects a part of a statement.
-type Span struct {
+// StatementQuery selects a part of a statement.
+type StatementQuery struct {
 	From, To time.Time // To is exclusive
 	After    Position  // the end of the previous page; zero for the first one
 	Limit    int       // items
 }
 
 // Items returns a team's transfers in a span, newest first.
-func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, error) {
+func (s *Service) Items(ctx context.Context, team int64, span StatementQuery) ([]Item, error) {
 	args := []any{team, db.Micros(span.From), db.Micros(span.To)}
-	before := ""
+	positionCondition := ""
 	if span.After.ID > 0 {
-		before = ` AND (t.created_at, t.id) < (?, ?)`
+		positionCondition = ` AND (t.created_at, t.id) < (?, ?)`
 		args = append(args, db.Micros(span.After.At), span.After.ID)
 	}
 	out, err := db.AllSized(ctx, s.db, span.Limit, scanItem,
-		itemsQuery+before+` ORDER BY t.created_at DESC, t.id DESC LIMIT ?`, append(args, span.Limit)...)
+		itemsQuery+positionCondition+` ORDER BY t.created_at DESC, t.id DESC LIMIT ?`, append(args, span.Limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the statement of team %d: %w", team, err)
 	}
@@ -75,7 +75,7 @@ func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, err
 }
 
 // ChargedIn returns the credits that a team was charged from span.From to span.To.
-func (s *Service) ChargedIn(ctx context.Context, team int64, span Span) (int64, error) {
+func (s *Service) ChargedIn(ctx context.Context, team int64, span StatementQuery) (int64, error) {
 	var out int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(SUM(e.amount), 0) FROM ledger_transfers t
 		JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'spent'
@@ -98,23 +98,23 @@ func (s *Service) addSubjects(ctx context.Context, team int64, items []Item) err
 	if len(args) == 1 {
 		return nil
 	}
-	type known struct {
+	type row struct {
 		job     string
 		subject Subject
 	}
-	all, err := db.All(ctx, s.db, func(rows *sql.Rows, k *known) error {
+	subjectRows, err := db.All(ctx, s.db, func(rows *sql.Rows, k *row) error {
 		return rows.Scan(&k.job, &k.subject.Kind, &k.subject.Report, &k.subject.Platform, &k.subject.Name)
 	}, subjectsQuery+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("reading the subjects of team %d: %w", team, err)
 	}
-	of := map[string]Subject{}
-	for _, k := range all {
-		of[k.job] = k.subject
+	subjectByJob := map[string]Subject{}
+	for _, k := range subjectRows {
+		subjectByJob[k.job] = k.subject
 	}
 	for i := range items {
 		if items[i].Subject.Name == "" {
-			items[i].Subject = of[items[i].Job]
+			items[i].Subject = subjectByJob[items[i].Job]
 		}
 	}
 	return nil
@@ -176,11 +176,11 @@ func scanItem(rows *sql.Rows, i *Item) error {
 
 // FirstTransferAt returns the time of a team's first transfer, or the zero time if there is none.
 func (s *Service) FirstTransferAt(ctx context.Context, team int64) (time.Time, error) {
-	var first int64
+	var firstAt int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(MIN(created_at), 0) FROM ledger_transfers WHERE team_id = ?`, team).
-		Scan(&first)
+		Scan(&firstAt)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the first transfer of team %d: %w", team, err)
 	}
-	return db.Time(first), nil
+	return db.Time(firstAt), nil
 }

@@ -44,7 +44,7 @@ func TestStatementItems(t *testing.T) {
 				Amount: 10, Change: -10, Balance: 90},
 			{At: noon, Kind: KindGrant, Reference: "start", Amount: 100, Change: 100, Balance: 100},
 		}
-		span := Span{From: noon, To: noon.Add(time.Hour), Limit: 10}
+		span := StatementQuery{From: noon, To: noon.Add(time.Hour), Limit: 10}
 		all, err := w.Items(t.Context(), a.TeamID, span)
 		if err != nil {
 			t.Fatal(err)
@@ -61,9 +61,9 @@ func TestStatementItems(t *testing.T) {
 		if all[1].RefundedCredits() != 6 || all[2].RefundedCredits() != 0 {
 			t.Errorf("refunded %d and %d", all[1].RefundedCredits(), all[2].RefundedCredits())
 		}
-		w.wantCount(t, a.TeamID, Span{From: noon.Add(-time.Hour), To: noon, Limit: 10}, 0)
-		w.wantCount(t, a.TeamID, Span{From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Limit: 10}, 0)
-		w.wantCount(t, other.TeamID, Span{From: noon, To: noon.Add(time.Hour), Limit: 10}, 1)
+		w.wantCount(t, a.TeamID, StatementQuery{From: noon.Add(-time.Hour), To: noon, Limit: 10}, 0)
+		w.wantCount(t, a.TeamID, StatementQuery{From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Limit: 10}, 0)
+		w.wantCount(t, other.TeamID, StatementQuery{From: noon, To: noon.Add(time.Hour), Limit: 10}, 1)
 		w.checkCharged(t, a.TeamID, span)
 	})
 }
@@ -103,7 +103,7 @@ func TestSubjects(t *testing.T) {
 }
 
 // wantCount checks the number of items of a statement.
-func (w env) wantCount(t *testing.T, team int64, span Span, want int) {
+func (w env) wantCount(t *testing.T, team int64, span StatementQuery, want int) {
 	t.Helper()
 	if got, err := w.Items(t.Context(), team, span); err != nil || len(got) != want {
 		t.Errorf("from %v: %v (%v), want %d", span.From, got, err, want)
@@ -111,12 +111,13 @@ func (w env) wantCount(t *testing.T, team int64, span Span, want int) {
 }
 
 // checkCharged checks the charged credits and the first transfer of TestStatementItems.
-func (w env) checkCharged(t *testing.T, team int64, span Span) {
+func (w env) checkCharged(t *testing.T, team int64, span StatementQuery) {
 	t.Helper()
 	if n, err := w.ChargedIn(t.Context(), team, span); err != nil || n != 4 {
 		t.Errorf("charged %d, want 4 (%v)", n, err)
 	}
-	if n, err := w.ChargedIn(t.Context(), team, Span{From: noon.Add(3 * time.Minute), To: span.To}); err != nil || n != 0 {
+	if n, err := w.ChargedIn(t.Context(), team, StatementQuery{From: noon.Add(3 * time.Minute),
+		To: span.To}); err != nil || n != 0 {
 		t.Errorf("charged %d later, want 0 (%v)", n, err)
 	}
 	if at, err := w.FirstTransferAt(t.Context(), team); err != nil || !at.Equal(noon) {
@@ -148,7 +149,7 @@ func (w env) actorWithKey(t *testing.T, credits int64) *access.Actor {
 // checkSubjects checks the subjects of a statement by their jobs. Subjects of deleted jobs may be in any order.
 func (w env) checkSubjects(t *testing.T, team int64, of map[string]Subject, others ...Subject) {
 	t.Helper()
-	items, err := w.Items(t.Context(), team, Span{From: noon, To: noon.Add(time.Hour), Limit: 20})
+	items, err := w.Items(t.Context(), team, StatementQuery{From: noon, To: noon.Add(time.Hour), Limit: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func (w env) checkSubjects(t *testing.T, team int64, of map[string]Subject, othe
 }
 
 // readPages reads a statement with one item per page.
-func (w env) readPages(t *testing.T, team int64, span Span) []Item {
+func (w env) readPages(t *testing.T, team int64, span StatementQuery) []Item {
 	t.Helper()
 	var out []Item
 	for span.Limit = 1; ; {

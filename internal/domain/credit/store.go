@@ -34,9 +34,9 @@ const spentKeyQuery = `SELECT id FROM reservations
 // balances are the balances of two of a team's accounts.
 type balances struct{ granted, available int64 }
 
-// lock locks the team's wallet until the transaction ends, and returns its balances. The first grant creates the
+// lockWallet locks the team's wallet until the transaction ends, and returns its balances. The first grant creates the
 // wallet. Without a wallet, the balances are 0.
-func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (balances, error) {
+func (s *Service) lockWallet(ctx context.Context, tx *db.Tx, team int64) (balances, error) {
 	var a balances
 	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).
 		Scan(&a.granted, &a.available)
@@ -75,7 +75,7 @@ type transfer struct {
 	reservation int64 // 0 for an operator's adjustment
 	reference   string
 	note        string
-	moves       movement
+	movement    movement
 }
 
 // book writes a transfer to the ledger and the locked wallet, and returns its ID.
@@ -92,7 +92,7 @@ func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("adding a transfer of team %d: %w", t.team, err)
 	}
-	entries := t.moves.entries()
+	entries := t.movement.entries()
 	args := make([]any, 0, 3*len(entries))
 	for _, e := range entries {
 		args = append(args, id, e.account, e.amount)
@@ -111,7 +111,7 @@ func (t transfer) move(ctx context.Context, tx *db.Tx) (int64, error) {
 	err := tx.QueryRow(ctx,
 		`UPDATE wallets SET granted = granted + ?, available = available + ?, reserved = reserved + ?, spent = spent
 		+ ? WHERE team_id = ? RETURNING available`,
-		t.moves.granted, t.moves.available, t.moves.reserved, t.moves.spent, t.team).Scan(&balance)
+		t.movement.granted, t.movement.available, t.movement.reserved, t.movement.spent, t.team).Scan(&balance)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("team %d has no wallet", t.team)
 	}

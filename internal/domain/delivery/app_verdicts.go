@@ -31,7 +31,7 @@ type deliveryVerdict struct {
 
 // listVerdicts returns the verdicts among the newest 500 attempts, oldest first. The platform may be empty for all.
 func (s *Service) listVerdicts(ctx context.Context, platform string) ([]deliveryVerdict, error) {
-	answers, err := db.All(ctx, s.db, func(rows *sql.Rows, v *deliveryVerdict) error {
+	verdicts, err := db.All(ctx, s.db, func(rows *sql.Rows, v *deliveryVerdict) error {
 		var at int64
 		var result, post, team string
 		err := rows.Scan(&v.delivery, &v.account, &v.platform, &at, &result, &v.NetworkCode, &v.NetworkText, &post, &team)
@@ -50,7 +50,7 @@ func (s *Service) listVerdicts(ctx context.Context, platform string) ([]delivery
 	if err != nil {
 		return nil, fmt.Errorf("reading the verdicts on apps: %w", err)
 	}
-	return answers, nil
+	return verdicts, nil
 }
 
 // appReader returns a function that identifies an account's app by the kind of accounts that the app connects. The kind
@@ -76,12 +76,12 @@ func appOf(g network.Grant) string {
 
 // AppVerdicts returns the newest verdict of each network, by platform. It searches the newest 500 attempts.
 func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error) {
-	answers, err := s.listVerdicts(ctx, "")
+	verdicts, err := s.listVerdicts(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]AppVerdict{}
-	for _, v := range answers {
+	for _, v := range verdicts {
 		out[v.platform] = v.AppVerdict // Later verdicts are newer.
 	}
 	return out, nil
@@ -119,25 +119,26 @@ func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
 
 // listRejections returns the newest rejection of each app and code among the verdicts. It reads no apps for networks
 // without a rejection.
-func listRejections(answers []deliveryVerdict, readApp func(account int64) string) []AppRejection {
-	rejecting := map[string]bool{}
-	for _, v := range answers {
-		rejecting[v.platform] = rejecting[v.platform] || !v.Accepted
+func listRejections(verdicts []deliveryVerdict, readApp func(account int64) string) []AppRejection {
+	rejectingApps := map[string]bool{}
+	for _, v := range verdicts {
+		rejectingApps[v.platform] = rejectingApps[v.platform] || !v.Accepted
 	}
 	var out []AppRejection
-	published := map[[2]string]bool{}
-	for _, v := range slices.Backward(answers) {
-		if !rejecting[v.platform] {
+	publishedApps := map[[2]string]bool{}
+	for _, v := range slices.Backward(verdicts) {
+		if !rejectingApps[v.platform] {
 			continue
 		}
 		app := [2]string{v.platform, readApp(v.account)}
 		switch {
 		case v.Accepted:
-			published[app] = true
+			publishedApps[app] = true
 		case !slices.ContainsFunc(out, func(r AppRejection) bool {
 			return r.Platform == v.platform && r.App == app[1] && r.NetworkCode == v.NetworkCode
 		}):
-			out = append(out, AppRejection{v.AppVerdict, v.platform, app[1], network.NextStep(v.platform, v.NetworkCode), published[app]})
+			out = append(out, AppRejection{v.AppVerdict, v.platform, app[1], network.NextStep(v.platform,
+				v.NetworkCode), publishedApps[app]})
 		}
 	}
 	return out
@@ -148,8 +149,8 @@ const warnAgainAfter = 24 * time.Hour
 
 // logUnapproved logs that a network rejected the operator's app, unless an earlier post had the same result.
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
-	answers, err := a.s.listVerdicts(ctx, a.grant.Platform)
-	if err == nil && a.isKnownRejection(answers, e, a.s.appReader(ctx)) {
+	verdicts, err := a.s.listVerdicts(ctx, a.grant.Platform)
+	if err == nil && a.isKnownRejection(verdicts, e, a.s.appReader(ctx)) {
 		return
 	}
 	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
@@ -161,20 +162,20 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 // isKnownRejection reports whether the network rejected the app with the same code before the delivery's last attempt.
 // An earlier rejection counts only if the app has published nothing since, or if it happened within warnAgainAfter. The
 // apps are read only for accounts whose verdicts matter.
-func (a *attempt) isKnownRejection(answers []deliveryVerdict, e *network.Error, readApp func(account int64) string) bool {
+func (a *attempt) isKnownRejection(verdicts []deliveryVerdict, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeCallResult(e)
 	app := appOf(a.grant.Grant)
-	before, accepted := false, false // whether v is older than the attempt; whether the app has published a post since
-	for _, v := range slices.Backward(answers) {
+	isOlder, appAccepted := false, false // whether v is older than the attempt; whether the app has published a post since
+	for _, v := range slices.Backward(verdicts) {
 		switch {
-		case !before:
-			before = v.delivery == a.d.ID
-		case v.Accepted && accepted, !v.Accepted && v.NetworkCode != code: // The verdict is irrelevant.
+		case !isOlder:
+			isOlder = v.delivery == a.d.ID
+		case v.Accepted && appAccepted, !v.Accepted && v.NetworkCode != code: // The verdict is irrelevant.
 		case readApp(v.account) != app:
 		case v.Accepted:
-			accepted = true
+			appAccepted = true
 		default:
-			return !accepted || a.s.db.Now().Sub(v.At) < warnAgainAfter
+			return !appAccepted || a.s.db.Now().Sub(v.At) < warnAgainAfter
 		}
 	}
 	return false

@@ -15,7 +15,7 @@ import (
 // Deliver processes a delivery until it ends or must wait. It may be called repeatedly and on several nodes, because
 // only one caller can hold the lease. It returns an error only if acquiring the lease fails, and logs later errors.
 func (s *Service) Deliver(ctx context.Context, id string) error {
-	claimed := s.instant()
+	claimedAt := s.instant()
 	d, acquired, err := s.claim(ctx, id)
 	if err != nil || !acquired {
 		return err
@@ -27,10 +27,10 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	span.SetID("pressroom.team_id", d.TeamID)
 	span.SetID("pressroom.attempt", d.Epoch)
 	a := &attempt{s: s, d: d}
-	a.leaseConfirmed.Store(&claimed)
-	held, release := job.KeepLease(ctx, s.opts.Lease, func(ctx context.Context) error { return a.renewLease(ctx, d) })
+	a.leaseConfirmed.Store(&claimedAt)
+	leaseCtx, release := job.KeepLease(ctx, s.opts.Lease, func(ctx context.Context) error { return a.renewLease(ctx, d) })
 	defer release()
-	err = a.run(held)
+	err = a.run(leaseCtx)
 	span.Set("pressroom.phase_after", string(a.d.Phase))
 	span.End(err)
 	if err != nil && !errors.Is(err, errLeaseLost) {
@@ -71,7 +71,7 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	a.server = server{a.grant.Platform, a.grant.Server}
-	defer a.s.circuits.releaseProbes(a.d.ID)
+	defer a.s.breakers.releaseProbes(a.d.ID)
 	for !a.done {
 		if err := a.step(ctx); err != nil {
 			return err
@@ -83,8 +83,8 @@ func (a *attempt) run(ctx context.Context) error {
 // mayCall reports whether all circuits allow a call. If not, it returns how long to wait. The circuit of a server other
 // than the account's, such as Bluesky's video service, applies only to deliveries that failed there.
 func (a *attempt) mayCall() (time.Duration, bool) {
-	for _, s := range append(a.s.circuits.otherFailedServers(a.server, a.d.ID), a.server) {
-		if wait, may := a.s.circuits.allow(s, a.d.ID); !may {
+	for _, s := range append(a.s.breakers.otherFailedServers(a.server, a.d.ID), a.server) {
+		if wait, may := a.s.breakers.allow(s, a.d.ID); !may {
 			return wait, false
 		}
 	}
@@ -94,21 +94,21 @@ func (a *attempt) mayCall() (time.Duration, bool) {
 // step makes the network call of the current phase. An open circuit delays only deliveries whose commit has not
 // started.
 func (a *attempt) step(ctx context.Context) error {
-	if a.d.Phase == planned || a.d.Phase == prepared {
+	if a.d.Phase == phasePlanned || a.d.Phase == phasePrepared {
 		if wait, may := a.mayCall(); !may {
 			return a.waitForCircuit(ctx, wait)
 		}
 	}
 	switch a.d.Phase {
-	case planned:
+	case phasePlanned:
 		return a.prepare(ctx)
-	case prepared:
+	case phasePrepared:
 		return a.commit(ctx)
-	case linking:
+	case phaseLinking:
 		return a.fetchPermalink(ctx)
-	case finishing:
+	case phaseFinishing:
 		return a.finishSteps(ctx)
-	case committing, unconfirmed, ended:
+	case phaseCommitting, phaseUnconfirmed, phaseEnded:
 	}
 	return a.resolve(ctx)
 }

@@ -49,10 +49,10 @@ func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 func (a *attempt) reportPrepare(e *network.Error, ok bool) {
 	switch {
 	case isOutage(e):
-		a.s.circuits.recordFailure(a.calledServer(e), a.d.ID)
+		a.s.breakers.recordFailure(a.calledServer(e), a.d.ID)
 	case ok, e != nil && e.Host != "" && e.Class != network.HostBlocked:
-		for _, s := range a.s.circuits.otherFailedServers(a.server, a.d.ID) {
-			a.s.circuits.recordAnswer(s)
+		for _, s := range a.s.breakers.otherFailedServers(a.server, a.d.ID) {
+			a.s.breakers.recordAnswer(s)
 		}
 	}
 }
@@ -60,9 +60,9 @@ func (a *attempt) reportPrepare(e *network.Error, ok bool) {
 func (a *attempt) reportCommit(e *network.Error, ok bool) {
 	switch {
 	case isOutage(e):
-		a.s.circuits.recordFailure(a.calledServer(e), a.d.ID)
+		a.s.breakers.recordFailure(a.calledServer(e), a.d.ID)
 	case ok, e != nil && e.Class != network.HostBlocked:
-		a.s.circuits.recordAnswer(a.server)
+		a.s.breakers.recordAnswer(a.server)
 	}
 }
 

@@ -31,20 +31,20 @@ type Circuit struct {
 	Since time.Time // when it opened; zero if closed
 }
 
-// circuits are circuit breakers. They delay deliveries to failing servers, so that the deliveries use up neither
+// breakers are circuit breakers. They delay deliveries to failing servers, so that the deliveries use up neither
 // attempts nor workers. They are kept in memory on each node.
-type circuits struct {
+type breakers struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	byServer map[server]*circuit // servers with a failure since they last worked
+	byServer map[server]*breaker // servers with a failure since they last worked
 }
 
 // server identifies a server of a network. Most networks have one server, but Bluesky has many.
 type server struct{ platform, address string }
 
-// circuit is the circuit breaker of a server.
-type circuit struct {
+// breaker is the circuit breaker of a server.
+type breaker struct {
 	failures         []failedCall    // since the server last worked; only while closed
 	failedDeliveries map[string]bool // IDs of deliveries with a failed call since the server last worked
 	openedAt         time.Time       // zero while closed
@@ -60,31 +60,31 @@ type failedCall struct {
 	at       time.Time
 }
 
-func newCircuits(now func() time.Time) *circuits {
-	return &circuits{now: now, byServer: map[server]*circuit{}}
+func newBreakers(now func() time.Time) *breakers {
+	return &breakers{now: now, byServer: map[server]*breaker{}}
 }
 
 // allow reports whether a delivery may call a server. If not, it returns how long to wait. The first caller after the
 // wait becomes the probe until recordAnswer, recordFailure or releaseProbes is called.
-func (c *circuits) allow(s server, delivery string) (time.Duration, bool) {
+func (c *breakers) allow(s server, delivery string) (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	circuit := c.get(s)
+	b := c.get(s)
 	switch {
-	case circuit == nil || circuit.openedAt.IsZero() || circuit.probe == delivery:
+	case b == nil || b.openedAt.IsZero() || b.probe == delivery:
 		return 0, true
-	case circuit.probe != "":
-		return circuit.openTime, false
+	case b.probe != "":
+		return b.openTime, false
 	}
-	if wait := circuit.probeAt.Sub(c.now()); wait > 0 {
+	if wait := b.probeAt.Sub(c.now()); wait > 0 {
 		return wait, false
 	}
-	circuit.probe = delivery
+	b.probe = delivery
 	return 0, true
 }
 
 // get returns the circuit of a server, or nil if it has no failures.
-func (c *circuits) get(s server) *circuit {
+func (c *breakers) get(s server) *breaker {
 	found := c.byServer[s]
 	if found != nil && found.probe == "" && c.now().Sub(found.lastFailure) > circuitIdleTime {
 		delete(c.byServer, s)
@@ -94,37 +94,37 @@ func (c *circuits) get(s server) *circuit {
 }
 
 // recordAnswer records that a server accepted or rejected a request. It closes the circuit.
-func (c *circuits) recordAnswer(s server) {
+func (c *breakers) recordAnswer(s server) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byServer, s)
 }
 
 // recordFailure records that a server did not respond or returned a server error.
-func (c *circuits) recordFailure(s server, delivery string) {
+func (c *breakers) recordFailure(s server, delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	failing := c.get(s)
-	if failing == nil {
-		failing = &circuit{openTime: minOpenTime, failedDeliveries: map[string]bool{}}
-		c.byServer[s] = failing
+	b := c.get(s)
+	if b == nil {
+		b = &breaker{openTime: minOpenTime, failedDeliveries: map[string]bool{}}
+		c.byServer[s] = b
 	}
 	now := c.now()
-	failing.lastFailure, failing.failedDeliveries[delivery] = now, true
+	b.lastFailure, b.failedDeliveries[delivery] = now, true
 	switch {
-	case failing.openedAt.IsZero():
-		if failing.failures = append(failing.failures, failedCall{delivery, now}); failing.shouldOpen() {
-			failing.openedAt, failing.probeAt, failing.failures = now, now.Add(failing.openTime), nil
+	case b.openedAt.IsZero():
+		if b.failures = append(b.failures, failedCall{delivery, now}); b.shouldOpen() {
+			b.openedAt, b.probeAt, b.failures = now, now.Add(b.openTime), nil
 		}
-	case failing.probe == delivery:
-		failing.openTime = min(maxOpenTime, 2*failing.openTime)
-		failing.probeAt, failing.probe = now.Add(failing.openTime), ""
+	case b.probe == delivery:
+		b.openTime = min(maxOpenTime, 2*b.openTime)
+		b.probeAt, b.probe = now.Add(b.openTime), ""
 	}
 }
 
 // shouldOpen reports whether the recent failures were frequent and of several deliveries. A single post that crashes a
 // server must not block other posts.
-func (c *circuit) shouldOpen() bool {
+func (c *breaker) shouldOpen() bool {
 	c.failures = c.failures[max(0, len(c.failures)-openAfterFailures):]
 	first, last := c.failures[0], c.failures[len(c.failures)-1]
 	return len(c.failures) == openAfterFailures && last.at.Sub(first.at) <= openWithin &&
@@ -133,7 +133,7 @@ func (c *circuit) shouldOpen() bool {
 
 // releaseProbes is called when an attempt ends. If the attempt was a probe without a result, another delivery can
 // become the probe.
-func (c *circuits) releaseProbes(delivery string) {
+func (c *breakers) releaseProbes(delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, probed := range c.byServer {
@@ -145,19 +145,19 @@ func (c *circuits) releaseProbes(delivery string) {
 
 // otherFailedServers returns the servers of the platform, other than the account's own server, at which a call of the
 // delivery failed.
-func (c *circuits) otherFailedServers(own server, delivery string) []server {
+func (c *breakers) otherFailedServers(current server, delivery string) []server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []server
 	for s, failing := range c.byServer {
-		if s.platform == own.platform && s != own && failing.failedDeliveries[delivery] {
+		if s.platform == current.platform && s != current && failing.failedDeliveries[delivery] {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func (c *circuit) state(now time.Time) CircuitState {
+func (c *breaker) state(now time.Time) CircuitState {
 	switch {
 	case c.openedAt.IsZero():
 		return Closed
@@ -168,19 +168,19 @@ func (c *circuit) state(now time.Time) CircuitState {
 }
 
 // Circuit returns the state of this node's circuit for a network.
-func (s *Service) Circuit(platform string) Circuit { return s.circuits.worst(platform) }
+func (s *Service) Circuit(platform string) Circuit { return s.breakers.worstCircuit(platform) }
 
-func (c *circuits) worst(platform string) Circuit {
+func (c *breakers) worstCircuit(platform string) Circuit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	worst := Circuit{State: Closed}
 	for s := range c.byServer {
-		failing := c.get(s)
-		if failing == nil || s.platform != platform {
+		b := c.get(s)
+		if b == nil || s.platform != platform {
 			continue
 		}
-		if state := failing.state(c.now()); severity(state) > severity(worst.State) {
-			worst = Circuit{state, failing.openedAt}
+		if state := b.state(c.now()); severity(state) > severity(worst.State) {
+			worst = Circuit{state, b.openedAt}
 		}
 	}
 	return worst

@@ -20,7 +20,7 @@ import (
 var testServer = server{"bluesky", "https://one.example"}
 
 // openCircuit records enough failures to open the circuit of testServer.
-func openCircuit(c *circuits) {
+func openCircuit(c *breakers) {
 	for range openAfterFailures - 1 {
 		c.recordFailure(testServer, "a")
 	}
@@ -30,39 +30,39 @@ func openCircuit(c *circuits) {
 func TestCircuitOpens(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		setup func(c *circuits, clock *testkit.Clock)
+		setup func(c *breakers, clock *testkit.Clock)
 		want  CircuitState
 	}{
-		"five failures of two deliveries": {func(c *circuits, _ *testkit.Clock) { openCircuit(c) }, Open},
-		"five failures of one delivery": {func(c *circuits, _ *testkit.Clock) {
+		"five failures of two deliveries": {func(c *breakers, _ *testkit.Clock) { openCircuit(c) }, Open},
+		"five failures of one delivery": {func(c *breakers, _ *testkit.Clock) {
 			openCircuit(c)
 			c.recordAnswer(testServer)
 			for range 9 {
 				c.recordFailure(testServer, "a")
 			}
 		}, Closed},
-		"success between failures": {func(c *circuits, _ *testkit.Clock) {
+		"success between failures": {func(c *breakers, _ *testkit.Clock) {
 			c.recordFailure(testServer, "a")
 			c.recordAnswer(testServer)
 			for range 4 {
 				c.recordFailure(testServer, "b")
 			}
 		}, Closed},
-		"failures over more than a minute": {func(c *circuits, clock *testkit.Clock) {
+		"failures over more than a minute": {func(c *breakers, clock *testkit.Clock) {
 			for _, id := range []string{"a", "b", "a", "b", "a", "b", "a"} {
 				c.recordFailure(testServer, id)
 				clock.Advance(16 * time.Second)
 			}
 		}, Closed},
-		"answer from another server of the network": {func(c *circuits, _ *testkit.Clock) {
+		"answer from another server of the network": {func(c *breakers, _ *testkit.Clock) {
 			openCircuit(c)
 			c.recordAnswer(server{"bluesky", "https://two.example"})
 		}, Open},
 	} {
 		clock := testkit.NewClock(noon)
-		circuits := newCircuits(clock.Now)
+		circuits := newBreakers(clock.Now)
 		c.setup(circuits, clock)
-		if got := circuits.worst("bluesky").State; got != c.want {
+		if got := circuits.worstCircuit("bluesky").State; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestCircuitOpens(t *testing.T) {
 // A call to a server that the operator does not allow neither opens nor closes a circuit.
 func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 	t.Parallel()
-	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
+	s := &Service{breakers: newBreakers(testkit.NewClock(noon).Now)}
 	reportBlocked := func() {
 		for n := range 3 * openAfterFailures {
 			f := &attempt{s: s, d: delivery{ID: string(rune('a' + n))}, server: testServer}
@@ -84,7 +84,7 @@ func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 	if got := s.Circuit("bluesky").State; got != Closed {
 		t.Errorf("closed circuit became %s", got)
 	}
-	openCircuit(s.circuits)
+	openCircuit(s.breakers)
 	reportBlocked()
 	if got := s.Circuit("bluesky").State; got != Open {
 		t.Errorf("open circuit became %s", got)
@@ -96,20 +96,20 @@ func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 func TestCircuitProbes(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
-	c := newCircuits(clock.Now)
+	c := newBreakers(clock.Now)
 	openCircuit(c)
 	for _, seconds := range []int{2, 4, 8, 16, 32, 60, 60} {
 		openTime := time.Duration(seconds) * time.Second
 		wait, may := c.allow(testServer, "b")
-		if may || wait != openTime || c.worst("bluesky") != (Circuit{Open, noon}) {
-			t.Fatalf("allowed: %t; wait %v, want %v; circuit %+v", may, wait, openTime, c.worst("bluesky"))
+		if may || wait != openTime || c.worstCircuit("bluesky") != (Circuit{Open, noon}) {
+			t.Fatalf("allowed: %t; wait %v, want %v; circuit %+v", may, wait, openTime, c.worstCircuit("bluesky"))
 		}
 		clock.Advance(wait)
 		// If no delivery probes, the circuit stays half-open.
-		if c.worst("bluesky") != (Circuit{HalfOpen, noon}) {
-			t.Fatalf("after the wait the circuit is %+v", c.worst("bluesky"))
+		if c.worstCircuit("bluesky") != (Circuit{HalfOpen, noon}) {
+			t.Fatalf("after the wait the circuit is %+v", c.worstCircuit("bluesky"))
 		}
-		if _, may := c.allow(testServer, "inconclusive"); !may || c.worst("bluesky").State != HalfOpen {
+		if _, may := c.allow(testServer, "inconclusive"); !may || c.worstCircuit("bluesky").State != HalfOpen {
 			t.Fatal("the first delivery after the wait cannot probe")
 		}
 		c.releaseProbes("inconclusive")
@@ -128,18 +128,18 @@ func TestCircuitProbes(t *testing.T) {
 	clock.Advance(maxOpenTime)
 	c.allow(testServer, "probe")
 	clock.Advance(2 * circuitIdleTime)
-	if c.worst("bluesky").State != HalfOpen {
+	if c.worstCircuit("bluesky").State != HalfOpen {
 		t.Error("the circuit of a slow probe was forgotten")
 	}
 	c.recordAnswer(testServer)
-	if _, may := c.allow(testServer, "other"); !may || c.worst("bluesky") != (Circuit{State: Closed}) ||
+	if _, may := c.allow(testServer, "other"); !may || c.worstCircuit("bluesky") != (Circuit{State: Closed}) ||
 		len(c.byServer) != 0 {
-		t.Errorf("after a success: allowed %t, circuit %+v", may, c.worst("bluesky"))
+		t.Errorf("after a success: allowed %t, circuit %+v", may, c.worstCircuit("bluesky"))
 	}
 	openCircuit(c)
 	clock.Advance(2 * circuitIdleTime)
-	if c.worst("bluesky") != (Circuit{State: Closed}) || len(c.byServer) != 0 {
-		t.Errorf("long after the last failure: %+v", c.worst("bluesky"))
+	if c.worstCircuit("bluesky") != (Circuit{State: Closed}) || len(c.byServer) != 0 {
+		t.Errorf("long after the last failure: %+v", c.worstCircuit("bluesky"))
 	}
 }
 
@@ -184,7 +184,7 @@ func TestCircuitWaitLimit(t *testing.T) {
 		p := newMultiEnv(t, testkit.Open(t, url, clock), 1, DefaultOptions, n)
 		p.scheduleDue(t, 0, 0, 5)
 		for range 12 { // Each round opens the circuit again.
-			openCircuit(p.circuits)
+			openCircuit(p.breakers)
 			p.runUntil(t, clock, clock.Now().Add(3*time.Minute))
 		}
 		if p.countOpen(t) != 0 || n.postCount() != 0 {
@@ -296,7 +296,7 @@ func TestCircuitIgnoresUncertainRejections(t *testing.T) {
 func TestCircuitPerServer(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
-	s := &Service{circuits: newCircuits(clock.Now)}
+	s := &Service{breakers: newBreakers(clock.Now)}
 	newAttempt := func(id string) *attempt {
 		return &attempt{s: s, d: delivery{ID: id}, server: testServer, grant: account.Grant{Platform: testServer.platform}}
 	}
@@ -304,7 +304,7 @@ func TestCircuitPerServer(t *testing.T) {
 	for i := range 2 * openAfterFailures {
 		newAttempt(string(rune('a'+i))).reportCall(t.Context(), "prepare", &network.Error{Class: network.Transient, Host: host})
 	}
-	own, other := s.circuits.get(testServer), s.circuits.get(server{testServer.platform, host})
+	own, other := s.breakers.get(testServer), s.breakers.get(server{testServer.platform, host})
 	if own != nil || other == nil || other.state(clock.Now()) != Open {
 		t.Fatalf("account's server %+v, video service %+v", own, other)
 	}
@@ -322,12 +322,12 @@ func TestCircuitPerServer(t *testing.T) {
 	if _, may := newAttempt("c").mayCall(); may {
 		t.Error("two videos probe concurrently")
 	}
-	s.circuits.releaseProbes("b")
+	s.breakers.releaseProbes("b")
 	if _, may := newAttempt("c").mayCall(); !may {
 		t.Error("after an inconclusive probe, another video cannot probe")
 	}
 	newAttempt("text").reportCall(t.Context(), "prepare", nil) // a call to the account's server
-	if s.circuits.get(server{testServer.platform, host}) == nil {
+	if s.breakers.get(server{testServer.platform, host}) == nil {
 		t.Error("a post without a video closed the circuit")
 	}
 	newAttempt("c").reportCall(t.Context(), "prepare", nil)

@@ -48,7 +48,7 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 		}
 		return a.waitForNetwork(ctx, err)
 	}
-	return a.handleRejection(ctx, prepared, err)
+	return a.handleRejection(ctx, phasePrepared, err)
 }
 
 // replaceDraft stores the draft that the network returned with an error, if any.

@@ -153,11 +153,11 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 		return fmt.Errorf("recording a decision: %w", err)
 	}
 	d.Draft = []byte(draft)
-	result, next, err := s.decisionResult(ctx, tx, d, decision)
+	result, newPhase, err := s.decisionResult(ctx, tx, d, decision)
 	if err != nil {
 		return err
 	}
-	if err := endThread(ctx, tx, s.posts, d, next, result, failedResult(threadInterrupted, "")); err != nil {
+	if err := endThread(ctx, tx, s.posts, d, newPhase, result, failedResult(threadInterrupted, "")); err != nil {
 		return err
 	}
 	event := "post.account_decided"
@@ -176,25 +176,25 @@ func (s *Service) decisionResult(
 	if !decision.Published {
 		r := failedResult("network_error", "")
 		r.RecordedByPerson = true
-		return r, ended, nil
+		return r, phaseEnded, nil
 	}
 	if err := s.checkPermalink(ctx, tx, d, decision.Permalink); err != nil {
-		return post.Result{}, ended, err
+		return post.Result{}, phaseEnded, err
 	}
 	var at int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE((SELECT MAX(started_at) FROM delivery_attempts WHERE delivery_id = d.id
 		AND call = 'commit'), d.created_at) FROM deliveries d WHERE d.id = ?`, d.ID).Scan(&at)
 	if err != nil {
-		return post.Result{}, ended, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
+		return post.Result{}, phaseEnded, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
 	r := post.Result{State: post.TargetPublished, PublishedAt: db.Time(at), Permalink: decision.Permalink,
 		NetworkID: d.NetworkID, RecordedByPerson: true}
 	finisher, err := s.finisher(ctx, tx, d.AccountID)
 	if err != nil || finisher == nil || len(finisher.FinishSteps(d.Draft)) == 0 {
-		return r, ended, err
+		return r, phaseEnded, err
 	}
 	r.NetworkID = cmp.Or(r.NetworkID, finisher.PostID(d.Draft, decision.Permalink))
-	return r, finishing, nil
+	return r, phaseFinishing, nil
 }
 
 // checkPermalink returns an error for a URL outside the network, because the app links to it.
@@ -228,13 +228,13 @@ func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string,
 	case outcome == string(post.TargetUnconfirmed):
 		return errLookupRunning
 	}
-	var same int
+	var sameDecisions int
 	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM delivery_attempts WHERE delivery_id = ? AND call = 'decide'
-		AND result = ?`, id, decision.result()).Scan(&same)
+		AND result = ?`, id, decision.result()).Scan(&sameDecisions)
 	switch {
 	case err != nil:
 		return fmt.Errorf("reading whether it was decided: %w", err)
-	case same > 0:
+	case sameDecisions > 0:
 		return nil
 	case outcome == "":
 		outcome = string(post.TargetSending)

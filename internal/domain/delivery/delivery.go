@@ -36,17 +36,17 @@ type phase string
 
 // The phases of a delivery.
 const (
-	planned    phase = "planned"
-	prepared   phase = "prepared"
-	committing phase = "committing"
-	ended      phase = "ended"
-	// unconfirmed means that the delivery ended with an unknown outcome, which is looked up from time to time.
-	unconfirmed phase = "doubtful"
-	// linking means that the delivery ended as published and waits for its permalink.
-	linking phase = "linking"
-	// finishing means that the delivery ended as published and makes further calls for the post, for example to set a
+	phasePlanned    phase = "planned"
+	phasePrepared   phase = "prepared"
+	phaseCommitting phase = "committing"
+	phaseEnded      phase = "ended"
+	// phaseUnconfirmed means that the delivery ended with an unknown outcome, which is looked up from time to time.
+	phaseUnconfirmed phase = "doubtful"
+	// phaseLinking means that the delivery ended as published and waits for its permalink.
+	phaseLinking phase = "linking"
+	// phaseFinishing means that the delivery ended as published and makes further calls for the post, for example to set a
 	// thumbnail.
-	finishing phase = "finishing"
+	phaseFinishing phase = "finishing"
 )
 
 // WorkKind is the name of deliveries in the job queue.
@@ -83,7 +83,7 @@ type Service struct {
 	queue    *job.Queue
 	library  Library
 	pending  *fairQueue
-	circuits *circuits
+	breakers *breakers
 	owner    string // unique ID of this process
 	opts     Options
 	log      *slog.Logger
@@ -99,7 +99,7 @@ func New(d *db.DB, posts *post.Service, accounts *account.Service, library Libra
 	log *slog.Logger) *Service {
 	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(),
 		opts: opts, log: log,
-		pending: newFairQueue(opts.Workers, opts.perNetwork()), circuits: newCircuits(d.Now)}
+		pending: newFairQueue(opts.Workers, opts.perNetwork()), breakers: newBreakers(d.Now)}
 	queue.Handle(WorkKind, s.enqueue)
 	return s
 }

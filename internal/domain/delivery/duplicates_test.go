@@ -22,14 +22,14 @@ func TestAmbiguousDuplicates(t *testing.T) {
 		committed int
 		want      outcome
 	}{
-		"other is published during the lookup": {"hello", ended, "1", 2, publishedOutcome},
-		"other is being sent": {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed",
+		"other is published during the lookup": {"hello", phaseEnded, "1", 2, publishedOutcome},
+		"other is being sent": {"hello", phaseCommitting, "", 1, outcome{"unconfirmed", "not_confirmed",
 			"failed", "failed", "not_confirmed"}},
-		"other is unconfirmed": {"hello ", unconfirmed, "", 1, outcome{"unconfirmed", "not_confirmed",
+		"other is unconfirmed": {"hello ", phaseUnconfirmed, "", 1, outcome{"unconfirmed", "not_confirmed",
 			"failed", "failed", "not_confirmed"}},
-		"other has another text":              {"good bye", committing, "", 1, publishedOutcome},
-		"other was published with another ID": {"hello", ended, "2", 1, publishedOutcome},
-		"other is not sent yet":               {"hello", prepared, "", 1, publishedOutcome},
+		"other has another text":              {"good bye", phaseCommitting, "", 1, publishedOutcome},
+		"other was published with another ID": {"hello", phaseEnded, "2", 1, publishedOutcome},
+		"other is not sent yet":               {"hello", phasePrepared, "", 1, publishedOutcome},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +53,7 @@ func TestAmbiguousDuplicates(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				setOther(committing, "")
+				setOther(phaseCommitting, "")
 				found := step{verdict: network.Published, matchedByContent: true}
 				n.commits, n.resolves = []step{lostNotSent},
 					[]step{{verdict: network.Published, matchedByContent: true, during: func() { setOther(c.phase, c.networkID) }}}

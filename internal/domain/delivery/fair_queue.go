@@ -22,14 +22,14 @@ type fairQueue struct {
 	maxRunning    int // concurrent deliveries
 	maxPerNetwork int // concurrent deliveries per network
 
-	mu       sync.Mutex
-	changed  chan struct{} // signals that a delivery arrived or a slot is free
-	idle     chan struct{} // closed when the queue is closed and no delivery runs
-	closed   bool
-	waiting  map[string]bool          // IDs of the waiting deliveries
-	networks map[string]*networkQueue // by platform
-	running  int
-	turns    uint64 // number of deliveries started so far
+	mu        sync.Mutex
+	changed   chan struct{} // signals that a delivery arrived or a slot is free
+	idle      chan struct{} // closed when the queue is closed and no delivery runs
+	closed    bool
+	queuedIDs map[string]bool          // IDs of the waiting deliveries
+	networks  map[string]*networkQueue // by platform
+	running   int
+	turnCount uint64 // number of deliveries started so far
 }
 
 // networkQueue holds the deliveries to one network.
@@ -64,7 +64,7 @@ func (q *share) start(turn uint64) {
 
 func newFairQueue(maxRunning, maxPerNetwork int) *fairQueue {
 	return &fairQueue{maxRunning: maxRunning, maxPerNetwork: maxPerNetwork, changed: make(chan struct{}, 1),
-		idle: make(chan struct{}), waiting: map[string]bool{}, networks: map[string]*networkQueue{}}
+		idle: make(chan struct{}), queuedIDs: map[string]bool{}, networks: map[string]*networkQueue{}}
 }
 
 func (p *fairQueue) signal() {
@@ -78,14 +78,14 @@ func (p *fairQueue) signal() {
 func (p *fairQueue) contains(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.waiting[id]
+	return p.queuedIDs[id]
 }
 
 // add appends a delivery unless it is already in the queue.
 func (p *fairQueue) add(d queuedDelivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.waiting[d.id] || len(p.waiting) >= maxQueued {
+	if p.closed || p.queuedIDs[d.id] || len(p.queuedIDs) >= maxQueued {
 		return
 	}
 	network := p.networks[d.platform]
@@ -98,7 +98,7 @@ func (p *fairQueue) add(d queuedDelivery) {
 		team = &teamQueue{}
 		network.teams[d.team] = team
 	}
-	p.waiting[d.id] = true
+	p.queuedIDs[d.id] = true
 	network.waiting++
 	team.waiting++
 	team.ids = append(team.ids, d.id)
@@ -130,11 +130,11 @@ func (p *fairQueue) next() (queuedDelivery, bool) {
 		}
 	}
 	d.id, nextTeam.ids = nextTeam.ids[0], nextTeam.ids[1:]
-	delete(p.waiting, d.id)
-	p.turns++
+	delete(p.queuedIDs, d.id)
+	p.turnCount++
 	p.running++
-	nextNetwork.start(p.turns)
-	nextTeam.start(p.turns)
+	nextNetwork.start(p.turnCount)
+	nextTeam.start(p.turnCount)
 	return d, true
 }
 

@@ -16,7 +16,7 @@ import (
 const maxFinishTries = 8 // number of attempts after which a failed step becomes a warning
 
 // isPublished reports whether a delivery in this phase is published and makes further calls.
-func (p phase) isPublished() bool { return p == linking || p == finishing }
+func (p phase) isPublished() bool { return p == phaseLinking || p == phaseFinishing }
 
 // finishStepNames returns the steps that the post needs after its publication.
 func (a *attempt) finishStepNames() []string {
@@ -160,14 +160,14 @@ func stepAnswers(ctx context.Context, q db.Querier, id string) (map[string]stepA
 }
 
 // recordFinished ends the delivery and stores the failed steps as warnings. The post stays published.
-func (a *attempt) recordFinished(ctx context.Context, failed []warning.FailedStep) error {
+func (a *attempt) recordFinished(ctx context.Context, steps []warning.FailedStep) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.finished", func(ctx context.Context, tx *db.Tx) error {
 		if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = 'ended', owner = '', lease_until = 0,
 			wake_at = 0`); err != nil {
 			return err
 		}
-		return warning.Set(ctx, tx, a.d.PostID, a.d.AccountID, failed)
+		return warning.Set(ctx, tx, a.d.PostID, a.d.AccountID, steps)
 	})
 	if err != nil {
 		return fmt.Errorf("storing the warnings of %s: %w", a.d.ID, err)

@@ -20,7 +20,7 @@ const maxOtherPublications = 500
 // during a commit, the commit counts until the next attempt, because the node may have sent the request at any time
 // until it lost the lease.
 func commitHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
-	var first, last, unanswered, undecided int64
+	var firstAt, lastAt, unanswered, undecided int64
 	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1
 		ELSE 0 END), 0), COALESCE(SUM(CASE WHEN call = 'commit' AND result <> ? THEN 1 ELSE 0 END), 0),
 			COALESCE(MIN(CASE WHEN call = 'commit' THEN started_at END), 0),
@@ -30,25 +30,25 @@ func commitHistory(ctx context.Context, q db.Querier, d delivery, attempt int64)
 		FROM delivery_attempts WHERE delivery_id = ?) tried
 		WHERE id <> ? AND (call = 'commit' AND result IN ('', ?, ?) OR call = 'resolve' AND result IN ('', ?))`,
 		string(network.Processing), d.ID, attempt, string(network.OutcomeUnknown), string(network.Processing),
-		string(network.Transient)).Scan(&unanswered, &undecided, &first, &last)
+		string(network.Transient)).Scan(&unanswered, &undecided, &firstAt, &lastAt)
 	if err != nil {
 		return network.CommitHistory{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
-	out := network.CommitHistory{First: db.Time(first), Last: db.Time(last), Undecided: undecided > 0}
+	out := network.CommitHistory{First: db.Time(firstAt), Last: db.Time(lastAt), Undecided: undecided > 0}
 	out.OtherPosts, err = otherPublications(ctx, q, d)
 	return out, unanswered > 0, err
 }
 
 // otherPublications returns the network IDs and permalinks of our other posts on the account.
 func otherPublications(ctx context.Context, q db.Querier, d delivery) ([]string, error) {
-	found, err := db.All(ctx, q, func(rows *sql.Rows, r *[2]string) error { return rows.Scan(&r[0], &r[1]) },
+	publications, err := db.All(ctx, q, func(rows *sql.Rows, r *[2]string) error { return rows.Scan(&r[0], &r[1]) },
 		`SELECT network_id, permalink FROM deliveries WHERE account_id = ? AND network_id <> '' AND id <> ?
 			ORDER BY id DESC LIMIT ?`, d.AccountID, d.ID, maxOtherPublications)
 	if err != nil {
 		return nil, fmt.Errorf("listing other publications: %w", err)
 	}
 	var out []string
-	for _, other := range found {
+	for _, other := range publications {
 		out = append(out, other[:]...)
 	}
 	return out, nil

@@ -24,7 +24,7 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 	err := s.db.InTx(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(s.opts.Lease))
 		var phaseText, draft string
-		var first, created, due, earlier int64
+		var firstAt, createdAt, dueAt, earlierDeliveries int64
 		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ?
 			WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
 				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0)
@@ -37,16 +37,16 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 				AND x.account_id = deliveries.account_id AND x.created_at < deliveries.created_at)`,
 			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
 			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.Part, &d.JobID, &phaseText, &draft, &d.Tries, &d.Lookups, &d.Epoch,
-				&d.NetworkID, &first, &created, &due, &d.Trace, &earlier)
+				&d.NetworkID, &firstAt, &createdAt, &dueAt, &d.Trace, &earlierDeliveries)
 		if err != nil {
 			return err
 		}
-		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
+		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(firstAt), db.Time(createdAt)
 		d.DueAt = d.CreatedAt
-		if due > 0 && due < created && earlier == 0 { // The post was neither published early nor retried.
-			d.DueAt = db.Time(due)
+		if dueAt > 0 && dueAt < createdAt && earlierDeliveries == 0 { // The post was neither published early nor retried.
+			d.DueAt = db.Time(dueAt)
 		}
-		if d.Phase == unconfirmed || d.Phase.isPublished() {
+		if d.Phase == phaseUnconfirmed || d.Phase.isPublished() {
 			return nil
 		}
 		if d.Part != comment.Part {

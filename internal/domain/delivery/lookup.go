@@ -31,8 +31,8 @@ func (a *attempt) resolve(ctx context.Context) error {
 		return a.recordPublished(ctx, attempt, receipt)
 	case verdict == network.Absent && err != nil:
 		return a.handleAbandoned(ctx, err)
-	case verdict == network.Absent && a.d.Phase == unconfirmed:
-		return a.finish(ctx, ended, failedResult("network_error", ""))
+	case verdict == network.Absent && a.d.Phase == phaseUnconfirmed:
+		return a.finish(ctx, phaseEnded, failedResult("network_error", ""))
 	case verdict == network.Absent:
 		return a.resend(ctx, history, noAnswer)
 	case errorClass(err) == network.RefreshRequired && !a.refreshed:
@@ -77,20 +77,20 @@ func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
 // hasCompetingDelivery reports whether a part of another post with the same words is being published on the account and
 // has no result yet.
 func (s *Service) hasCompetingDelivery(ctx context.Context, d delivery) (bool, error) {
-	others, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error { return rows.Scan(&d.PostID, &d.Part) },
+	otherDeliveries, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error { return rows.Scan(&d.PostID, &d.Part) },
 		`SELECT DISTINCT d.post_id, d.part FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')
 			AND d.account_id = ? AND d.post_id <> ?`, d.TeamID, d.AccountID, d.PostID)
 	if err != nil {
 		return false, fmt.Errorf("listing other publications of account %d: %w", d.AccountID, err)
 	}
-	if len(others) == 0 {
+	if len(otherDeliveries) == 0 {
 		return false, nil
 	}
 	content, err := s.posts.ContentFor(ctx, d.TeamID, d.PostID, d.AccountID, d.Part)
 	if err != nil {
 		return false, fmt.Errorf("reading the content of post %s: %w", d.PostID, err)
 	}
-	return slices.ContainsFunc(others, func(other delivery) bool {
+	return slices.ContainsFunc(otherDeliveries, func(other delivery) bool {
 		otherContent, err := s.posts.ContentFor(ctx, d.TeamID, other.PostID, d.AccountID, other.Part)
 		return err != nil || sameWords(content.Text, otherContent.Text) // If the post cannot be read, it may have the same words.
 	}), nil
@@ -99,13 +99,13 @@ func (s *Service) hasCompetingDelivery(ctx context.Context, d delivery) (bool, e
 // handleAbandoned handles a post that the network accepted and later dropped. Depending on the error, it fails or
 // restarts the delivery.
 func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
-	if a.d.Phase != unconfirmed {
-		return a.handleRejection(ctx, planned, err)
+	if a.d.Phase != phaseUnconfirmed {
+		return a.handleRejection(ctx, phasePlanned, err)
 	}
 	code := cmp.Or(rejectionCodes[errorClass(err)], "network_error") // All other classes are temporary.
 	e, ok := errors.AsType[*network.Error](err)
 	if !ok {
-		return a.finish(ctx, ended, failedResult(code, ""))
+		return a.finish(ctx, phaseEnded, failedResult(code, ""))
 	}
 	if e.Class == network.AppNotApproved {
 		a.logUnapproved(ctx, e)
@@ -118,16 +118,16 @@ func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 func (a *attempt) resend(ctx context.Context, history network.CommitHistory, noAnswer bool) error {
 	a.d.Lookups = 0 // The network responds again.
 	now := a.s.db.Now()
-	quiet := now.Sub(history.Last)
-	switch last := a.d.Tries+1 >= maxTries || now.Sub(history.First) > maxOutageWait; {
-	case last && noAnswer && quiet < quietTime:
-		return a.postpone(ctx, min(quietTime-quiet, maxPollInterval))
-	case last:
-		return a.finish(ctx, ended, failedResult("network_error", ""))
-	case quiet < backoff(a.d.Tries+1):
-		return a.postpone(ctx, backoff(a.d.Tries+1)-quiet)
+	sinceLastCommit := now.Sub(history.Last)
+	switch isLastTry := a.d.Tries+1 >= maxTries || now.Sub(history.First) > maxOutageWait; {
+	case isLastTry && noAnswer && sinceLastCommit < quietTime:
+		return a.postpone(ctx, min(quietTime-sinceLastCommit, maxPollInterval))
+	case isLastTry:
+		return a.finish(ctx, phaseEnded, failedResult("network_error", ""))
+	case sinceLastCommit < backoff(a.d.Tries+1):
+		return a.postpone(ctx, backoff(a.d.Tries+1)-sinceLastCommit)
 	}
-	if wait, may := a.s.circuits.allow(a.server, a.d.ID); !may {
+	if wait, may := a.s.breakers.allow(a.server, a.d.ID); !may {
 		return a.postpone(ctx, wait)
 	}
 	a.d.Tries++

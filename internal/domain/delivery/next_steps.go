@@ -66,22 +66,22 @@ type pendingDelivery struct {
 
 func (d pendingDelivery) step() Step {
 	switch d.phase {
-	case committing:
+	case phaseCommitting:
 		return StepResolve
-	case unconfirmed:
+	case phaseUnconfirmed:
 		return StepLookUp
-	case linking:
+	case phaseLinking:
 		return StepPermalink
-	case finishing:
+	case phaseFinishing:
 		return StepFinish
-	case planned, prepared, ended:
+	case phasePlanned, phasePrepared, phaseEnded:
 	}
 	switch {
 	case d.lastCall == callWait:
 		return StepRest
 	case d.tries > 0:
 		return StepRetry
-	case d.phase == planned && d.drafted > 0:
+	case d.phase == phasePlanned && d.drafted > 0:
 		return StepPrepare
 	}
 	return StepSend
@@ -90,7 +90,7 @@ func (d pendingDelivery) step() Step {
 // at returns the time of the step. It is zero if the step is due or running.
 func (d pendingDelivery) at(now time.Time) time.Time {
 	at := d.notBefore
-	if d.phase == unconfirmed || d.phase.isPublished() {
+	if d.phase == phaseUnconfirmed || d.phase.isPublished() {
 		at = max(at, d.wake)
 	}
 	if d.lease > db.Micros(now) || at <= db.Micros(now) {

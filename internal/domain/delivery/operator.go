@@ -19,8 +19,9 @@ type PhaseCount struct {
 
 // Phases returns the phases of unfinished deliveries, in order.
 func Phases() []string {
-	return []string{string(planned), string(prepared), string(committing), string(unconfirmed), string(linking),
-		string(finishing)}
+	return []string{string(phasePlanned), string(phasePrepared), string(phaseCommitting), string(phaseUnconfirmed),
+		string(phaseLinking),
+		string(phaseFinishing)}
 }
 
 // CountByPhase counts the unfinished deliveries of all teams.
@@ -60,8 +61,8 @@ type StuckDelivery struct {
 	Since       time.Time // creation time
 	Tries       int64
 	InProgress  bool      // whether a node is working on the delivery
-	RestsUntil  time.Time // the delivery waits until then; zero if it does not wait
-	Last        string    // result of the last attempt; empty if unknown
+	WaitsUntil  time.Time // the delivery waits until then; zero if it does not wait
+	LastResult  string    // result of the last attempt; empty if unknown
 	NetworkCode string    // from the network; untrusted
 }
 
@@ -72,12 +73,12 @@ const maxStuck = 50 // per list
 func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDelivery, error) {
 	now := s.db.Now()
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *StuckDelivery) error {
-		var since, lease, rest int64
+		var since, lease, waitsUntil int64
 		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.Platform, &d.Phase, &since, &d.Tries, &lease,
-			&rest, &d.Last, &d.NetworkCode)
+			&waitsUntil, &d.LastResult, &d.NetworkCode)
 		d.Since, d.InProgress = db.Time(since), db.Time(lease).After(now)
-		if until := db.Time(rest); until.After(now) {
-			d.RestsUntil = until
+		if until := db.Time(waitsUntil); until.After(now) {
+			d.WaitsUntil = until
 		}
 		return err
 	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, a.platform, d.phase, d.created_at, d.tries, d.lease_until,
@@ -122,10 +123,10 @@ type Failure struct {
 
 // Calls counts the recent calls to a network for posts.
 type Calls struct {
-	Last    time.Time // time of the newest call
-	Total   int64
-	Failed  int64 // calls that were rejected or failed
-	Limited int64 // failed calls that exceeded a limit of the network
+	LastCallAt  time.Time // time of the newest call
+	Total       int64
+	Failed      int64 // calls that were rejected or failed
+	RateLimited int64 // failed calls that exceeded a limit of the network
 }
 
 // FailureRate returns the share of failed calls, from 0 to 1.
@@ -138,10 +139,10 @@ func (s *Service) CountCalls(ctx context.Context, since time.Time) (map[string]C
 
 		platform string
 	}
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+	callCounts, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
 		var last int64
-		err := rows.Scan(&r.platform, &last, &r.Total, &r.Failed, &r.Limited)
-		r.Last = db.Time(last)
+		err := rows.Scan(&r.platform, &last, &r.Total, &r.Failed, &r.RateLimited)
+		r.LastCallAt = db.Time(last)
 		return err
 	}, `SELECT a.platform, MAX(t.started_at), COUNT(*),
 		SUM(CASE WHEN t.result IN ('', 'answered', 'published', 'processing') THEN 0 ELSE 1 END),
@@ -152,8 +153,8 @@ func (s *Service) CountCalls(ctx context.Context, since time.Time) (map[string]C
 	if err != nil {
 		return nil, fmt.Errorf("counting calls: %w", err)
 	}
-	out := make(map[string]Calls, len(found))
-	for _, r := range found {
+	out := make(map[string]Calls, len(callCounts))
+	for _, r := range callCounts {
 		out[r.platform] = r.Calls
 	}
 	return out, nil

@@ -23,7 +23,7 @@ const (
 // public yet.
 func (a *attempt) waitUntilReady(ctx context.Context, wait time.Duration) error {
 	if a.s.db.Now().Sub(a.d.CreatedAt) > maxPrepareTime {
-		return a.finish(ctx, ended, failedResult("network_error", ""))
+		return a.finish(ctx, phaseEnded, failedResult("network_error", ""))
 	}
 	if err := a.saveDraft(ctx, "delivery.preparing"); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (a *attempt) waitUntilReady(ctx context.Context, wait time.Duration) error 
 
 // waitForNetwork waits while the network processes a commit.
 func (a *attempt) waitForNetwork(ctx context.Context, err error) error {
-	if a.d.Phase == unconfirmed || a.s.db.Now().Sub(a.d.CreatedAt) > maxProcessingTime {
+	if a.d.Phase == phaseUnconfirmed || a.s.db.Now().Sub(a.d.CreatedAt) > maxProcessingTime {
 		return a.lookUpLater(ctx, err)
 	}
 	a.d.Lookups = 0 // The network responds again.

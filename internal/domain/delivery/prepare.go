@@ -24,13 +24,13 @@ func (a *attempt) prepare(ctx context.Context) error {
 	a.reportCall(ctx, "prepare", err)
 	if err != nil {
 		a.recordFailedCall(ctx, "prepare", started, err)
-		return a.handleRejection(ctx, planned, err)
+		return a.handleRejection(ctx, phasePlanned, err)
 	}
 	a.d.Draft = draft
 	if wait > 0 {
 		return a.waitUntilReady(ctx, wait)
 	}
-	a.d.Phase = prepared
+	a.d.Phase = phasePrepared
 	return a.saveDraft(ctx, "delivery.prepared")
 }
 
@@ -40,16 +40,16 @@ func (a *attempt) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	intent := network.Submission{Seed: fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID), FirstSubmittedAt: a.d.FirstAt,
+	submission := network.Submission{Seed: fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID), FirstSubmittedAt: a.d.FirstAt,
 		At: a.d.CreatedAt, Content: p.PartContent(t, language, a.d.Part)}
 	if a.d.Part != 0 {
 		reply, known := t.ReplyOf(a.d.Part)
 		if !known {
-			return a.finish(ctx, ended, failedResult(threadInterrupted, ""))
+			return a.finish(ctx, phaseEnded, failedResult(threadInterrupted, ""))
 		}
-		intent.Seed, intent.Reply = fmt.Sprintf("%s:%d", intent.Seed, a.d.Part), &reply
+		submission.Seed, submission.Reply = fmt.Sprintf("%s:%d", submission.Seed, a.d.Part), &reply
 	}
-	a.d.Draft, err = a.net.Plan(intent)
+	a.d.Draft, err = a.net.Plan(submission)
 	if err != nil {
 		return fmt.Errorf("planning delivery %s: %w", a.d.ID, err)
 	}

@@ -24,7 +24,7 @@ func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 			if err := checkNotHeld(ctx, tx); err != nil {
 				return err
 			}
-			if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = ?, tries = ?`, string(committing),
+			if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = ?, tries = ?`, string(phaseCommitting),
 				a.d.Tries); err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 		return 0, fmt.Errorf("recording the start of %s for %s: %w", call, a.d.ID, err)
 	}
 	if call == "commit" {
-		a.d.Phase = committing
+		a.d.Phase = phaseCommitting
 	}
 	return id, nil
 }
@@ -116,8 +116,8 @@ func (a *attempt) postpone(ctx context.Context, wait time.Duration) error {
 // postponeTx is like postpone, but uses the caller's transaction.
 func (a *attempt) postponeTx(ctx context.Context, tx *db.Tx, wait time.Duration) error {
 	a.done = true
-	if a.committedBefore && a.d.Phase == prepared {
-		a.d.Phase = committing
+	if a.committedBefore && a.d.Phase == phasePrepared {
+		a.d.Phase = phaseCommitting
 	}
 	at := db.Micros(tx.Now().Add(wait))
 	return updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = ?, tries = ?, looks = ?,
@@ -132,12 +132,12 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 		at = a.s.db.Now()
 	}
 	a.done = true
-	next := ended
+	newPhase := phaseEnded
 	switch {
 	case r.Permalink == "" && r.ID != "" && a.hasPermalink():
-		next = linking
+		newPhase = phaseLinking
 	case len(a.finishStepNames()) > 0:
-		next = finishing
+		newPhase = phaseFinishing
 	}
 	err := a.s.db.InTx(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`,
@@ -146,10 +146,10 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 		}
 		result := post.Result{State: post.TargetPublished, PublishedAt: at.Truncate(time.Microsecond),
 			Permalink: r.Permalink, NetworkID: r.ID}
-		if a.d.Phase == unconfirmed { // The job has ended.
-			return endThread(ctx, tx, a.s.posts, a.d, next, result, failedResult(threadInterrupted, ""))
+		if a.d.Phase == phaseUnconfirmed { // The job has ended.
+			return endThread(ctx, tx, a.s.posts, a.d, newPhase, result, failedResult(threadInterrupted, ""))
 		}
-		return recordResult(ctx, tx, a.s.posts, a.d, next, result)
+		return recordResult(ctx, tx, a.s.posts, a.d, newPhase, result)
 	})
 	if err != nil {
 		return fmt.Errorf("recording that %s is published: %w", a.d.ID, err)
@@ -168,10 +168,10 @@ func (a *attempt) hasPermalink() bool {
 }
 
 // finish ends the attempt with a result and the next phase.
-func (a *attempt) finish(ctx context.Context, next phase, r post.Result) error {
+func (a *attempt) finish(ctx context.Context, newPhase phase, r post.Result) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error {
-		return a.finishTx(ctx, tx, next, r)
+		return a.finishTx(ctx, tx, newPhase, r)
 	})
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", a.d.ID, err)
@@ -180,9 +180,9 @@ func (a *attempt) finish(ctx context.Context, next phase, r post.Result) error {
 }
 
 // finishTx is like finish, but uses the caller's transaction.
-func (a *attempt) finishTx(ctx context.Context, tx *db.Tx, next phase, r post.Result) error {
+func (a *attempt) finishTx(ctx context.Context, tx *db.Tx, newPhase phase, r post.Result) error {
 	a.done = true
-	return recordResult(ctx, tx, a.s.posts, a.d, next, r)
+	return recordResult(ctx, tx, a.s.posts, a.d, newPhase, r)
 }
 
 // failedResult returns the result of an account that failed.
@@ -198,13 +198,13 @@ func unconfirmedResult(message string) post.Result {
 // recordResult stores the result of a delivery and the next phase. It updates the post and the job. If another part or
 // the first comment follows, it inserts the delivery of that part.
 func recordResult(
-	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, r post.Result,
 ) error {
-	part, more, err := storeResult(ctx, tx, posts, d, next, r)
+	part, hasMore, err := storeResult(ctx, tx, posts, d, newPhase, r)
 	if err != nil {
 		return err
 	}
-	if more {
+	if hasMore {
 		if _, err := insertPart(ctx, tx, d, part); err != nil {
 			return err
 		}
@@ -215,23 +215,23 @@ func recordResult(
 // storeResult stores the result of a delivery and the next phase, and updates the post. If another part or the first
 // comment follows, it returns the number of that part and true.
 func storeResult(
-	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, r post.Result,
 ) (int, bool, error) {
 	now := db.Micros(tx.Now())
 	wake := int64(0)
-	switch next {
-	case unconfirmed:
+	switch newPhase {
+	case phaseUnconfirmed:
 		wake = db.Micros(tx.Now().Add(lookupInterval(d.Lookups)))
-	case linking:
+	case phaseLinking:
 		d.Lookups, wake = 0, db.Micros(tx.Now().Add(firstPermalinkDelay))
-	case finishing:
+	case phaseFinishing:
 		d.Lookups, wake = 0, now
-	case planned, prepared, committing, ended:
+	case phasePlanned, phasePrepared, phaseCommitting, phaseEnded:
 	}
 	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?,
 		permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, not_before = 0, wake_at = ?,
 		ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE id = ? AND epoch = ?`,
-		string(next), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
+		string(newPhase), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
 		d.ID, d.Epoch)
 	if err != nil {
 		return 0, false, fmt.Errorf("ending delivery %s: %w", d.ID, err)

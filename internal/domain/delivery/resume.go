@@ -19,11 +19,11 @@ type Outcome string
 
 // The outcomes.
 const (
-	OutcomeWentOut     Outcome = "went_out"    // found at the network; counts as published and is not sent again
+	OutcomePublished   Outcome = "went_out"    // found at the network; counts as published and is not sent again
 	OutcomeUnconfirmed Outcome = "unconfirmed" // the lookup was inconclusive; a person decides
-	OutcomeGoesLate    Outcome = "goes_late"   // not found; sent now
+	OutcomeSendLate    Outcome = "goes_late"   // not found; sent now
 	OutcomeMissed      Outcome = "missed"      // not found and too late; fails and can be retried
-	OutcomeWaits       Outcome = "waits"       // scheduled for later, or the team may not publish now
+	OutcomePending     Outcome = "waits"       // scheduled for later, or the team may not publish now
 )
 
 // ResumedAccount is the outcome for an account of a post.
@@ -34,7 +34,7 @@ type ResumedAccount struct {
 	Platform  string    `json:"platform"`
 	Username  string    `json:"username"` // username at the network
 	Excerpt   string    `json:"excerpt"`  // start of the post's text, on one line
-	Due       time.Time `json:"due"`
+	DueAt     time.Time `json:"due"`
 	Outcome   Outcome   `json:"fate"`
 	Permalink string    `json:"permalink,omitempty"` // permalink of the published post
 	Reason    string    `json:"why,omitempty"`       // reason why the outcome is unknown
@@ -42,12 +42,12 @@ type ResumedAccount struct {
 
 // ResumeReport describes a resumption or its dry run.
 type ResumeReport struct {
-	Held        restoreguard.Cause `json:"held"` // cause of the hold
+	Cause       restoreguard.Cause `json:"held"` // cause of the hold
 	Since       time.Time          `json:"since"`
 	Resumed     bool               `json:"resumed"`
-	WentOut     int                `json:"went_out"`
+	Published   int                `json:"went_out"`
 	Unconfirmed int                `json:"unconfirmed"`
-	GoesLate    int                `json:"goes_late"`
+	Late        int                `json:"goes_late"`
 	Missed      int                `json:"missed"`
 	// UncertainFuture counts posts that are scheduled for later but may already be published.
 	UncertainFuture int                  `json:"waits_in_doubt"`
@@ -109,7 +109,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	if err := s.checkResumable(ctx, opts); err != nil {
 		return ResumeReport{}, err
 	}
-	out := ResumeReport{Held: state.Cause, Since: state.Since, Accounts: []ResumedAccount{},
+	out := ResumeReport{Cause: state.Cause, Since: state.Since, Accounts: []ResumedAccount{},
 		Series: []post.OverdueSeries{}}
 	candidates, err := s.listCandidates(ctx)
 	if err != nil {
@@ -141,32 +141,32 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 }
 
 // lift ends the hold after all outcomes are recorded.
-func (s *Service) lift(ctx context.Context, state restoreguard.State, found ResumeReport, opts ResumeOptions) error {
+func (s *Service) lift(ctx context.Context, state restoreguard.State, report ResumeReport, opts ResumeOptions) error {
 	return s.whileHeld(ctx, "delivery.resume", state, func(ctx context.Context, tx *db.Tx) error {
 		if opts.SuppressMail != nil && state.Cause != restoreguard.Manual {
 			if err := opts.SuppressMail(ctx, tx, state.Since); err != nil {
 				return err
 			}
 		}
-		return restoreguard.Lift(ctx, tx, map[string]any{"why": state.Cause, "went_out": found.WentOut,
-			"unconfirmed": found.Unconfirmed, "goes_late": found.GoesLate, "missed": found.Missed})
+		return restoreguard.Lift(ctx, tx, map[string]any{"why": state.Cause, "went_out": report.Published,
+			"unconfirmed": report.Unconfirmed, "goes_late": report.Late, "missed": report.Missed})
 	})
 }
 
 // checkConfigured returns an error if the network of a candidate is not configured, because its posts would become
 // unconfirmed.
 func (s *Service) checkConfigured(candidates []*candidate) error {
-	var missing []string
+	var platforms []string
 	for _, d := range candidates {
-		if _, err := s.accounts.Network(d.Platform); err != nil && !slices.Contains(missing, d.Platform) {
-			missing = append(missing, d.Platform)
+		if _, err := s.accounts.Network(d.Platform); err != nil && !slices.Contains(platforms, d.Platform) {
+			platforms = append(platforms, d.Platform)
 		}
 	}
-	if len(missing) == 0 {
+	if len(platforms) == 0 {
 		return nil
 	}
-	slices.Sort(missing)
-	return apierr.OperatorError("posts are due on " + strings.Join(missing, ", ") +
+	slices.Sort(platforms)
+	return apierr.OperatorError("posts are due on " + strings.Join(platforms, ", ") +
 		", which are not configured here; set PRESSROOM_NETWORKS (or --networks) and the secrets as for serve")
 }
 
@@ -195,14 +195,15 @@ func (s *Service) decideOutcomes(candidates []*candidate, maxLateness time.Durat
 	// If one account of a scheduled post has a result, the post is submitted for all its accounts.
 	submitted := map[string]bool{}
 	for _, d := range candidates {
-		if d.Outcome = d.outcome(now, maxLateness); d.Outcome == OutcomeWentOut {
+		if d.Outcome = d.outcome(now, maxLateness); d.Outcome == OutcomePublished {
 			d.Permalink = d.receipt.Permalink
 		}
-		submitted[d.PostID] = submitted[d.PostID] || d.delivery.ID == "" && (d.Outcome == OutcomeWentOut ||
+		submitted[d.PostID] = submitted[d.PostID] || d.delivery.ID == "" && (d.Outcome == OutcomePublished ||
 			d.Outcome == OutcomeUnconfirmed)
 	}
 	for _, d := range candidates {
-		if d.Outcome == OutcomeWaits && submitted[d.PostID] { // Submitting the account would publish the post early or despite a pause.
+		if d.Outcome == OutcomePending &&
+			submitted[d.PostID] { // Submitting the account would publish the post early or despite a pause.
 			d.Outcome = OutcomeMissed
 			if d.isUncertain() {
 				d.Outcome = OutcomeUnconfirmed // The post may have been published on this account too.
@@ -215,26 +216,26 @@ func (s *Service) decideOutcomes(candidates []*candidate, maxLateness time.Durat
 func (r *ResumeReport) addAccounts(candidates []*candidate) {
 	for _, d := range candidates {
 		switch d.Outcome {
-		case OutcomeWentOut:
-			r.WentOut++
+		case OutcomePublished:
+			r.Published++
 		case OutcomeUnconfirmed:
 			r.Unconfirmed++
-		case OutcomeGoesLate:
-			r.GoesLate++
+		case OutcomeSendLate:
+			r.Late++
 		case OutcomeMissed:
 			r.Missed++
-		case OutcomeWaits:
+		case OutcomePending:
 			if !d.isUncertain() {
 				continue
 			}
 			r.UncertainFuture++
 		}
-		if d.Outcome != OutcomeUnconfirmed && d.Outcome != OutcomeWaits {
+		if d.Outcome != OutcomeUnconfirmed && d.Outcome != OutcomePending {
 			d.Reason = ""
 		}
 		r.Accounts = append(r.Accounts, d.ResumedAccount)
 	}
 	slices.SortStableFunc(r.Accounts, func(a, b ResumedAccount) int {
-		return cmp.Or(cmp.Compare(a.TeamID, b.TeamID), a.Due.Compare(b.Due), cmp.Compare(a.PostID, b.PostID))
+		return cmp.Or(cmp.Compare(a.TeamID, b.TeamID), a.DueAt.Compare(b.DueAt), cmp.Compare(a.PostID, b.PostID))
 	})
 }

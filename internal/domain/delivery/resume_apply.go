@@ -18,7 +18,7 @@ func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, c
 	series []post.OverdueSeries) error {
 	byPost := map[string][]*candidate{}
 	for _, d := range candidates {
-		if d.Outcome != OutcomeWaits {
+		if d.Outcome != OutcomePending {
 			byPost[d.PostID] = append(byPost[d.PostID], d)
 		}
 	}
@@ -52,9 +52,9 @@ func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard
 	})
 }
 
-func keysOf(of map[string][]*candidate) func(func(string) bool) {
+func keysOf(byPost map[string][]*candidate) func(func(string) bool) {
 	return func(yield func(string) bool) {
-		for id := range of {
+		for id := range byPost {
 			if !yield(id) {
 				return
 			}
@@ -67,7 +67,7 @@ func keysOf(of map[string][]*candidate) func(func(string) bool) {
 func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates []*candidate) error {
 	first, rejectionCode := candidates[0], ""
 	if first.delivery.ID == "" {
-		if !slices.ContainsFunc(candidates, func(d *candidate) bool { return d.Outcome != OutcomeGoesLate }) {
+		if !slices.ContainsFunc(candidates, func(d *candidate) bool { return d.Outcome != OutcomeSendLate }) {
 			return nil
 		}
 		submitted, rejection, err := s.posts.ForceSubmit(ctx, tx, first.TeamID, first.PostID)
@@ -76,16 +76,16 @@ func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates [
 		}
 		rejectionCode = rejection
 	}
-	unfinished, err := s.listOpen(ctx, tx, ` AND d.post_id = ?`, first.PostID)
+	openDeliveries, err := s.listOpen(ctx, tx, ` AND d.post_id = ?`, first.PostID)
 	if err != nil {
 		return err
 	}
 	for _, d := range candidates {
-		i := slices.IndexFunc(unfinished, func(u delivery) bool { return u.AccountID == d.AccountID })
-		if i < 0 || d.Outcome == OutcomeGoesLate && rejectionCode == "" {
+		i := slices.IndexFunc(openDeliveries, func(u delivery) bool { return u.AccountID == d.AccountID })
+		if i < 0 || d.Outcome == OutcomeSendLate && rejectionCode == "" {
 			continue
 		}
-		if err := s.applyOutcome(ctx, tx, unfinished[i], d, rejectionCode); err != nil {
+		if err := s.applyOutcome(ctx, tx, openDeliveries[i], d, rejectionCode); err != nil {
 			return err
 		}
 	}
@@ -108,15 +108,15 @@ func recordLookup(ctx context.Context, tx *db.Tx, d delivery, result string) err
 func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d delivery, r post.Result) (phase, error) {
 	switch {
 	case r.Permalink == "" && r.NetworkID != "" && d.Part != comment.Part:
-		return linking, nil
+		return phaseLinking, nil
 	case d.Part != 0:
-		return ended, nil
+		return phaseEnded, nil
 	}
 	finisher, err := s.finisher(ctx, tx, d.AccountID)
 	if err != nil || finisher == nil {
-		return ended, err
+		return phaseEnded, err
 	}
-	return finishing, nil // In this phase, the delivery finds out which calls the post needs.
+	return phaseFinishing, nil // In this phase, the delivery finds out which calls the post needs.
 }
 
 // applyOutcome ends a delivery with the outcome of a candidate. rejectionCode is the error code of candidates that
@@ -127,22 +127,22 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 	if err != nil {
 		return fmt.Errorf("claiming delivery %s: %w", d.ID, err)
 	}
-	lookupResult, result, next := "published", post.Result{State: post.TargetPublished, PublishedAt: c.receipt.At,
-		Permalink: c.receipt.Permalink, NetworkID: c.receipt.ID}, ended
+	lookupResult, result, newPhase := "published", post.Result{State: post.TargetPublished, PublishedAt: c.receipt.At,
+		Permalink: c.receipt.Permalink, NetworkID: c.receipt.ID}, phaseEnded
 	switch c.Outcome {
 	case OutcomeUnconfirmed:
 		lookupResult, result = string(network.OutcomeUnknown), unconfirmedResult("")
-	case OutcomeGoesLate:
+	case OutcomeSendLate:
 		lookupResult, result = "answered", failedResult(rejectionCode, "")
 	case OutcomeMissed:
 		lookupResult, result = "answered", failedResult("missed_while_held", "")
 	default:
-		if next, err = s.phaseAfterPublishing(ctx, tx, d, result); err != nil {
+		if newPhase, err = s.phaseAfterPublishing(ctx, tx, d, result); err != nil {
 			return err
 		}
 	}
 	if result.State == post.TargetPublished && result.PublishedAt.IsZero() {
-		result.PublishedAt = c.Due
+		result.PublishedAt = c.DueAt
 	}
 	if c.lookedUp {
 		if err := recordLookup(ctx, tx, d, lookupResult); err != nil {
@@ -150,7 +150,7 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 		}
 	}
 	// The other installation may have published the next part too.
-	if err := endThread(ctx, tx, s.posts, d, next, result, unconfirmedResult("")); err != nil {
+	if err := endThread(ctx, tx, s.posts, d, newPhase, result, unconfirmedResult("")); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID,

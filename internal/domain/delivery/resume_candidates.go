@@ -33,19 +33,19 @@ func (d *candidate) isListed() bool { return !d.isStory && d.delivery.Part != co
 func (d *candidate) outcome(now time.Time, maxLateness time.Duration) Outcome {
 	switch {
 	case d.lookedUp && d.verdict == network.Published:
-		return OutcomeWentOut
-	case d.delivery.ID == "" && d.Due.After(now):
-		return OutcomeWaits
+		return OutcomePublished
+	case d.delivery.ID == "" && d.DueAt.After(now):
+		return OutcomePending
 	case d.isUncertain():
 		return OutcomeUnconfirmed
 	case d.paused:
-		return OutcomeWaits
-	case !d.lookedUp && d.delivery.Phase == committing:
-		return OutcomeGoesLate // The delivery looks up the post before it commits again.
-	case now.Sub(d.Due) > maxLateness:
+		return OutcomePending
+	case !d.lookedUp && d.delivery.Phase == phaseCommitting:
+		return OutcomeSendLate // The delivery looks up the post before it commits again.
+	case now.Sub(d.DueAt) > maxLateness:
 		return OutcomeMissed
 	}
-	return OutcomeGoesLate
+	return OutcomeSendLate
 }
 
 // isUncertain reports whether the lookup was inconclusive.
@@ -54,22 +54,22 @@ func (d *candidate) isUncertain() bool { return d.lookedUp && d.verdict == netwo
 // listCandidates returns the accounts of unfinished deliveries and of scheduled posts. It includes future posts,
 // because they may have been published early.
 func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
-	scheduled, err := s.posts.ListScheduled(ctx)
+	targets, err := s.posts.ListScheduled(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := []*candidate{}
-	for _, target := range scheduled {
+	for _, target := range targets {
 		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: target.TeamID, PostID: target.PostID,
-			AccountID: target.AccountID, Due: target.At}, paused: target.Paused})
+			AccountID: target.AccountID, DueAt: target.At}, paused: target.Paused})
 	}
-	unfinished, err := s.listOpen(ctx, s.db, ``)
+	openDeliveries, err := s.listOpen(ctx, s.db, ``)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range unfinished {
+	for _, d := range openDeliveries {
 		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: d.TeamID, PostID: d.PostID,
-			AccountID: d.AccountID, Due: d.CreatedAt}, delivery: d})
+			AccountID: d.AccountID, DueAt: d.CreatedAt}, delivery: d})
 	}
 	for _, d := range out {
 		if d.Platform, d.Username, err = s.accountName(ctx, d.AccountID); err != nil {

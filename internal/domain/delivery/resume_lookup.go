@@ -28,15 +28,15 @@ func (s *Service) lookUpAccounts(ctx context.Context, candidates []*candidate, s
 		byAccount[d.AccountID] = append(byAccount[d.AccountID], d)
 	}
 	slots := make(chan struct{}, maxConcurrentLookups)
-	var group sync.WaitGroup
+	var wg sync.WaitGroup
 	for account, list := range byAccount {
 		slots <- struct{}{}
-		group.Go(func() {
+		wg.Go(func() {
 			defer func() { <-slots }()
 			s.lookUpAccount(ctx, account, list, since)
 		})
 	}
-	group.Wait()
+	wg.Wait()
 }
 
 // lookUpAccount lists an account's posts since a time and matches them with the candidates. A candidate whose request
@@ -47,7 +47,7 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 	for _, d := range candidates {
 		d.lookedUp, d.Reason = true, "The network could not be asked."
 	}
-	grant, listed, incomplete, err := s.listAccountPosts(ctx, account, since.Add(-maxClockSkew))
+	grant, posts, incomplete, err := s.listAccountPosts(ctx, account, since.Add(-maxClockSkew))
 	if err != nil {
 		s.log.WarnContext(ctx, "Looking up published posts failed", "account", account, "error", err)
 		for _, d := range candidates {
@@ -61,7 +61,7 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 			d.verdict, d.Reason = network.Unknown, "The network's list of posts may be incomplete."
 		}
 	}
-	match(slices.DeleteFunc(slices.Clone(candidates), func(d *candidate) bool { return !d.isListed() }), listed)
+	matchPosts(slices.DeleteFunc(slices.Clone(candidates), func(d *candidate) bool { return !d.isListed() }), posts)
 	s.noteHidden(ctx, grant, candidates, since.Add(-maxClockSkew))
 	s.resolveCandidates(ctx, grant, candidates)
 }
@@ -69,7 +69,7 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates [
 // resolveCandidates looks up each candidate whose request was fixed and that is not in the network's list.
 func (s *Service) resolveCandidates(ctx context.Context, grant account.Grant, candidates []*candidate) {
 	for _, d := range candidates {
-		switch fixed := d.delivery.Phase == prepared || d.delivery.Phase == committing; {
+		switch fixed := d.delivery.Phase == phasePrepared || d.delivery.Phase == phaseCommitting; {
 		case fixed && d.verdict != network.Published:
 			s.resolveCandidate(ctx, grant, d)
 		case !fixed && (d.delivery.Part != 0 || d.isStory) && d.verdict == network.Absent:
@@ -186,22 +186,23 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	case !ok:
 		return grant, nil, false, errNoPostList
 	}
-	listed, err := collector.Collect(ctx, grant.Grant, since, maxListedPosts)
+	collection, err := collector.Collect(ctx, grant.Grant, since, maxListedPosts)
 	if err != nil && errorClass(err) == network.RefreshRequired {
 		if grant, err = s.accounts.Refresh(ctx, id, grant); err == nil {
-			listed, err = collector.Collect(ctx, grant.Grant, since, maxListedPosts)
+			collection, err = collector.Collect(ctx, grant.Grant, since, maxListedPosts)
 		}
 	}
 	if err != nil {
 		return grant, nil, false, fmt.Errorf("listing the posts of account %d: %w", id, err)
 	}
-	known, _, err := commitHistory(ctx, s.db, delivery{AccountID: id}, 0)
+	history, _, err := commitHistory(ctx, s.db, delivery{AccountID: id}, 0)
 	if err != nil {
 		return grant, nil, false, err
 	}
 	_, incomplete := n.(network.PartialLister)
-	incomplete = incomplete || listed.Truncated || len(listed.Posts) >= maxListedPosts // Check this before known posts are removed.
-	return grant, slices.DeleteFunc(listed.Posts, func(f network.CollectedPost) bool {
-		return known.BelongsToOther(f.ID, f.URL)
+	incomplete = incomplete || collection.Truncated ||
+		len(collection.Posts) >= maxListedPosts // Check this before known posts are removed.
+	return grant, slices.DeleteFunc(collection.Posts, func(f network.CollectedPost) bool {
+		return history.BelongsToOther(f.ID, f.URL)
 	}), incomplete, nil
 }

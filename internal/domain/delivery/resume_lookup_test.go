@@ -52,7 +52,7 @@ func TestTruncatedListProvesNoAbsence(t *testing.T) {
 			"empty list":     {network.Collection{}, network.Absent},
 		} {
 			net.collection = c.told
-			post := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], Due: noon}, text: "bread"}
+			post := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], DueAt: noon}, text: "bread"}
 			p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{post}, noon)
 			if post.verdict != c.want {
 				t.Errorf("%s: %d (%s), want %d", name, post.verdict, post.Reason, c.want)
@@ -76,8 +76,8 @@ func TestHiddenPostIsNotAbsent(t *testing.T) {
 	clock := testkit.NewClock(noon)
 	net := hidingNetwork{&truncatedLister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}
 	p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, net)
-	post := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], Due: noon}, text: "bread"}
-	post.delivery.Phase = committing
+	post := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], DueAt: noon}, text: "bread"}
+	post.delivery.Phase = phaseCommitting
 	p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{post}, noon)
 	if post.verdict != network.Unknown || !strings.Contains(post.Reason, "does not show it") {
 		t.Errorf("%d (%s)", post.verdict, post.Reason)
@@ -100,7 +100,7 @@ func TestPrivatePostIsNamed(t *testing.T) {
 	net := privateLister{&truncatedLister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}
 	p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, net)
 	for text, want := range map[string]string{"Bread & butter": "https://example.test/1", "Fish": "may be incomplete"} {
-		post := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], Due: noon}, text: text}
+		post := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], DueAt: noon}, text: text}
 		p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{post}, noon)
 		if post.verdict != network.Unknown || !strings.Contains(post.Reason, want) {
 			t.Errorf("%s: %d (%s)", text, post.verdict, post.Reason)
@@ -117,9 +117,10 @@ func TestUnlistedCandidates(t *testing.T) {
 		net := &truncatedLister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}
 		p := newMultiEnv(t, testkit.Open(t, url, clock), 1, DefaultOptions, net)
 		net.collection = network.Collection{Posts: []network.CollectedPost{{ID: "1", Text: "bread", PostedAt: noon}}}
-		account := ResumedAccount{AccountID: p.ids[0][0], Due: noon}
+		account := ResumedAccount{AccountID: p.ids[0][0], DueAt: noon}
 		story, first, feed := &candidate{ResumedAccount: account, text: "bread", isStory: true},
-			&candidate{ResumedAccount: account, text: "bread", delivery: delivery{ID: "c", Part: comment.Part, Phase: planned}},
+			&candidate{ResumedAccount: account, text: "bread", delivery: delivery{ID: "c", Part: comment.Part,
+				Phase: phasePlanned}},
 			&candidate{ResumedAccount: account, text: "bread"}
 		p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{story, first, feed}, noon)
 		if story.verdict != network.Unknown || first.verdict != network.Unknown || feed.verdict != network.Published {

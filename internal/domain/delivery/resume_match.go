@@ -11,30 +11,31 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// match assigns each listed post to the candidate with the same text and the nearest time. If only the words or the
+// matchPosts assigns each listed post to the candidate with the same text and the nearest time. If only the words or the
 // beginning are the same, the network may have changed the text. The verdict is then unknown, and a person decides.
-func match(candidates []*candidate, listed []network.CollectedPost) {
-	matched := map[*candidate]bool{}
-	unmatched := slices.DeleteFunc(slices.Clone(listed), func(f network.CollectedPost) bool {
-		d := nearest(f, candidatesFor(candidates, f, matched, sameText))
+func matchPosts(candidates []*candidate, posts []network.CollectedPost) {
+	matchedCandidates := map[*candidate]bool{}
+	unmatchedPosts := slices.DeleteFunc(slices.Clone(posts), func(f network.CollectedPost) bool {
+		d := nearest(f, candidatesFor(candidates, f, matchedCandidates, sameText))
 		if d == nil {
 			return false
 		}
-		matched[d] = true
+		matchedCandidates[d] = true
 		d.verdict, d.Reason, d.receipt = network.Published, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
 		return true
 	})
-	for _, f := range unmatched {
+	for _, f := range unmatchedPosts {
 		reason := "The account shows a post with this text and another link: "
-		possible := candidatesFor(candidates, f, matched, sameWords)
+		possibleMatches := candidatesFor(candidates, f, matchedCandidates, sameWords)
 		switch {
-		case len(possible) == 0:
-			reason, possible = "The account shows a post that could be this one: ", candidatesFor(candidates, f, matched,
+		case len(possibleMatches) == 0:
+			reason, possibleMatches = "The account shows a post that could be this one: ", candidatesFor(candidates,
+				f, matchedCandidates,
 				samePrefix)
 		case textWithoutLinks(f.Text) == "": // A post without text could be any candidate without text.
 			reason = "The account shows a post without text that could be this one: "
 		}
-		for _, d := range possible { // The post is one of these candidates.
+		for _, d := range possibleMatches { // The post is one of these candidates.
 			d.verdict, d.Reason = network.Unknown, reason+f.URL
 		}
 	}
@@ -42,33 +43,33 @@ func match(candidates []*candidate, listed []network.CollectedPost) {
 
 // candidatesFor returns the unmatched candidates whose text matches a listed post. It returns the candidates that were
 // due when the post was published, or if there are none, the candidates that were due later.
-func candidatesFor(candidates []*candidate, f network.CollectedPost, matched map[*candidate]bool,
-	matches func(ours, listed string) bool) []*candidate {
-	var due, early []*candidate
+func candidatesFor(candidates []*candidate, f network.CollectedPost, matchedCandidates map[*candidate]bool,
+	matches func(postText, listedText string) bool) []*candidate {
+	var dueCandidates, earlyCandidates []*candidate
 	for _, d := range candidates {
 		switch {
-		case matched[d] || !matches(d.text, f.Text):
-		case d.Due.After(f.PostedAt.Add(maxClockSkew)):
-			early = append(early, d)
+		case matchedCandidates[d] || !matches(d.text, f.Text):
+		case d.DueAt.After(f.PostedAt.Add(maxClockSkew)):
+			earlyCandidates = append(earlyCandidates, d)
 		default:
-			due = append(due, d)
+			dueCandidates = append(dueCandidates, d)
 		}
 	}
-	if len(due) > 0 {
-		return due
+	if len(dueCandidates) > 0 {
+		return dueCandidates
 	}
-	return early
+	return earlyCandidates
 }
 
 // nearest returns the candidate whose time is nearest to that of a listed post, or nil.
 func nearest(f network.CollectedPost, candidates []*candidate) *candidate {
-	var best *candidate
+	var closest *candidate
 	for _, d := range candidates {
-		if best == nil || d.Due.Sub(f.PostedAt).Abs() < best.Due.Sub(f.PostedAt).Abs() {
-			best = d
+		if closest == nil || d.DueAt.Sub(f.PostedAt).Abs() < closest.DueAt.Sub(f.PostedAt).Abs() {
+			closest = d
 		}
 	}
-	return best
+	return closest
 }
 
 // sameText reports whether two texts, including links, are equal after normalization and not empty.

@@ -13,7 +13,7 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 	due := func(text string, minutes int) *candidate {
-		return &candidate{ResumedAccount: ResumedAccount{Due: at(minutes)}, text: text, lookedUp: true,
+		return &candidate{ResumedAccount: ResumedAccount{DueAt: at(minutes)}, text: text, lookedUp: true,
 			verdict: network.Absent}
 	}
 	listed := func(text string, minutes int) network.CollectedPost {
@@ -74,7 +74,7 @@ func TestMatch(t *testing.T) {
 		"no text, listed post with text": {[]*candidate{due("", 0)}, []network.CollectedPost{listed("bread", 0)},
 			[]network.Verdict{network.Absent}},
 	} {
-		match(c.candidates, c.listed)
+		matchPosts(c.candidates, c.listed)
 		for i, d := range c.candidates {
 			if d.verdict != c.want[i] {
 				t.Errorf("%s: verdict of candidate %d is %d, want %d", name, i, d.verdict, c.want[i])

@@ -174,7 +174,7 @@ func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 			t.Fatalf("with AllowUnreachable: %+v %v", out, err)
 		}
 		for _, a := range out.Accounts {
-			if a.Outcome != OutcomeWaits || a.Reason == "" {
+			if a.Outcome != OutcomePending || a.Reason == "" {
 				t.Errorf("reported: %+v", a)
 			}
 		}

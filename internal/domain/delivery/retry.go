@@ -67,7 +67,7 @@ func (a *attempt) handleRejection(ctx context.Context, restart phase, err error)
 		e = &network.Error{Class: network.Transient, Err: err}
 	}
 	if errors.Is(e.Err, network.ErrPreflight) {
-		return a.finish(ctx, ended, failedResult("preflight_blocked", ""))
+		return a.finish(ctx, phaseEnded, failedResult("preflight_blocked", ""))
 	}
 	switch e.Class {
 	case network.RefreshRequired:
@@ -110,7 +110,7 @@ func (a *attempt) finishRejected(ctx context.Context, code string, e *network.Er
 		}
 		r.NetworkID, r.Permalink = e.Hidden.ID, e.Hidden.Permalink
 	}
-	return a.finish(ctx, ended, r)
+	return a.finish(ctx, phaseEnded, r)
 }
 
 // retry starts again from a phase after a backoff, or after wait if that is longer. After maxTries the delivery fails
@@ -119,7 +119,7 @@ func (a *attempt) retry(ctx context.Context, restart phase, code, message string
 	a.d.Phase = restart
 	a.d.Tries++
 	if a.d.Tries >= maxTries {
-		return a.finish(ctx, ended, failedResult(code, message))
+		return a.finish(ctx, phaseEnded, failedResult(code, message))
 	}
 	return a.postpone(ctx, max(wait, backoff(a.d.Tries)))
 }
@@ -133,22 +133,22 @@ func (a *attempt) waitForQuota(ctx context.Context, e *network.Error) error {
 	}
 	wait := e.RetryAt.Sub(a.s.db.Now())
 	if wait > maxRateLimitWait {
-		return a.finish(ctx, ended, failedResult(code, e.Message))
+		return a.finish(ctx, phaseEnded, failedResult(code, e.Message))
 	}
 	return a.retry(ctx, a.d.Phase, code, e.Message, wait)
 }
 
 // refreshGrant renews the grant. The delivery continues in its phase.
 func (a *attempt) refreshGrant(ctx context.Context) error {
-	fresh, err := a.s.accounts.Refresh(ctx, a.d.AccountID, a.grant)
+	grant, err := a.s.accounts.Refresh(ctx, a.d.AccountID, a.grant)
 	a.refreshed = true
 	switch {
-	case err == nil && !fresh.Lost:
-		a.grant = fresh
+	case err == nil && !grant.Lost:
+		a.grant = grant
 		return nil
 	case err == nil || errorClass(err) == network.ReconnectRequired:
 		return a.handleLostGrant(ctx, errorMessage(err))
-	case a.d.Phase == committing || a.d.Phase == unconfirmed:
+	case a.d.Phase == phaseCommitting || a.d.Phase == phaseUnconfirmed:
 		return a.lookUpLater(ctx, err)
 	}
 	return a.handleRejection(ctx, a.d.Phase, err)
@@ -168,11 +168,11 @@ func (a *attempt) handleLostGrant(ctx context.Context, message string) error {
 		a.grant, a.refreshed = current, false
 		return nil
 	}
-	if a.d.Phase == committing || a.d.Phase == unconfirmed {
+	if a.d.Phase == phaseCommitting || a.d.Phase == phaseUnconfirmed {
 		a.d.Lookups++
 		return a.leaveUnconfirmed(ctx, message)
 	}
-	return a.finish(ctx, ended, failedResult("account_needs_reauth", message))
+	return a.finish(ctx, phaseEnded, failedResult("account_needs_reauth", message))
 }
 
 // lookUpLater waits before the next lookup. After maxLookups the account becomes unconfirmed. Lookups then continue for
@@ -182,7 +182,7 @@ func (a *attempt) lookUpLater(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	a.d.Lookups++
-	if a.d.Phase != unconfirmed && a.d.Lookups < maxLookups {
+	if a.d.Phase != phaseUnconfirmed && a.d.Lookups < maxLookups {
 		return a.postpone(ctx, backoff(a.d.Lookups))
 	}
 	return a.leaveUnconfirmed(ctx, errorMessage(err))
@@ -190,10 +190,10 @@ func (a *attempt) lookUpLater(ctx context.Context, err error) error {
 
 // leaveUnconfirmed ends the delivery as unconfirmed. Lookups continue for unconfirmedLookupPeriod.
 func (a *attempt) leaveUnconfirmed(ctx context.Context, message string) error {
-	if a.d.Phase == unconfirmed && a.s.db.Now().Sub(a.d.CreatedAt) > unconfirmedLookupPeriod {
-		return a.finish(ctx, ended, unconfirmedResult(message))
+	if a.d.Phase == phaseUnconfirmed && a.s.db.Now().Sub(a.d.CreatedAt) > unconfirmedLookupPeriod {
+		return a.finish(ctx, phaseEnded, unconfirmedResult(message))
 	}
-	return a.finish(ctx, unconfirmed, unconfirmedResult(message))
+	return a.finish(ctx, phaseUnconfirmed, unconfirmedResult(message))
 }
 
 // callWait is the call of an AttemptLine that records a wait for a failing network. The other constants are its
@@ -219,7 +219,7 @@ func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error 
 			db.Micros(tx.Now()), resultGaveUp, id); err != nil {
 			return fmt.Errorf("recording that %s stopped waiting: %w", a.d.ID, err)
 		}
-		return a.finishTx(ctx, tx, ended, failedResult("network_error", ""))
+		return a.finishTx(ctx, tx, phaseEnded, failedResult("network_error", ""))
 	})
 	if err != nil {
 		return fmt.Errorf("postponing %s: %w", a.d.ID, err)

@@ -45,7 +45,7 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 		return s.queue.Wake(ctx, tx, WorkKind, ids...)
 	}
 	for _, d := range deliveries {
-		if err := recordResult(ctx, tx, posts, d, ended, failedResult(o.RejectionCode, "")); err != nil {
+		if err := recordResult(ctx, tx, posts, d, phaseEnded, failedResult(o.RejectionCode, "")); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 
 // insert stores a new delivery. If nothing else wakes the delivery before, the waker wakes it after the time wake.
 func insert(ctx context.Context, tx *db.Tx, d *delivery, wake time.Duration) error {
-	d.ID, d.Phase, d.CreatedAt = uuid.Must(uuid.NewV7()).String(), planned, tx.Now()
+	d.ID, d.Phase, d.CreatedAt = uuid.Must(uuid.NewV7()).String(), phasePlanned, tx.Now()
 	_, err := tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, part, job_id, phase, draft, first_at,
 		wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		d.ID, d.TeamID, d.PostID, d.AccountID, d.Part, d.JobID, string(d.Phase), string(d.Draft), db.Micros(d.FirstAt),
@@ -82,15 +82,15 @@ func hiddenPostDraft(ctx context.Context, tx *db.Tx, d delivery) (network.Draft,
 // firstSubmission returns the time that identifies a publication at the network. For a due post it is the scheduled
 // time, so that every copy of the database computes the same value. All parts of a thread have the same time.
 func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (time.Time, error) {
-	var first int64
+	var firstAt int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`,
-		p.ID, account).Scan(&first)
+		p.ID, account).Scan(&firstAt)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the first delivery: %w", err)
 	}
 	switch {
-	case first > 0:
-		return db.Time(first), nil
+	case firstAt > 0:
+		return db.Time(firstAt), nil
 	case !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(tx.Now()):
 		return p.ScheduledAt, nil
 	}

@@ -77,7 +77,7 @@ func TestCircuitIgnoresSuspension(t *testing.T) {
 		a.reportCall(t.Context(), "commit", &network.Error{Class: network.OutcomeUnknown,
 			Err: fmt.Errorf("making a post: %w", errLeaseStale)})
 	}
-	if wait, may := s.circuits.allow(a.server, "another"); !may {
+	if wait, may := s.breakers.allow(a.server, "another"); !may {
 		t.Errorf("the circuit is open for %s", wait)
 	}
 }

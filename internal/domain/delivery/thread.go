@@ -17,12 +17,12 @@ const threadInterrupted = "thread_interrupted"
 
 // insertPart inserts the delivery of the part that follows d, which is due immediately.
 func insertPart(ctx context.Context, tx *db.Tx, d delivery, part int) (delivery, error) {
-	first, err := firstSubmission(ctx, tx, post.Record{ID: d.PostID}, d.AccountID)
+	firstAt, err := firstSubmission(ctx, tx, post.Record{ID: d.PostID}, d.AccountID)
 	if err != nil {
 		return delivery{}, err
 	}
 	next := delivery{
-		TeamID: d.TeamID, PostID: d.PostID, AccountID: d.AccountID, Part: part, JobID: d.JobID, FirstAt: first,
+		TeamID: d.TeamID, PostID: d.PostID, AccountID: d.AccountID, Part: part, JobID: d.JobID, FirstAt: firstAt,
 	}
 	return next, insert(ctx, tx, &next, 0)
 }
@@ -30,18 +30,18 @@ func insertPart(ctx context.Context, tx *db.Tx, d delivery, part int) (delivery,
 // endThread stores the result of a delivery like recordResult. If another part or the first comment follows, it is not
 // sent but gets the result rest.
 func endThread(
-	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r, rest post.Result,
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, r, restResult post.Result,
 ) error {
-	part, more, err := storeResult(ctx, tx, posts, d, next, r)
+	part, hasMore, err := storeResult(ctx, tx, posts, d, newPhase, r)
 	if err != nil {
 		return err
 	}
-	if more {
+	if hasMore {
 		following, err := insertPart(ctx, tx, d, part)
 		if err != nil {
 			return err
 		}
-		if _, _, err := storeResult(ctx, tx, posts, following, ended, rest); err != nil {
+		if _, _, err := storeResult(ctx, tx, posts, following, phaseEnded, restResult); err != nil {
 			return err
 		}
 	}

@@ -35,11 +35,11 @@ func (s *Service) enqueue(ctx context.Context, id string) error {
 // Run processes queued deliveries until ctx is canceled, which also cancels running deliveries. Call Drain first to let
 // them finish.
 func (s *Service) Run(ctx context.Context) {
-	var group sync.WaitGroup
-	defer group.Wait()
+	var wg sync.WaitGroup
+	defer wg.Wait()
 	for {
 		for d, free := s.pending.next(); free; d, free = s.pending.next() {
-			group.Go(func() { s.work(ctx, d) })
+			wg.Go(func() { s.work(ctx, d) })
 		}
 		select {
 		case <-ctx.Done():

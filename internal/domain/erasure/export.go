@@ -20,9 +20,9 @@ import (
 // exportFile is a file of the export with one JSON object per line. The export reads the keys of a team's items one
 // page at a time, and then the rows with these keys.
 type exportFile struct {
-	name, keys string // keys is TABLE or TABLE/COLUMN; the default column is id
-	page       int    // keys per query; lower if a key has many rows
-	rows       string // query that ends with IN, to which the keys are appended; it may contain "team_id = ?"
+	name, keyColumn string // keys is TABLE or TABLE/COLUMN; the default column is id
+	pageSize        int    // keys per query; lower if a key has many rows
+	rowsQuery       string // query that ends with IN, to which the keys are appended; it may contain "team_id = ?"
 }
 
 const defaultPage = 200 // keys per query
@@ -118,9 +118,9 @@ func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive fu
 	if err := s.exportPictures(ctx, team, out, alive); err != nil {
 		return err
 	}
-	missing, err := s.exportMedia(ctx, team, out, alive)
-	if err == nil && len(missing) > 0 {
-		err = writeMissing(out, missing, s.DB.Now())
+	missingIDs, err := s.exportMedia(ctx, team, out, alive)
+	if err == nil && len(missingIDs) > 0 {
+		err = writeMissing(out, missingIDs, s.DB.Now())
 	}
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive fu
 
 // eachKeyPage calls visit with the keys of a team's items, one page at a time.
 func (s *Service) eachKeyPage(ctx context.Context, team int64, f exportFile, visit func(keys []any) error) error {
-	table, key, hasKey := strings.Cut(f.keys, "/")
+	table, key, hasKey := strings.Cut(f.keyColumn, "/")
 	if !hasKey {
 		key = "id"
 	}
@@ -141,9 +141,9 @@ func (s *Service) eachKeyPage(ctx context.Context, team int64, f exportFile, vis
 	if table == `teams` {
 		teamColumn = `id`
 	}
-	first, after := `SELECT `+key+` FROM `+table+` WHERE `+teamColumn+` = ? ORDER BY `+key+` LIMIT ?`,
+	firstPageQuery, nextPageQuery := `SELECT `+key+` FROM `+table+` WHERE `+teamColumn+` = ? ORDER BY `+key+` LIMIT ?`,
 		`SELECT `+key+` FROM `+table+` WHERE `+teamColumn+` = ? AND `+key+` > ? ORDER BY `+key+` LIMIT ?`
-	query, args := first, []any{team, f.page}
+	query, args := firstPageQuery, []any{team, f.pageSize}
 	for {
 		keys, err := s.queryColumn(ctx, query, args...)
 		if err != nil || len(keys) == 0 {
@@ -152,10 +152,10 @@ func (s *Service) eachKeyPage(ctx context.Context, team int64, f exportFile, vis
 		if err := visit(keys); err != nil {
 			return err
 		}
-		if len(keys) < f.page {
+		if len(keys) < f.pageSize {
 			return nil
 		}
-		query, args = after, []any{team, keys[len(keys)-1], f.page}
+		query, args = nextPageQuery, []any{team, keys[len(keys)-1], f.pageSize}
 	}
 }
 
@@ -182,10 +182,10 @@ func (s *Service) writeRows(ctx context.Context, team int64, f exportFile, w io.
 	return s.eachKeyPage(ctx, team, f, func(keys []any) error {
 		alive()
 		args := keys
-		if strings.Contains(f.rows, `team_id = ?`) {
+		if strings.Contains(f.rowsQuery, `team_id = ?`) {
 			args = append([]any{team}, keys...)
 		}
-		rows, err := s.DB.Query(ctx, f.rows+` (`+db.Placeholders(len(keys))+`)`, args...)
+		rows, err := s.DB.Query(ctx, f.rowsQuery+` (`+db.Placeholders(len(keys))+`)`, args...)
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (s *Service) writeRows(ctx context.Context, team int64, f exportFile, w io.
 			if err := rows.Scan(pointers...); err != nil {
 				return err
 			}
-			if err := lines.Encode(line(names, values)); err != nil {
+			if err := lines.Encode(rowObject(names, values)); err != nil {
 				return fmt.Errorf("writing a line: %w", err)
 			}
 		}
@@ -210,8 +210,8 @@ func (s *Service) writeRows(ctx context.Context, team int64, f exportFile, w io.
 	})
 }
 
-// line returns a row as a JSON object.
-func line(names []string, values []any) map[string]any {
+// rowObject returns a row as a JSON object.
+func rowObject(names []string, values []any) map[string]any {
 	out := map[string]any{}
 	for i, name := range names {
 		value := values[i]
@@ -240,8 +240,8 @@ func line(names []string, values []any) map[string]any {
 // exportMedia writes each file of the library as media/ID-NAME. It returns the IDs of the items whose files are
 // missing, because they were deleted during the export or lost in the store.
 func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, alive func()) ([]int64, error) {
-	var missing []int64
-	err := s.eachKeyPage(ctx, team, exportFile{keys: "media", page: defaultPage}, func(keys []any) error {
+	var missingIDs []int64
+	err := s.eachKeyPage(ctx, team, exportFile{keyColumn: "media", pageSize: defaultPage}, func(keys []any) error {
 		for _, key := range keys {
 			id, _ := key.(int64)
 			var name string
@@ -258,14 +258,14 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 				zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, safeFileName(name)), Modified: db.Time(created)}, out,
 				alive)
 			if apierr.Is(err, apierr.NotFound) {
-				missing = append(missing, id)
+				missingIDs = append(missingIDs, id)
 			} else if err != nil {
 				return fmt.Errorf("writing media %d of an export: %w", id, err)
 			}
 		}
 		return nil
 	})
-	return missing, err
+	return missingIDs, err
 }
 
 // exportMediaFile writes a file of the library without compression, because media files are already compressed.
@@ -289,13 +289,13 @@ func (s *Service) exportMediaFile(
 }
 
 // writeMissing writes the list of files that are missing from the export.
-func writeMissing(out *zip.Writer, missing []int64, at time.Time) error {
-	w, err := out.CreateHeader(&zip.FileHeader{Name: "media_missing.jsonl", Method: zip.Deflate, Modified: at})
+func writeMissing(out *zip.Writer, ids []int64, modifiedAt time.Time) error {
+	w, err := out.CreateHeader(&zip.FileHeader{Name: "media_missing.jsonl", Method: zip.Deflate, Modified: modifiedAt})
 	if err != nil {
 		return fmt.Errorf("starting the list of missing files of an export: %w", err)
 	}
 	lines := json.NewEncoder(w)
-	for _, id := range missing {
+	for _, id := range ids {
 		if err := lines.Encode(map[string]int64{"id": id}); err != nil {
 			return fmt.Errorf("writing the list of missing files of an export: %w", err)
 		}

@@ -12,14 +12,14 @@ import (
 
 // exportPictures writes the profile picture of each account as account_pictures/ID.jpg or account_pictures/ID.png.
 func (s *Service) exportPictures(ctx context.Context, team int64, out *zip.Writer, alive func()) error {
-	return s.eachKeyPage(ctx, team, exportFile{keys: "social_accounts", page: defaultPage}, func(keys []any) error {
+	return s.eachKeyPage(ctx, team, exportFile{keyColumn: "social_accounts", pageSize: defaultPage}, func(keys []any) error {
 		alive()
 		for _, account := range keys {
 			var kind string
 			var image []byte
-			var fetched int64
+			var fetchedAt int64
 			err := s.DB.QueryRow(ctx, `SELECT type, image, fetched_at FROM account_pictures WHERE account_id = ?`, account).
-				Scan(&kind, &image, &fetched)
+				Scan(&kind, &image, &fetchedAt)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
 			}
@@ -30,7 +30,7 @@ func (s *Service) exportPictures(ctx context.Context, team int64, out *zip.Write
 			if kind == "image/png" {
 				name = fmt.Sprintf("account_pictures/%v.png", account)
 			}
-			w, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: db.Time(fetched)})
+			w, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: db.Time(fetchedAt)})
 			if err == nil {
 				_, err = w.Write(image)
 			}

@@ -124,13 +124,13 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 	total := 0
 	for _, app := range apps {
 		platform, holder := metaSubject(app, user)
-		found, err := db.All(ctx, tx, func(rows *sql.Rows, a *account) error { return rows.Scan(&a.id, &a.team) },
+		accounts, err := db.All(ctx, tx, func(rows *sql.Rows, a *account) error { return rows.Scan(&a.id, &a.team) },
 			`SELECT id, team_id FROM social_accounts WHERE platform = ? AND (network_id = ? OR grant_holder = ?)
 		ORDER BY id`, platform, user, holder)
 		if err != nil {
 			return 0, fmt.Errorf("finding the accounts of a deletion request: %w", err)
 		}
-		for _, a := range found {
+		for _, a := range accounts {
 			if err := eraseAccount(ctx, tx, a.team, a.id, platform); err != nil {
 				return 0, err
 			}
@@ -140,7 +140,7 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 			holder); err != nil {
 			return 0, fmt.Errorf("deleting the grants of a network's user: %w", err)
 		}
-		total += len(found)
+		total += len(accounts)
 	}
 	return total, nil
 }
@@ -185,15 +185,15 @@ type ErasureResult struct {
 // ErasureStatus returns the result of the deletion request with this code. It returns not_found for an unknown code.
 func (s *Service) ErasureStatus(ctx context.Context, code string) (ErasureResult, error) {
 	var out ErasureResult
-	var at int64
+	var erasedAt int64
 	err := s.DB.QueryRow(ctx, `SELECT app, accounts, asked_at FROM network_deletions WHERE code = ?`,
-		code).Scan(&out.App, &out.Accounts, &at)
+		code).Scan(&out.App, &out.Accounts, &erasedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the result of a network's request: %w", err)
 	}
-	out.At = db.Time(at)
+	out.At = db.Time(erasedAt)
 	return out, nil
 }

@@ -19,19 +19,19 @@ var errOnlyOperator = apierr.BadState("last_operator",
 // all members, and team 0 means all teams. If no operator can sign in now either, it returns nil.
 func ensureOperatorRemains(ctx context.Context, tx *db.Tx, team, person int64, rejection error) error {
 	// Members of a team that is being deleted cannot sign in for much longer.
-	const able = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0 AND EXISTS (SELECT 1
+	const countQuery = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0 AND EXISTS (SELECT 1
 		FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0`
-	var before, after int64
-	if err := tx.QueryRow(ctx, able+`)`).Scan(&before); err != nil {
+	var countBefore, countAfter int64
+	if err := tx.QueryRow(ctx, countQuery+`)`).Scan(&countBefore); err != nil {
 		return fmt.Errorf("counting the operators: %w", err)
 	}
 	if err := tx.QueryRow(ctx,
-		able+` AND NOT (CAST(? AS BIGINT) IN (0, m.team_id) AND CAST(? AS BIGINT) IN (0, m.person_id)))`, team,
-		person).Scan(&after); err != nil {
+		countQuery+` AND NOT (CAST(? AS BIGINT) IN (0, m.team_id) AND CAST(? AS BIGINT) IN (0, m.person_id)))`, team,
+		person).Scan(&countAfter); err != nil {
 		return fmt.Errorf("counting the operators: %w", err)
 	}
-	if before > 0 && after == 0 {
+	if countBefore > 0 && countAfter == 0 {
 		return rejection
 	}
 	return nil

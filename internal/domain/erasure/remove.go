@@ -36,15 +36,15 @@ func (s *Service) removeBatch(ctx context.Context, team int64) (bool, error) {
 	if more, err := s.disconnect(ctx, team); more || err != nil {
 		return false, err
 	}
-	over := false
+	done := false
 	err := s.DB.InTx(ctx, "leaving.remove", func(ctx context.Context, tx *db.Tx) error {
-		over = false
-		var by, withPerson int64
+		done = false
+		var requestedBy, withPerson int64
 		err := tx.QueryRow(ctx,
 			`SELECT asked_by, with_person FROM team_deletions WHERE team_id = ? AND ended_at = 0`+s.DB.ForUpdate(),
-			team).Scan(&by, &withPerson)
+			team).Scan(&requestedBy, &withPerson)
 		if errors.Is(err, sql.ErrNoRows) {
-			over = true // Another node finished the deletion.
+			done = true // Another node finished the deletion.
 			return nil
 		}
 		if err != nil {
@@ -61,20 +61,20 @@ func (s *Service) removeBatch(ctx context.Context, team int64) (bool, error) {
 			_, err = tx.Exec(ctx, `UPDATE team_deletions SET removed = removed + ? WHERE team_id = ?`, n, team)
 			return err
 		}
-		over = true
-		return s.finish(ctx, tx, team, by, withPerson > 0)
+		done = true
+		return s.finish(ctx, tx, team, requestedBy, withPerson > 0)
 	})
-	return over, err
+	return done, err
 }
 
 // disconnect disconnects one account of the team, so that its grant is revoked at the network. It reports whether there
 // may be more accounts.
 func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
-	var by, account int64
+	var requestedBy, account int64
 	err := s.DB.QueryRow(ctx,
 		`SELECT d.asked_by, a.id FROM team_deletions d JOIN social_accounts a ON a.team_id = d.team_id
 		JOIN memberships m ON m.team_id = d.team_id AND m.person_id = d.asked_by AND m.role IN ('owner', 'admin')
-		WHERE d.team_id = ? AND d.ended_at = 0 AND a.disconnected_at = 0 ORDER BY a.id LIMIT 1`, team).Scan(&by,
+		WHERE d.team_id = ? AND d.ended_at = 0 AND a.disconnected_at = 0 ORDER BY a.id LIMIT 1`, team).Scan(&requestedBy,
 		&account)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -82,7 +82,7 @@ func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("finding accounts of team %d: %w", team, err)
 	}
-	return true, s.Disconnect(ctx, by, team, account)
+	return true, s.Disconnect(ctx, requestedBy, team, account)
 }
 
 // removal is a list of statements whose argument is the team's ID. Only the rows that the last statement deletes are
@@ -253,7 +253,7 @@ func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
 }
 
 // finish finishes a deletion: it removes the members and clears the team's row except for its ID.
-func (s *Service) finish(ctx context.Context, tx *db.Tx, team, by int64, account bool) error {
+func (s *Service) finish(ctx context.Context, tx *db.Tx, team, requestedBy int64, deleteAccount bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ?`, team); err != nil {
 		return fmt.Errorf("clearing team %d: %w", team, err)
 	}
@@ -270,8 +270,8 @@ func (s *Service) finish(ctx context.Context, tx *db.Tx, team, by int64, account
 		team); err != nil {
 		return fmt.Errorf("ending the deletion of team %d: %w", team, err)
 	}
-	if account {
-		if err := s.erase(ctx, tx, by); err != nil && !errors.Is(err, errOwnsTeams) {
+	if deleteAccount {
+		if err := s.erase(ctx, tx, requestedBy); err != nil && !errors.Is(err, errOwnsTeams) {
 			return err // A person who now owns another team keeps the account.
 		}
 	}

@@ -67,12 +67,12 @@ func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name 
 		if err := ensureOperatorRemains(ctx, tx, team, 0, errLastOperator); err != nil {
 			return err
 		}
-		var others int64
+		var otherTeams int64
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND team_id <> ?`, person,
-			team).Scan(&others); err != nil {
+			team).Scan(&otherTeams); err != nil {
 			return fmt.Errorf("counting a person's teams: %w", err)
 		}
-		if account && others > 0 {
+		if account && otherTeams > 0 {
 			return errOtherTeams
 		}
 		if _, err := tx.Exec(ctx,
@@ -95,9 +95,9 @@ func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name 
 // checkOwner locks the team. It returns an error if person does not own the team or the name is wrong.
 func (s *Service) checkOwner(ctx context.Context, tx *db.Tx, person, team int64, name string) error {
 	var teamName string
-	var deleted int64
+	var deletedAt int64
 	if err := tx.QueryRow(ctx, `SELECT name, deleted_at FROM teams WHERE id = ?`+s.DB.ForUpdate(), team).Scan(&teamName,
-		&deleted); err != nil {
+		&deletedAt); err != nil {
 		return apierr.ItemNotFound()
 	}
 	var one int
@@ -108,7 +108,7 @@ func (s *Service) checkOwner(ctx context.Context, tx *db.Tx, person, team int64,
 		return apierr.ItemNotFound()
 	case err != nil:
 		return fmt.Errorf("checking the owner of team %d: %w", team, err)
-	case deleted > 0:
+	case deletedAt > 0:
 		return errDeleted
 	case strings.TrimSpace(name) != teamName:
 		return errWrongName
@@ -123,7 +123,7 @@ const maxRefunds = 200
 // that workers cannot write results. The result of a network call in progress is therefore lost.
 func (s *Service) stopWork(ctx context.Context, tx *db.Tx, team int64) error {
 	now := db.Micros(tx.Now())
-	for _, stop := range []struct {
+	for _, update := range []struct {
 		statement string
 		args      []any
 	}{
@@ -137,17 +137,17 @@ func (s *Service) stopWork(ctx context.Context, tx *db.Tx, team int64) error {
 		{`UPDATE jobs SET state = 'failed', error_code = 'team_closed', finished_at = ?, owner = '', lease_until = 0,
 		wake_at = 0, epoch = epoch + 1 WHERE team_id = ? AND finished_at = 0`, []any{now, team}},
 	} {
-		if _, err := tx.Exec(ctx, stop.statement, stop.args...); err != nil {
+		if _, err := tx.Exec(ctx, update.statement, update.args...); err != nil {
 			return fmt.Errorf("stopping team %d: %w", team, err)
 		}
 	}
-	open, err := db.All(ctx, tx, scanID,
+	reservations, err := db.All(ctx, tx, scanID,
 		`SELECT id FROM reservations WHERE team_id = ? AND state = 'open' ORDER BY created_at LIMIT ?`, team,
 		maxRefunds)
 	if err != nil {
 		return fmt.Errorf("finding the reservations of team %d: %w", team, err)
 	}
-	for _, reservation := range open {
+	for _, reservation := range reservations {
 		if err := s.Refund(ctx, tx, reservation); err != nil {
 			return fmt.Errorf("refunding the reservations of team %d: %w", team, err)
 		}
@@ -159,8 +159,8 @@ func scanID(rows *sql.Rows, id *int64) error { return rows.Scan(id) }
 
 // Progress is the progress of a deletion.
 type Progress struct {
-	AskedAt time.Time
-	Removed int64 // items deleted so far
+	RequestedAt time.Time
+	Removed     int64 // items deleted so far
 }
 
 // Progress returns the progress of a team's deletion. It returns not_found if the team is not being deleted.
@@ -175,6 +175,6 @@ func (s *Service) Progress(ctx context.Context, team int64) (Progress, error) {
 	if err != nil {
 		return out, fmt.Errorf("reading the progress of deleting team %d: %w", team, err)
 	}
-	out.AskedAt = db.Time(requested)
+	out.RequestedAt = db.Time(requested)
 	return out, nil
 }

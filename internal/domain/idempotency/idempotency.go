@@ -137,18 +137,18 @@ func checkUnused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 }
 
 func readResult(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (operation.Result, error) {
-	var first, instants, answer []byte
+	var storedHash, instants, answer []byte
 	query, args := `SELECT request_hash, instant_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`,
 		[]any{c.APIKey, c.Key}
 	if c.Paid {
 		query, args = `SELECT request_hash, NULL, answer FROM paid_requests
 		WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
 	}
-	if err := tx.QueryRow(ctx, query, args...).Scan(&first, &instants, &answer); err != nil {
+	if err := tx.QueryRow(ctx, query, args...).Scan(&storedHash, &instants, &answer); err != nil {
 		return operation.Result{}, fmt.Errorf("reading an idempotency record: %w", err)
 	}
 	sameInstants := len(instants) > 0 && bytes.Equal(instants, c.InstantHash())
-	if !bytes.Equal(first, hash) && !sameInstants {
+	if !bytes.Equal(storedHash, hash) && !sameInstants {
 		return operation.Result{}, errKeyReused
 	}
 	out, err := operation.DecodeResult(answer)
@@ -188,7 +188,7 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	err := s.db.InTx(ctx, "replay.sweep", func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		now := db.Micros(tx.Now())
-		for _, forget := range []string{
+		for _, statement := range []string{
 			// The outer condition excludes a record that a concurrent call replaced after the subquery found it.
 			`DELETE FROM idempotency_records WHERE expires_at <= ? AND (key_id, key) IN
 				(SELECT key_id, key FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
@@ -196,7 +196,7 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 				(SELECT key_id, key, request_hash FROM paid_requests WHERE expires_at <= ?
 		ORDER BY expires_at LIMIT ?)`,
 		} {
-			gone, err := tx.Exec(ctx, forget, now, now, sweepBatch)
+			gone, err := tx.Exec(ctx, statement, now, now, sweepBatch)
 			if err != nil {
 				return err
 			}

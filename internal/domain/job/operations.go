@@ -211,13 +211,13 @@ func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r R
 	if !ok {
 		return out, nil
 	}
-	made, err := result.Read(ctx, q, call, r, in)
+	output, err := result.Read(ctx, q, call, r, in)
 	if err != nil {
 		return operation.Response[Job]{}, err
 	}
-	out.Data.Result, out.Untrusted, out.Page, out.Notes = made.Result, made.Untrusted, made.Page, made.Notes
-	if made.App != "" {
-		out.App = made.App
+	out.Data.Result, out.Untrusted, out.Page, out.Notes = output.Result, output.Untrusted, output.Page, output.Notes
+	if output.App != "" {
+		out.App = output.App
 	}
 	return out, nil
 }

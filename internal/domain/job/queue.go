@@ -42,8 +42,8 @@ const (
 	wakeTimeout = 5 * time.Minute
 	// jobsQueue is the queue for the wakes of jobs.
 	jobsQueue = "jobs"
-	// wakesKept is how long finished wakes are kept.
-	wakesKept = time.Hour
+	// wakeRetention is how long finished wakes are kept.
+	wakeRetention = time.Hour
 )
 
 // NewQueue returns a Queue with two pools of the given number of workers: one for jobs, and one for all other work. It
@@ -57,8 +57,8 @@ func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 			jobsQueue: {MaxWorkers: workers}}, Workers: pool, Logger: log,
 		FetchPollInterval: pollEvery, FetchCooldown: pollEvery / 4, PollOnly: true,
 		MaxAttempts: 1, JobTimeout: wakeTimeout,
-		CompletedJobRetentionPeriod: wakesKept, DiscardedJobRetentionPeriod: wakesKept,
-		CancelledJobRetentionPeriod: wakesKept,
+		CompletedJobRetentionPeriod: wakeRetention, DiscardedJobRetentionPeriod: wakeRetention,
+		CancelledJobRetentionPeriod: wakeRetention,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("creating the queue: %w", err)

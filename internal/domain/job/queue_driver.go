@@ -43,10 +43,10 @@ type insertingTx struct {
 // JobInsertFastMany inserts wakes.
 func (e insertingTx) JobInsertFastMany(ctx context.Context,
 	params *riverdriver.JobInsertFastManyParams) ([]*riverdriver.JobInsertFastResult, error) {
-	due := dueNow(e.db.Now(), time.Now().UTC())
+	scheduledAt := dueNow(e.db.Now(), time.Now().UTC())
 	for _, p := range params.Jobs {
 		if p.ScheduledAt == nil {
-			p.ScheduledAt = &due
+			p.ScheduledAt = &scheduledAt
 		}
 	}
 	put, err := e.ExecutorTx.JobInsertFastMany(ctx, params)
@@ -76,11 +76,11 @@ const anyAvailable = `SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'avai
 // JobGetAvailable claims available wakes.
 func (e pollingExecutor) JobGetAvailable(ctx context.Context,
 	params *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
-	var some bool
-	if err := e.db.QueryRow(ctx, anyAvailable, params.Queue).Scan(&some); err != nil {
+	var available bool
+	if err := e.db.QueryRow(ctx, anyAvailable, params.Queue).Scan(&available); err != nil {
 		return nil, fmt.Errorf("polling for wakes: %w", err)
 	}
-	if !some {
+	if !available {
 		return &riverdriver.JobGetAvailableResult{}, nil
 	}
 	taken, err := e.Executor.JobGetAvailable(ctx, params)

@@ -23,17 +23,17 @@ const (
 // waiters limits the number of calls that wait for jobs. Another node may end the job, so a waiting call polls the
 // job's record at increasing intervals, without an open transaction.
 type waiters struct {
-	places chan struct{}
-	over   chan struct{}
-	end    sync.Once
+	slots   chan struct{}
+	ended   chan struct{}
+	endOnce sync.Once
 }
 
 func newWaiters() *waiters {
-	return &waiters{places: make(chan struct{}, maxWaiters), over: make(chan struct{})}
+	return &waiters{slots: make(chan struct{}, maxWaiters), ended: make(chan struct{})}
 }
 
 // EndWaits makes all current and later waits return immediately, because the process is shutting down.
-func (s *Store) EndWaits() { s.waits.end.Do(func() { close(s.waits.over) }) }
+func (s *Store) EndWaits() { s.waits.endOnce.Do(func() { close(s.waits.ended) }) }
 
 // wait waits until the job has ended, the given number of seconds has passed, or ctx is canceled, and returns the
 // latest record. It returns immediately if too many calls are waiting.
@@ -42,8 +42,8 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 		return r, nil
 	}
 	select {
-	case s.waits.places <- struct{}{}:
-		defer func() { <-s.waits.places }()
+	case s.waits.slots <- struct{}{}:
+		defer func() { <-s.waits.slots }()
 	default:
 		return r, nil
 	}
@@ -52,13 +52,13 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	}
 	end := time.NewTimer(time.Duration(min(seconds, MaxWaitSeconds)) * time.Second)
 	defer end.Stop()
-	progress := progressReporter{call: call, began: time.Now(), total: seconds}
+	progress := progressReporter{call: call, startedAt: time.Now(), total: seconds}
 	for pause := minCheckInterval; !r.IsFinished(); pause = min(pause*3/2, maxCheckInterval) {
 		progress.report(r)
 		select {
 		case <-ctx.Done():
 			return r, nil
-		case <-s.waits.over:
+		case <-s.waits.ended:
 			return r, nil
 		case <-end.C:
 			return r, nil
@@ -75,25 +75,25 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 // progressReporter reports the progress of a job to a waiting caller on each change, and at least every
 // progressInterval.
 type progressReporter struct {
-	call       operation.Call
-	began      time.Time
-	total      int
-	reportedAt time.Time
-	last       string
+	call        operation.Call
+	startedAt   time.Time
+	total       int
+	reportedAt  time.Time
+	lastMessage string
 }
 
 func (l *progressReporter) report(r Record) {
 	if l.call.OnProgress == nil {
 		return
 	}
-	words, now := "The job is "+string(r.State)+".", time.Now()
+	message, now := "The job is "+string(r.State)+".", time.Now()
 	if r.Total > 0 {
-		words = fmt.Sprintf("The job is %s; %d of %d parts are done.", r.State, r.Done, r.Total)
+		message = fmt.Sprintf("The job is %s; %d of %d parts are done.", r.State, r.Done, r.Total)
 	}
-	if words == l.last && now.Sub(l.reportedAt) < progressInterval {
+	if message == l.lastMessage && now.Sub(l.reportedAt) < progressInterval {
 		return
 	}
-	l.last, l.reportedAt = words, now
-	l.call.OnProgress(operation.Progress{Done: now.Sub(l.began).Round(10 * time.Millisecond).Seconds(),
-		Total: float64(l.total), Message: words})
+	l.lastMessage, l.reportedAt = message, now
+	l.call.OnProgress(operation.Progress{Done: now.Sub(l.startedAt).Round(10 * time.Millisecond).Seconds(),
+		Total: float64(l.total), Message: message})
 }

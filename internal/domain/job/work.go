@@ -73,11 +73,11 @@ func wakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
 
 // Worker runs the handlers of jobs.
 type Worker struct {
-	db    *db.DB
-	queue *Queue
-	owner string // unique ID of this process
-	do    map[Type]Handler
-	log   *slog.Logger
+	db       *db.DB
+	queue    *Queue
+	owner    string // unique ID of this process
+	handlers map[Type]Handler
+	log      *slog.Logger
 }
 
 // workKind is the kind of work of jobs in the queue.
@@ -85,13 +85,13 @@ const workKind = "job"
 
 // NewWorker returns a Worker without handlers.
 func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
-	w := &Worker{db: d, queue: queue, owner: uuid.NewString(), do: map[Type]Handler{}, log: log}
-	queue.Handle(workKind, w.run)
+	w := &Worker{db: d, queue: queue, owner: uuid.NewString(), handlers: map[Type]Handler{}, log: log}
+	queue.Handle(workKind, w.runJob)
 	return w
 }
 
 // Handle registers the function that does the work of a type of job.
-func (w *Worker) Handle(t Type, do Handler) { w.do[t] = do }
+func (w *Worker) Handle(t Type, do Handler) { w.handlers[t] = do }
 
 const (
 	leaseDuration = 10 * time.Second // also how long a job is delayed if its node crashes
@@ -117,13 +117,13 @@ func (w *Worker) WakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time)
 // on hold.
 const notHeldCondition = `(reservation_id = 0 OR ` + restoreguard.NotHeld + `)`
 
-// run claims a job and does its work. It does nothing if the job has ended or another node holds its lease.
-func (w *Worker) run(ctx context.Context, id string) error {
+// runJob claims a job and does its work. It does nothing if the job has ended or another node holds its lease.
+func (w *Worker) runJob(ctx context.Context, id string) error {
 	h, acquired, err := w.claim(ctx, id)
 	if err != nil || !acquired {
 		return err
 	}
-	do := w.do[h.Type]
+	do := w.handlers[h.Type]
 	if do == nil {
 		return fmt.Errorf("no handler for jobs of the type %q", h.Type)
 	}
@@ -132,9 +132,9 @@ func (w *Worker) run(ctx context.Context, id string) error {
 	span.Set("pressroom.job_type", string(h.Type))
 	span.SetID("pressroom.team_id", h.TeamID)
 	span.SetID("pressroom.attempt", h.Epoch)
-	held, release := KeepLease(ctx, leaseDuration, func(ctx context.Context) error { return w.renew(ctx, h) })
+	leaseCtx, release := KeepLease(ctx, leaseDuration, func(ctx context.Context) error { return w.renew(ctx, h) })
 	defer release()
-	err = do(held, h)
+	err = do(leaseCtx, h)
 	span.End(err)
 	if err != nil && !errors.Is(err, ErrLeaseLost) {
 		// The lease expires, and the job is woken again.

@@ -34,8 +34,8 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	sizes := map[string]int64{}
-	found := []Finding{}
-	made, err := s.allDerived(ctx)
+	findings := []Finding{}
+	derivedFiles, err := s.allDerived(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +44,9 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 		if s.db.Now().Sub(b.At) < OrphanGracePeriod || strings.HasPrefix(b.Key, storecheck.MarkerFolder) {
 			return nil
 		}
-		named, err := s.isReferenced(ctx, b.Key)
-		if err == nil && !named {
-			found = append(found,
+		referenced, err := s.isReferenced(ctx, b.Key)
+		if err == nil && !referenced {
+			findings = append(findings,
 				Finding{Rule: "no_item", Blob: b.Key, Text: "bytes without an item; the sweep deletes them"})
 		}
 		return err
@@ -56,7 +56,7 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 	}
 	miscounted, err := s.storageMismatches(ctx)
 	return append([]Finding{},
-		slices.Concat(found, checkItems(items, sizes), checkDerived(made, sizes), miscounted)...), err
+		slices.Concat(findings, checkItems(items, sizes), checkDerived(derivedFiles, sizes), miscounted)...), err
 }
 
 // isReferenced reports whether an item or a derived file uses a blob.
@@ -82,8 +82,8 @@ func (s *Service) allItems(ctx context.Context) ([]Item, error) {
 	return items, nil
 }
 
-func (s *Service) allDerived(ctx context.Context) ([]derived, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *derived) error {
+func (s *Service) allDerived(ctx context.Context) ([]derivedFile, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *derivedFile) error {
 		return rows.Scan(&d.media, &d.team, &d.blob, &d.size)
 	}, `SELECT media_id, team_id, blob, size_bytes FROM media_derived WHERE blob <> '' ORDER BY media_id, variant`)
 	if err != nil {
@@ -92,41 +92,41 @@ func (s *Service) allDerived(ctx context.Context) ([]derived, error) {
 	return out, nil
 }
 
-func checkDerived(all []derived, sizes map[string]int64) []Finding {
-	var found []Finding
-	for _, d := range all {
-		size, there := sizes[d.blob]
+func checkDerived(derivedFiles []derivedFile, sizes map[string]int64) []Finding {
+	var findings []Finding
+	for _, d := range derivedFiles {
+		size, ok := sizes[d.blob]
 		switch {
-		case !there:
-			found = append(found,
+		case !ok:
+			findings = append(findings,
 				Finding{
 					"no_bytes", d.blob, d.team, d.media,
 					"a derived file without its bytes; it is recreated on demand",
 				})
 		case size != d.size:
-			found = append(found,
+			findings = append(findings,
 				Finding{"other_size", d.blob, d.team, d.media, "a derived file whose bytes have a different size"})
 		}
 	}
-	return found
+	return findings
 }
 
 func checkItems(items []Item, sizes map[string]int64) []Finding {
-	var found []Finding
+	var findings []Finding
 	for _, i := range items {
-		size, there := sizes[i.Blob]
+		size, ok := sizes[i.Blob]
 		switch {
-		case !there:
-			found = append(found, Finding{"no_bytes", i.Blob, i.TeamID, i.ID, "an item without its bytes"})
+		case !ok:
+			findings = append(findings, Finding{"no_bytes", i.Blob, i.TeamID, i.ID, "an item without its bytes"})
 		case size != i.StoredSize:
-			found = append(found,
+			findings = append(findings,
 				Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have a different size"})
 		}
 		if _, there := sizes[i.Thumbnail]; i.Thumbnail != "" && !there {
-			found = append(found, Finding{"no_bytes", i.Thumbnail, i.TeamID, i.ID, "an item without its thumbnail"})
+			findings = append(findings, Finding{"no_bytes", i.Thumbnail, i.TeamID, i.ID, "an item without its thumbnail"})
 		}
 	}
-	return found
+	return findings
 }
 
 // storageMismatches returns a finding for each team whose storage is not the sum of its items.

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// batchFile is a stored file of a batch.
-type batchFile struct {
+// batchFileRecord is a stored file of a batch.
+type batchFileRecord struct {
 	id        string
 	digest    []byte
 	size      int64
@@ -29,18 +29,18 @@ type batchFile struct {
 	secret    string // set only for the response; the database has only its hash
 }
 
-// batch is a stored upload batch.
-type batch struct {
-	job               string
-	team, person, key int64
-	folder            int64
-	created, expires  time.Time
-	closed            bool
-	files             []batchFile
+// batchRecord is a stored upload batch.
+type batchRecord struct {
+	job                  string
+	team, person, key    int64
+	folder               int64
+	createdAt, expiresAt time.Time
+	closed               bool
+	files                []batchFileRecord
 }
 
 // pendingFiles returns the number of pending files and their total bytes.
-func (b batch) pendingFiles() (int, int64) {
+func (b batchRecord) pendingFiles() (int, int64) {
 	links, bytes := 0, int64(0)
 	for _, f := range b.files {
 		if f.state == Waiting {
@@ -51,7 +51,7 @@ func (b batch) pendingFiles() (int, int64) {
 }
 
 // openBatch inserts a batch and its job. A batch without pending files is complete immediately.
-func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call, b *batch) (job.Record, error) {
+func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call, b *batchRecord) (job.Record, error) {
 	record, err := s.Jobs.Create(ctx, tx,
 		job.Params{TeamID: b.team, Type: job.MediaImport, Subject: uploadSubject, Total: len(b.files)})
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 	_, err = tx.Exec(ctx,
 		`INSERT INTO upload_batches (job_id, team_id, person_id, key_id, folder_id, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		b.job, b.team, b.person, b.key, b.folder, db.Micros(tx.Now()), db.Micros(b.expires))
+		b.job, b.team, b.person, b.key, b.folder, db.Micros(tx.Now()), db.Micros(b.expiresAt))
 	if err != nil {
 		return record, fmt.Errorf("opening an upload batch: %w", err)
 	}
@@ -75,7 +75,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 		return record, err
 	}
 	if links, _ := b.pendingFiles(); links > 0 || len(b.files) == 0 {
-		return record, s.Worker.WakeAt(ctx, tx, b.job, b.expires)
+		return record, s.Worker.WakeAt(ctx, tx, b.job, b.expiresAt)
 	}
 	if err := s.closeBatch(ctx, tx, b.job, ""); err != nil {
 		return record, err
@@ -83,7 +83,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 	return job.Get(ctx, tx, b.team, b.job)
 }
 
-func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFile) error {
+func insertFile(ctx context.Context, tx *db.Tx, b batchRecord, position int, f batchFileRecord) error {
 	var hash []byte
 	if f.secret != "" {
 		sum := apikey.Hash(f.secret)
@@ -102,7 +102,7 @@ func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFi
 }
 
 // closeBatch closes a batch and ends its job. why is the error code of files that were not uploaded.
-func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, why string) error {
+func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, defaultCode string) error {
 	if _, err := tx.Exec(ctx, `UPDATE upload_batches SET closed_at = ? WHERE job_id = ? AND closed_at = 0`,
 		db.Micros(tx.Now()), id); err != nil {
 		return fmt.Errorf("closing an upload batch: %w", err)
@@ -111,35 +111,35 @@ func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, why string) err
 	if err != nil {
 		return err
 	}
-	state, code := outcome(files, why)
+	state, code := outcome(files, defaultCode)
 	return job.Finish(ctx, tx, id, state, code)
 }
 
 // outcome returns the final state and error code of a batch's job. why is the error code of files without a reason of
 // their own.
-func outcome(files []batchFile, why string) (job.State, string) {
-	stored, code := 0, ""
+func outcome(files []batchFileRecord, defaultCode string) (job.State, string) {
+	storedCount, code := 0, ""
 	for _, f := range files {
 		if f.state == Stored {
-			stored++
+			storedCount++
 		} else if code == "" {
-			code = cmp.Or(f.reason, why)
+			code = cmp.Or(f.reason, defaultCode)
 		}
 	}
 	switch {
 	case len(files) == 0:
-		return job.Failed, why
-	case stored == len(files):
+		return job.Failed, defaultCode
+	case storedCount == len(files):
 		return job.Succeeded, ""
-	case stored > 0:
+	case storedCount > 0:
 		return job.PartiallySucceeded, code
 	}
 	return job.Failed, code
 }
 
 // readBatch returns a batch with its files, or sql.ErrNoRows.
-func (s *Service) readBatch(ctx context.Context, q db.Querier, id, lock string) (batch, error) {
-	b := batch{job: id}
+func (s *Service) readBatch(ctx context.Context, q db.Querier, id, lock string) (batchRecord, error) {
+	b := batchRecord{job: id}
 	var created, expires, closed int64
 	err := q.QueryRow(ctx,
 		`SELECT team_id, person_id, key_id, folder_id, created_at, expires_at, closed_at FROM upload_batches
@@ -148,13 +148,13 @@ func (s *Service) readBatch(ctx context.Context, q db.Querier, id, lock string) 
 	if err != nil {
 		return b, fmt.Errorf("reading an upload batch: %w", err)
 	}
-	b.created, b.expires, b.closed = db.Time(created), db.Time(expires), closed != 0
+	b.createdAt, b.expiresAt, b.closed = db.Time(created), db.Time(expires), closed != 0
 	b.files, err = readFiles(ctx, q, id)
 	return b, err
 }
 
-func readFiles(ctx context.Context, q db.Querier, id string) ([]batchFile, error) {
-	out, err := db.All(ctx, q, func(rows *sql.Rows, f *batchFile) error {
+func readFiles(ctx context.Context, q db.Querier, id string) ([]batchFileRecord, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, f *batchFileRecord) error {
 		var page int64
 		err := rows.Scan(&f.id, &f.digest, &f.size, &f.name, &f.mimeType, &f.state, &page, &f.arrivedAt, &f.media,
 			&f.reason)

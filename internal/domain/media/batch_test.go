@@ -226,7 +226,7 @@ func (m *model) put(t *rapid.T) {
 // recordItem records an item in the model.
 func (m *model) recordItem(t *rapid.T, which int, a AddResult) {
 	id, there := m.library[which]
-	if there != a.Already || there && id != a.MediaID {
+	if there != a.AlreadyExists || there && id != a.MediaID {
 		t.Fatalf("file %d became %+v, and item %d before", which, a, id)
 	}
 	m.library[which] = a.MediaID

@@ -183,7 +183,7 @@ func TestSameFileByManyLinks(t *testing.T) {
 		fresh := 0
 		for _, u := range uploads {
 			must(t, u.err)
-			if !u.arrived.Already {
+			if !u.arrived.AlreadyExists {
 				fresh++
 			}
 		}

@@ -148,7 +148,7 @@ func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int6
 // deleteRow deletes an item's row and queues its bytes for the sweep. If wasSent is set, it keeps the row but clears
 // the columns that published posts do not need.
 func (s *Service) deleteRow(ctx context.Context, tx *db.Tx, call operation.Call, id int64, wasSent bool) error {
-	i, err := item(ctx, tx, call.TeamID, id)
+	i, err := findItem(ctx, tx, call.TeamID, id)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (s *Service) Deletions(ctx context.Context, team int64, ids []int64) (map[i
 		Deletion
 		id int64
 	}
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+	deletions, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
 		var at int64
 		err := rows.Scan(&r.id, &r.Name, &at, &r.By)
 		r.At = db.Time(at)
@@ -203,7 +203,7 @@ func (s *Service) Deletions(ctx context.Context, team int64, ids []int64) (map[i
 	if err != nil {
 		return nil, fmt.Errorf("reading which files were deleted: %w", err)
 	}
-	for _, r := range found {
+	for _, r := range deletions {
 		out[r.id] = r.Deletion
 	}
 	return out, nil

@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// derivedLife is how long a derived file is kept. It is recreated on demand afterwards.
-	derivedLife = 30 * 24 * time.Hour
+	// derivedLifetime is how long a derived file is kept. It is recreated on demand afterwards.
+	derivedLifetime = 30 * 24 * time.Hour
 	// maxDerived is how many derived files of an item are kept. If there are more, the oldest are deleted.
 	maxDerived = 24
 	// deriveTimeout limits the work on one derived file. Callers may stop waiting earlier.
 	deriveTimeout = 10 * time.Minute
-	// derivedMark separates the key of an item's blob from the unique suffix in a derived file's key.
-	derivedMark = ".made."
+	// derivedInfix separates the key of an item's blob from the unique suffix in a derived file's key.
+	derivedInfix = ".made."
 )
 
-// derived is a file made from an item for one purpose. It does not count against the team's storage.
-type derived struct {
+// derivedFile is a file made from an item for one purpose. It does not count against the team's storage.
+type derivedFile struct {
 	media         int64
 	team          int64
 	variant       string
@@ -42,7 +42,7 @@ type derived struct {
 }
 
 // etag returns the entity tag of the bytes.
-func (d derived) etag() string { return `"` + hex.EncodeToString(d.sha256) + `"` }
+func (d derivedFile) etag() string { return `"` + hex.EncodeToString(d.sha256) + `"` }
 
 // transform is a way to make a derived file.
 type transform struct {
@@ -51,11 +51,11 @@ type transform struct {
 	variant string
 	// make reads the item's bytes and writes the derived file. It returns errUnchanged if the item's own bytes can be
 	// used.
-	make func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error)
+	make func(ctx context.Context, i Item, src blob.Reader, dst io.Writer) (outputInfo, error)
 }
 
-// shape describes the output of a transform.
-type shape struct {
+// outputInfo describes the output of a transform.
+type outputInfo struct {
 	mime          string
 	width, height int // pixels
 }
@@ -65,7 +65,7 @@ var errUnchanged = errors.New("the item's own bytes can be used")
 
 // derive returns an open derived file. On first use it creates and caches the file. Concurrent calls on this node share
 // the work. If two nodes create the same file, the second to finish discards its copy.
-func (s *Service) derive(ctx context.Context, i Item, r transform) (derived, blob.Reader, error) {
+func (s *Service) derive(ctx context.Context, i Item, r transform) (derivedFile, blob.Reader, error) {
 	d, err := findDerived(ctx, s.db, i, r.variant)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -84,7 +84,7 @@ func (s *Service) derive(ctx context.Context, i Item, r transform) (derived, blo
 	return d, opened, err
 }
 
-func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Reader, error) {
+func (s *Service) openDerived(ctx context.Context, i Item, d derivedFile) (blob.Reader, error) {
 	if d.blob == "" {
 		return s.openBlob(ctx, i.Blob)
 	}
@@ -93,8 +93,8 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Read
 
 // deriveShared returns a derived file, created once for all concurrent callers. The work continues if the callers stop
 // waiting, because its result is cached. lost is the same as for makeDerived.
-func (s *Service) deriveShared(ctx context.Context, i Item, r transform, lost string) (derived, error) {
-	result := s.deriving.DoChan(formatID(i.ID)+" "+r.variant, func() (_ any, err error) {
+func (s *Service) deriveShared(ctx context.Context, i Item, r transform, missingBlob string) (derivedFile, error) {
+	result := s.deriveGroup.DoChan(formatID(i.ID)+" "+r.variant, func() (_ any, err error) {
 		defer func() {
 			if p := recover(); p != nil { // otherwise singleflight would end the process
 				err = fmt.Errorf("deriving a file from media item %d: panic: %v", i.ID, p)
@@ -102,57 +102,57 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r transform, lost st
 		}()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deriveTimeout)
 		defer cancel()
-		if lost == "" {
+		if missingBlob == "" {
 			// The previous shared work may have ended after this caller looked for the file.
 			if d, err := findDerived(ctx, s.db, i, r.variant); !errors.Is(err, sql.ErrNoRows) {
 				return d, err
 			}
 		}
-		return s.makeDerived(ctx, i, r, lost)
+		return s.makeDerived(ctx, i, r, missingBlob)
 	})
 	select {
 	case <-ctx.Done():
-		return derived{}, context.Cause(ctx)
+		return derivedFile{}, context.Cause(ctx)
 	case got := <-result:
-		d, _ := got.Val.(derived)
+		d, _ := got.Val.(derivedFile)
 		return d, got.Err
 	}
 }
 
 // makeDerived creates and caches a derived file. lost is the key of an earlier derived file whose bytes are missing.
-func (s *Service) makeDerived(ctx context.Context, i Item, r transform, lost string) (derived, error) {
-	leave, err := s.acquireVideo(ctx, i)
+func (s *Service) makeDerived(ctx context.Context, i Item, r transform, missingBlob string) (derivedFile, error) {
+	release, err := s.acquireVideo(ctx, i)
 	if err != nil {
-		return derived{}, err
+		return derivedFile{}, err
 	}
-	defer leave()
+	defer release()
 	if err := s.requireDisk(ctx, i.StoredSize); err != nil {
-		return derived{}, err
+		return derivedFile{}, err
 	}
-	from, err := s.openBlob(ctx, i.Blob)
+	src, err := s.openBlob(ctx, i.Blob)
 	if err != nil {
-		return derived{}, err
+		return derivedFile{}, err
 	}
-	defer from.Close()
+	defer src.Close()
 	staged, err := s.Blobs.Stage(ctx)
 	if err != nil {
-		return derived{}, fmt.Errorf("deriving a file: %w", err)
+		return derivedFile{}, fmt.Errorf("deriving a file: %w", err)
 	}
 	defer staged.Discard()
-	made, err := r.make(ctx, i, from, staged)
-	d := derived{
-		media: i.ID, team: i.TeamID, variant: r.variant, mime: made.mime, size: staged.Size(), width: made.width,
-		height: made.height,
+	output, err := r.make(ctx, i, src, staged)
+	d := derivedFile{
+		media: i.ID, team: i.TeamID, variant: r.variant, mime: output.mime, size: staged.Size(), width: output.width,
+		height: output.height,
 	}
 	switch {
 	case errors.Is(err, errUnchanged):
 		d.sha256, d.mime, d.size, d.width, d.height = i.SHA256, i.Type, i.StoredSize, i.Width, i.Height
-		return s.saveDerived(ctx, d, lost)
+		return s.saveDerived(ctx, d, missingBlob)
 	case err != nil:
 		return d, err
 	}
 	sum := staged.Sum()
-	d.sha256, d.blob = sum[:], i.Blob+derivedMark+strings.ToLower(rand.Text()[:keyTail])
+	d.sha256, d.blob = sum[:], i.Blob+derivedInfix+strings.ToLower(rand.Text()[:keySuffixLen])
 	if err := s.recordPending(ctx, d.blob); err != nil {
 		return d, err
 	}
@@ -161,7 +161,7 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r transform, lost str
 		return d, fmt.Errorf("storing a derived file: %w", err)
 	}
 	failpoint.Point("after derived put")
-	return s.saveDerived(ctx, d, lost)
+	return s.saveDerived(ctx, d, missingBlob)
 }
 
 // acquireVideo waits until the team may process another video, and returns the function that releases the slot. For
@@ -182,21 +182,21 @@ func (s *Service) acquireVideo(ctx context.Context, i Item) (func(), error) {
 
 // saveDerived inserts the row of a derived file. If another node has inserted the row first, it returns that row and
 // deletes the bytes of d.
-func (s *Service) saveDerived(ctx context.Context, d derived, lost string) (derived, error) {
-	kept, undone := d, false
+func (s *Service) saveDerived(ctx context.Context, d derivedFile, missingBlob string) (derivedFile, error) {
+	result, rolledBack := d, false
 	err := s.db.InTx(ctx, "media.derive", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		kept, err = s.insertDerived(ctx, tx, d, lost)
-		undone = err != nil
+		result, err = s.insertDerived(ctx, tx, d, missingBlob)
+		rolledBack = err != nil
 		return err
 	})
-	if d.blob != "" && (undone || err == nil && kept.blob != d.blob) {
+	if d.blob != "" && (rolledBack || err == nil && result.blob != d.blob) {
 		s.deleteBytes(ctx, d.blob)
 	}
-	return kept, err
+	return result, err
 }
 
-func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost string) (derived, error) {
+func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derivedFile, missingBlob string) (derivedFile, error) {
 	var id int64 // locked, so that the item cannot be deleted without its derived files
 	err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(),
 		d.media, d.team).Scan(&id)
@@ -206,9 +206,9 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 	if err != nil {
 		return d, fmt.Errorf("locking a media item: %w", err)
 	}
-	if lost != "" {
+	if missingBlob != "" {
 		if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE media_id = ? AND variant = ? AND blob = ?`, d.media,
-			d.variant, lost); err != nil {
+			d.variant, missingBlob); err != nil {
 			return d, fmt.Errorf("deleting the record of a lost derived file: %w", err)
 		}
 	}
@@ -234,8 +234,8 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 }
 
 // findDerived returns a derived file. The error is sql.ErrNoRows if there is none.
-func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (derived, error) {
-	d := derived{media: i.ID, team: i.TeamID, variant: variant}
+func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (derivedFile, error) {
+	d := derivedFile{media: i.ID, team: i.TeamID, variant: variant}
 	err := q.QueryRow(ctx,
 		`SELECT blob, sha256, type, size_bytes, width, height FROM media_derived
 		WHERE media_id = ? AND variant = ? AND team_id = ?`, i.ID, variant, i.TeamID).
@@ -260,22 +260,22 @@ func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) 
 	return nil
 }
 
-// expireDerived deletes a batch of derived files that are older than derivedLife.
+// expireDerived deletes a batch of derived files that are older than derivedLifetime.
 func (s *Service) expireDerived(ctx context.Context) error {
-	before := db.Micros(s.db.Now().Add(-derivedLife))
+	cutoff := db.Micros(s.db.Now().Add(-derivedLifetime))
 	var n int64
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM media_derived WHERE created_at < ? LIMIT 1) old`,
-		before).Scan(&n); err != nil || n == 0 {
+		cutoff).Scan(&n); err != nil || n == 0 {
 		return err
 	}
 	return s.db.InTx(ctx, "media.expire_derived", func(ctx context.Context, tx *db.Tx) error {
-		var last int64 // created_at of the batch's last row; rows of the same time are deleted together
+		var lastCreatedAt int64 // created_at of the batch's last row; rows of the same time are deleted together
 		err := tx.QueryRow(ctx,
 			`SELECT MAX(created_at) FROM (SELECT created_at FROM media_derived WHERE created_at < ?
-		ORDER BY created_at LIMIT ?) old`, before, sweepBatch).Scan(&last)
+		ORDER BY created_at LIMIT ?) old`, cutoff, sweepBatch).Scan(&lastCreatedAt)
 		if err != nil {
 			return fmt.Errorf("finding old derived files: %w", err)
 		}
-		return dropDerived(ctx, tx, `created_at <= ?`, last)
+		return dropDerived(ctx, tx, `created_at <= ?`, lastCreatedAt)
 	})
 }

@@ -89,11 +89,11 @@ func TestDeriveShared(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		begun, goOn := make(chan struct{}), make(chan struct{})
-		r := transform{"test", func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
+		r := transform{"test", func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (outputInfo, error) {
 			close(begun) // a second call would panic
 			<-goOn
 			_, err := into.Write([]byte("derived"))
-			return shape{mime: "text/plain"}, err
+			return outputInfo{mime: "text/plain"}, err
 		}}
 		ctx, leave := context.WithCancel(t.Context())
 		left := make(chan error, 1)
@@ -170,9 +170,9 @@ func TestDerivedFilesExpire(t *testing.T) {
 			w.clock.Advance(time.Second)
 			_, opened, err := w.derive(t.Context(), photo,
 				transform{fmt.Sprint("test ", n), func(_ context.Context, _ Item, _ blob.Reader,
-					into io.Writer) (shape, error) {
+					into io.Writer) (outputInfo, error) {
 					_, err := into.Write([]byte{byte(n)})
-					return shape{mime: "text/plain"}, err
+					return outputInfo{mime: "text/plain"}, err
 				}})
 			must(t, err)
 			must(t, opened.Close())
@@ -184,7 +184,7 @@ func TestDerivedFilesExpire(t *testing.T) {
 		if got, want := len(w.blobs(t)), 2+maxDerived; got != want {
 			t.Errorf("%d blobs are stored, want %d", got, want)
 		}
-		w.clock.Advance(derivedLife - maxDerived*time.Second) // the oldest ones have expired
+		w.clock.Advance(derivedLifetime - maxDerived*time.Second) // the oldest ones have expired
 		w.sweep(t)
 		w.clock.Advance(time.Hour)
 		w.sweep(t)
@@ -209,9 +209,9 @@ func TestDerivedFilesExpire(t *testing.T) {
 func TestDeriveUnchanged(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo, calls := w.add(t, pngOf(noise(1, 40, 30))), 0
-		r := transform{"test", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) {
+		r := transform{"test", func(context.Context, Item, blob.Reader, io.Writer) (outputInfo, error) {
 			calls++
-			return shape{}, errUnchanged
+			return outputInfo{}, errUnchanged
 		}}
 		for range 3 {
 			d, opened, err := w.derive(t.Context(), photo, r)
@@ -232,8 +232,8 @@ func TestDeriveFails(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 40, 30)))
 		for _, r := range []transform{
-			{"error", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { return shape{}, errStore }},
-			{"panic", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { panic(errStore) }},
+			{"error", func(context.Context, Item, blob.Reader, io.Writer) (outputInfo, error) { return outputInfo{}, errStore }},
+			{"panic", func(context.Context, Item, blob.Reader, io.Writer) (outputInfo, error) { panic(errStore) }},
 		} {
 			if _, _, err := w.derive(t.Context(), photo, r); err == nil || apierr.FromError(err).Code != apierr.Internal {
 				t.Errorf("%s: %v", r.variant, err)

@@ -31,7 +31,7 @@ func readDownload(ctx context.Context, q db.Querier, id string) (download, error
 		`SELECT team_id, person_id, key_id, platform, type, username, at_cursor, to_fetch, save, fetched, next_cursor
 		FROM media_downloads WHERE job_id = ?`, id).
 		Scan(&d.team, &d.person, &d.key, &d.platform, &d.kind, &d.username, &d.cursor, &d.limit, &save, &fetched,
-			&d.next)
+			&d.nextCursor)
 	d.save, d.fetched = save != 0, fetched != 0
 	if err != nil {
 		return d, fmt.Errorf("reading download %s: %w", id, err)

@@ -48,7 +48,7 @@ type download struct {
 	cursor                   string // where to start, in the provider's format
 	limit                    int
 	save, fetched            bool
-	next                     string // where to continue, in the provider's format
+	nextCursor               string // where to continue, in the provider's format
 }
 
 // requiresWrite reports whether a download needs the write capability.
@@ -157,18 +157,18 @@ func resumeCursor(ctx context.Context, q db.Querier, d download, cursor string) 
 	if !ok || !provider.HasPages(d.kind) {
 		return "", errInvalidCursor
 	}
-	var next string
+	var nextCursor string
 	err := q.QueryRow(ctx, `SELECT d.next_cursor FROM media_downloads d JOIN jobs j ON j.id = d.job_id
 		WHERE d.job_id = ? AND d.team_id = ? AND d.platform = ? AND d.type = ? AND d.username = ?
 		AND d.next_cursor <> '' AND j.finished_at > 0`,
-		string(job.ContentFetch)+":"+id, d.team, d.platform, d.kind, d.username).Scan(&next)
+		string(job.ContentFetch)+":"+id, d.team, d.platform, d.kind, d.username).Scan(&nextCursor)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", errInvalidCursor
 	}
 	if err != nil {
 		return "", fmt.Errorf("finding the download for a cursor: %w", err)
 	}
-	return next, nil
+	return nextCursor, nil
 }
 
 // runDownload runs content_fetch jobs. It stores the provider's response once, then adds each file. A retry resumes
@@ -293,7 +293,7 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 	e, err := s.inspect(ctx, staged)
 	if err == nil {
 		_, _, err = s.save(ctx, e, placement{
-			by: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, folderName: DownloadsFolder,
+			owner: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, folderName: DownloadsFolder,
 			name: downloadName(d, i),
 			onAdded: func(ctx context.Context, tx *db.Tx, stored Item, _ bool) error {
 				return finishItem(ctx, tx, h, i, stored.ID, "")
@@ -341,14 +341,14 @@ func (s *Service) completeDownload(ctx context.Context, h job.LeasedJob) error {
 	if err != nil {
 		return err
 	}
-	state, code, failed := job.Succeeded, "", 0
+	state, code, failedCount := job.Succeeded, "", 0
 	for _, i := range items {
 		if i.reason != "" {
-			failed++
+			failedCount++
 			code = i.reason
 		}
 	}
-	if failed > 0 {
+	if failedCount > 0 {
 		state = job.PartiallySucceeded
 	}
 	return s.endDownload(ctx, h, state, code)

@@ -29,7 +29,7 @@ type files struct {
 
 // Open opens an item without its metadata, resized or converted if the network needs it. Videos are never converted.
 func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (network.File, error) {
-	i, err := item(ctx, f.s.db, f.team, id)
+	i, err := findItem(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
 		return network.File{}, rejectedMedia("MediaGone", err)
 	}
@@ -41,7 +41,7 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 			return network.File{}, err
 		}
 	}
-	d, opened, err := f.s.openStripped(ctx, i, fit)
+	d, r, err := f.s.openStripped(ctx, i, fit)
 	switch {
 	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err,
 		thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannotFit):
@@ -49,31 +49,31 @@ func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (netw
 	case err != nil:
 		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
 	}
-	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
+	return network.File{ReadCloser: r, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
 }
 
 // fitTransform returns the transform that converts an image so that it fits a network's limits. The variant contains
 // only the limits that affect the bytes, so that networks with equivalent limits share a derived file.
 func (s *Service) fitTransform(fit network.FileLimits) transform {
-	wanted := imageBounds(fit)
+	limits := imageBounds(fit)
 	return transform{
-		variant: fmt.Sprintf("fit-1 %s %d %d", wanted.Type(), fit.MaxBytes, fit.MaxSide),
-		make: func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
-			made, err := s.pictures.Fit(ctx, i.TeamID, from, i.info(), wanted)
+		variant: fmt.Sprintf("fit-1 %s %d %d", limits.Type(), fit.MaxBytes, fit.MaxSide),
+		make: func(ctx context.Context, i Item, src blob.Reader, dst io.Writer) (outputInfo, error) {
+			picture, err := s.pictures.Fit(ctx, i.TeamID, src, i.info(), limits)
 			if err != nil {
-				return shape{}, err
+				return outputInfo{}, err
 			}
-			if _, err := into.Write(made.Bytes); err != nil {
-				return shape{}, fmt.Errorf("writing a fitted image: %w", err)
+			if _, err := dst.Write(picture.Bytes); err != nil {
+				return outputInfo{}, fmt.Errorf("writing a fitted image: %w", err)
 			}
-			return shape{made.Type, made.Width, made.Height}, nil
+			return outputInfo{picture.Type, picture.Width, picture.Height}, nil
 		},
 	}
 }
 
 // Link returns a signed URL of an item of the team.
 func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
-	i, err := item(ctx, f.s.db, f.team, id)
+	i, err := findItem(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
 		return "", rejectedMedia("MediaGone", err)
 	}
@@ -139,18 +139,18 @@ func postMedia(ctx context.Context, q db.Querier, team int64, ids []int64, condi
 	if len(ids) == 0 {
 		return out, nil
 	}
-	found, err := db.All(ctx, q, scanItems,
+	items, err := db.All(ctx, q, scanItems,
 		`SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.id IN (`+db.Placeholders(len(ids))+`)`+condition,
 		db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of a post: %w", err)
 	}
 	for n, id := range ids {
-		at := slices.IndexFunc(found, func(i Item) bool { return i.ID == id })
-		if at < 0 {
+		index := slices.IndexFunc(items, func(i Item) bool { return i.ID == id })
+		if index < 0 {
 			return nil, apierr.ItemNotFound().With("argument", "media_ids")
 		}
-		i := found[at]
+		i := items[index]
 		out[n] = network.Media{
 			ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.StoredSize, Width: i.Width, Height: i.Height,
 			Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero(),

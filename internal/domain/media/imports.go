@@ -110,10 +110,10 @@ func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
 		return s.failImport(ctx, h, "internal_error")
 	}
 	var address, name string
-	p := placement{by: Owner{TeamID: h.TeamID}}
+	p := placement{owner: Owner{TeamID: h.TeamID}}
 	err := s.db.QueryRow(ctx,
 		`SELECT address, file_name, folder_id, person_id, key_id FROM media_imports WHERE job_id = ?`, h.ID).
-		Scan(&address, &name, &p.folder, &p.by.PersonID, &p.by.KeyID)
+		Scan(&address, &name, &p.folder, &p.owner.PersonID, &p.owner.KeyID)
 	if err != nil {
 		return fmt.Errorf("reading import %s: %w", h.ID, err)
 	}
@@ -138,12 +138,12 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 	if isPermanent(err) {
 		return rejectionReason(err), nil
 	}
-	if failed, ok := errors.AsType[*safehttp.Error](err); ok && ctx.Err() == nil {
-		if failed.Code == safehttp.CodeTooLarge {
-			failed.Code = rejectionReason(staged.tooLarge)
+	if fetchErr, ok := errors.AsType[*safehttp.Error](err); ok && ctx.Err() == nil {
+		if fetchErr.Code == safehttp.CodeTooLarge {
+			fetchErr.Code = rejectionReason(staged.tooLarge)
 		}
-		s.Log.InfoContext(ctx, "import failed", "job", h.ID, "code", failed.Code, "error", failed.Err)
-		return failed.Code, nil
+		s.Log.InfoContext(ctx, "import failed", "job", h.ID, "code", fetchErr.Code, "error", fetchErr.Err)
+		return fetchErr.Code, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("fetching an import: %w", err)
@@ -173,16 +173,16 @@ func (s *Service) beginForJob(ctx context.Context, team int64) (*incomingFile, e
 
 // importName returns the name of an imported file without its extension: the requested name or, if that is empty, the
 // name that the download returned.
-func importName(asked, served string) string {
-	if name := filename.Stem(asked); name != "" {
+func importName(requestedName, servedName string) string {
+	if name := filename.Stem(requestedName); name != "" {
 		return name
 	}
-	return filename.Stem(served)
+	return filename.Stem(servedName)
 }
 
-func finishImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, already bool) error {
+func finishImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, exists bool) error {
 	there := 0
-	if already {
+	if exists {
 		there = 1
 	}
 	if _, err := tx.Exec(ctx, `UPDATE media_imports SET media_id = ?, already = ?, address = '' WHERE job_id = ?`, i.ID,

@@ -52,7 +52,7 @@ func (s *Service) inspect(ctx context.Context, staged *incomingFile) (inspectedF
 		return out, nil
 	}
 	// Images that cannot be decoded are rejected now, because they could not be resized for a network later.
-	made, err := s.pictures.Thumbnail(ctx, staged.team, io.NewSectionReader(staged, 0, staged.Size()), out.info,
+	thumb, err := s.pictures.Thumbnail(ctx, staged.team, io.NewSectionReader(staged, 0, staged.Size()), out.info,
 		thumbnailSide)
 	switch {
 	case errors.Is(err, thumbnail.ErrTooLarge):
@@ -66,7 +66,7 @@ func (s *Service) inspect(ctx context.Context, staged *incomingFile) (inspectedF
 	case err != nil:
 		return out, fmt.Errorf("creating a thumbnail: %w", err)
 	}
-	out.thumbnail = &made
+	out.thumbnail = &thumb
 	return out, nil
 }
 

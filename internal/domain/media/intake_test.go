@@ -39,10 +39,10 @@ func (w fixture) uploadMethods(t fatal) map[string]func(Incoming) error {
 // checkIdle fails if ended uploads are still counted.
 func (w fixture) checkIdle(t fatal) {
 	t.Helper()
-	w.intake.mu.Lock()
-	defer w.intake.mu.Unlock()
-	if len(w.intake.uploads)+len(w.intake.files)+len(w.intake.bytes) != 0 {
-		t.Fatalf("still counted: %v, %v, %v", w.intake.uploads, w.intake.files, w.intake.bytes)
+	w.uploadLimiter.mu.Lock()
+	defer w.uploadLimiter.mu.Unlock()
+	if len(w.uploadLimiter.uploads)+len(w.uploadLimiter.files)+len(w.uploadLimiter.bytes) != 0 {
+		t.Fatalf("still counted: %v, %v, %v", w.uploadLimiter.uploads, w.uploadLimiter.files, w.uploadLimiter.bytes)
 	}
 }
 
@@ -287,7 +287,7 @@ func TestConcurrentUploadsOfTeam(t *testing.T) {
 // enterUpload begins a file that ends with the test.
 func (w fixture) enterUpload(t *testing.T, by uploader) error {
 	t.Helper()
-	a, err := w.Service.begin(t.Context(), w.team, by, 100, bound{100, errTooLarge})
+	a, err := w.Service.begin(t.Context(), w.team, by, 100, sizeLimit{100, errTooLarge})
 	if err == nil {
 		t.Cleanup(a.Discard)
 	}
@@ -314,7 +314,7 @@ func TestConcurrentUploadsOfPerson(t *testing.T) {
 		}
 		must(t, add(w.person+1, bytes.NewReader(film(3, 10))))
 		slow[0].end <- io.ErrUnexpectedEOF // the sender disconnects
-		for err = errManyUploads; apierr.Is(err, apierr.RateLimited); {
+		for err = errTooManyUploads; apierr.Is(err, apierr.RateLimited); {
 			err = add(w.person, bytes.NewReader(film(4, 10)))
 		}
 		must(t, err)
@@ -332,18 +332,18 @@ func TestStagedBytesOfTeam(t *testing.T) {
 		most := w.Catalog.Limits.MaxVideoBytes
 		var held []*incomingFile
 		for person := range int64(2) {
-			a, err := w.Service.begin(t.Context(), w.team, uploader{person: person + 1}, most, bound{most, errTooLarge})
+			a, err := w.Service.begin(t.Context(), w.team, uploader{person: person + 1}, most, sizeLimit{most, errTooLarge})
 			must(t, err)
 			held = append(held, a)
 		}
-		_, err := w.Service.begin(t.Context(), w.team, uploader{person: 9}, 1, bound{most, errTooLarge})
+		_, err := w.Service.begin(t.Context(), w.team, uploader{person: 9}, 1, sizeLimit{most, errTooLarge})
 		wantCode(t, err, apierr.RateLimited)
-		a, err := w.Service.begin(t.Context(), w.team, uploader{person: 9}, -1, bound{most, errTooLarge})
+		a, err := w.Service.begin(t.Context(), w.team, uploader{person: 9}, -1, sizeLimit{most, errTooLarge})
 		must(t, err)
 		_, err = a.Write([]byte("x"))
 		wantCode(t, err, apierr.RateLimited)
 		a.Discard()
-		other, err := w.Service.begin(t.Context(), w.team+1, uploader{person: 9}, most, bound{most, errTooLarge})
+		other, err := w.Service.begin(t.Context(), w.team+1, uploader{person: 9}, most, sizeLimit{most, errTooLarge})
 		must(t, err)
 		for _, a := range append(held, other) {
 			a.Discard()

@@ -26,8 +26,8 @@ import (
 type VerifiedLink struct {
 	id    string
 	hash  [32]byte
-	batch batch
-	file  batchFile
+	batch batchRecord
+	file  batchFileRecord
 }
 
 var (
@@ -43,14 +43,14 @@ var (
 // Link verifies an upload link before any byte of the file is read. It returns not_found for an unknown link,
 // unauthorized for a wrong secret, and upload_link_closed for an expired link. It returns upload_link_used only if the
 // secret is correct.
-func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink, error) {
-	l := VerifiedLink{id: id, hash: apikey.Hash(presented)}
+func (s *Service) Link(ctx context.Context, id, secret string) (VerifiedLink, error) {
+	l := VerifiedLink{id: id, hash: apikey.Hash(secret)}
 	if !utf8.ValidString(id) || strings.Contains(id, "\x00") {
 		return l, errNoLink // PostgreSQL rejects invalid text
 	}
 	var jobID string
-	var stored []byte
-	err := s.db.QueryRow(ctx, `SELECT job_id, secret_hash FROM upload_files WHERE id = ?`, id).Scan(&jobID, &stored)
+	var secretHash []byte
+	err := s.db.QueryRow(ctx, `SELECT job_id, secret_hash FROM upload_files WHERE id = ?`, id).Scan(&jobID, &secretHash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return l, errNoLink
 	}
@@ -60,23 +60,23 @@ func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink,
 	if l.batch, err = s.readBatch(ctx, s.db, jobID, ""); err != nil {
 		return l, err
 	}
-	n := slices.IndexFunc(l.batch.files, func(f batchFile) bool { return f.id == id })
+	n := slices.IndexFunc(l.batch.files, func(f batchFileRecord) bool { return f.id == id })
 	if n < 0 { // the batch's job was deleted concurrently
 		return l, errNoLink
 	}
 	l.file = l.batch.files[n]
-	if err := l.checkOpen(stored, s.db.Now()); err != nil {
+	if err := l.checkOpen(secretHash, s.db.Now()); err != nil {
 		return l, err
 	}
 	return l, s.checkKey(ctx, s.db, l.batch) // only after the secret was verified
 }
 
 // checkOpen returns an error if the link does not accept a file.
-func (l VerifiedLink) checkOpen(stored []byte, now time.Time) error {
+func (l VerifiedLink) checkOpen(secretHash []byte, now time.Time) error {
 	switch {
-	case l.file.state == Replaced || l.file.state == Expired || l.file.state == Waiting && !now.Before(l.batch.expires):
+	case l.file.state == Replaced || l.file.state == Expired || l.file.state == Waiting && !now.Before(l.batch.expiresAt):
 		return errLinkClosed
-	case len(stored) == 0 || subtle.ConstantTimeCompare(stored, l.hash[:]) != 1:
+	case len(secretHash) == 0 || subtle.ConstantTimeCompare(secretHash, l.hash[:]) != 1:
 		return errWrongSecret
 	case l.file.state != Waiting:
 		return errLinkUsed
@@ -86,7 +86,7 @@ func (l VerifiedLink) checkOpen(stored []byte, now time.Time) error {
 
 // checkKey returns an error if the key that opened a link can no longer open links, because it was deleted, lacks write
 // access, or is blocked.
-func (s *Service) checkKey(ctx context.Context, q db.Querier, b batch) error {
+func (s *Service) checkKey(ctx context.Context, q db.Querier, b batchRecord) error {
 	actor, err := s.Keys.ActorByKeyID(ctx, q, b.key)
 	if err != nil {
 		return err
@@ -106,8 +106,8 @@ func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (AddR
 		return AddResult{}, err
 	}
 	f.Size = l.file.size
-	staged, err := s.receive(ctx, l.batch.team, uploader{link: l.id}, f, bound{l.file.size, errTooLarge})
-	if err != nil && !s.db.Now().Before(l.batch.expires) {
+	staged, err := s.receive(ctx, l.batch.team, uploader{link: l.id}, f, sizeLimit{l.file.size, errTooLarge})
+	if err != nil && !s.db.Now().Before(l.batch.expiresAt) {
 		return AddResult{}, errLinkClosed
 	}
 	if err != nil {
@@ -131,11 +131,11 @@ func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (AddR
 		return AddResult{}, err
 	}
 	i, already, err := s.save(ctx, e, placement{
-		by: Owner{TeamID: l.batch.team, PersonID: l.batch.person, KeyID: l.batch.key}, folder: l.batch.folder,
-		name: filename.Stem(l.file.name), ext: filename.Extension(l.file.name), promised: true,
+		owner: Owner{TeamID: l.batch.team, PersonID: l.batch.person, KeyID: l.batch.key}, folder: l.batch.folder,
+		name: filename.Stem(l.file.name), ext: filename.Extension(l.file.name), isReserved: true,
 		onAdded: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error { return s.completeLink(ctx, tx, l, i) },
 	})
-	return AddResult{MediaID: i.ID, Name: i.Name, Already: already}, err
+	return AddResult{MediaID: i.ID, Name: i.Name, AlreadyExists: already}, err
 }
 
 var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "",
@@ -143,7 +143,7 @@ var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "",
 
 // checkHeaders rejects a body that cannot be the described file before reading it.
 func (l VerifiedLink) checkHeaders(f Incoming) error {
-	kind, described := essence(f.Type), essence(l.file.mimeType)
+	kind, describedType := essence(f.Type), essence(l.file.mimeType)
 	switch {
 	case f.Size > l.file.size:
 		return apierr.New(apierr.UploadTooLarge,
@@ -151,7 +151,7 @@ func (l VerifiedLink) checkHeaders(f Incoming) error {
 	case f.Size >= 0 && f.Size < l.file.size:
 		return errSizeDiffers
 	case f.Type == "" || kind == "application/octet-stream" || kind == "binary/octet-stream" ||
-		described != "" && kind == described || described == "" && slices.Contains(Types, kind):
+		describedType != "" && kind == describedType || describedType == "" && slices.Contains(Types, kind):
 		return nil
 	}
 	return apierr.Invalid(apierr.TypeDiffers, "",
@@ -164,7 +164,7 @@ func (s *Service) completeLink(ctx context.Context, tx *db.Tx, l VerifiedLink, i
 	if err != nil {
 		return err
 	}
-	if !tx.Now().Before(b.expires) {
+	if !tx.Now().Before(b.expiresAt) {
 		return errLinkClosed
 	}
 	if err := s.checkKey(ctx, tx, b); err != nil { // the key may have changed during the upload
@@ -207,8 +207,8 @@ func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 		return err
 	}
 	links, _ := b.pendingFiles()
-	described := slices.ContainsFunc(b.files, func(f batchFile) bool { return !f.byPage })
-	if links == 0 && described {
+	hasDescribed := slices.ContainsFunc(b.files, func(f batchFileRecord) bool { return !f.byPage })
+	if links == 0 && hasDescribed {
 		return s.closeBatch(ctx, tx, id, "")
 	}
 	if _, err := tx.Exec(ctx, `UPDATE jobs SET total = ? WHERE id = ? AND finished_at = 0`, len(b.files),
@@ -278,8 +278,8 @@ func (s *Service) expireBatch(ctx context.Context, h job.LeasedJob) error {
 		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
-		if tx.Now().Before(b.expires) {
-			return h.Postpone(ctx, tx, b.expires)
+		if tx.Now().Before(b.expiresAt) {
+			return h.Postpone(ctx, tx, b.expiresAt)
 		}
 		_, err = tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`,
 			string(Expired), h.ID, string(Waiting))

@@ -29,7 +29,7 @@ func (s *Service) View(ctx context.Context, call operation.Call, id int64) (Item
 	if err := requireLibrary(call); err != nil {
 		return ItemView{}, err
 	}
-	i, err := item(ctx, s.db, call.TeamID, id)
+	i, err := findItem(ctx, s.db, call.TeamID, id)
 	if err != nil {
 		return ItemView{}, err
 	}
@@ -60,7 +60,7 @@ func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, nam
 		return err
 	}
 	return s.change(ctx, call, "media.renamed", id, func(ctx context.Context, tx *db.Tx) error {
-		i, err := item(ctx, tx, call.TeamID, id)
+		i, err := findItem(ctx, tx, call.TeamID, id)
 		if err != nil {
 			return err
 		}
@@ -88,13 +88,13 @@ func cleanName(name string) (string, error) {
 var slashes = strings.NewReplacer("/", "_", `\`, "_")
 
 // Move moves an item to a folder of the team. 0 means no folder.
-func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64) error {
+func (s *Service) Move(ctx context.Context, call operation.Call, id, folderID int64) error {
 	return s.change(ctx, call, "media.moved", id, func(ctx context.Context, tx *db.Tx) error {
-		if err := lockFolder(ctx, tx, s.db, call.TeamID, into); err != nil {
+		if err := lockFolder(ctx, tx, s.db, call.TeamID, folderID); err != nil {
 			return err
 		}
 		moved, err := tx.Exec(ctx, `UPDATE media SET folder_id = ? WHERE id = ? AND team_id = ? AND deleted_at = 0`,
-			into, id, call.TeamID)
+			folderID, id, call.TeamID)
 		if err == nil && moved == 0 {
 			err = apierr.ItemNotFound()
 		}
@@ -168,16 +168,16 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.ItemNotFound()
 		}
-		var held int64
+		var itemCount int64
 		if err == nil {
 			err = tx.QueryRow(ctx,
 				`SELECT COUNT(*) FROM (SELECT 1 FROM media WHERE team_id = ? AND folder_id = ? LIMIT 1) held`,
-				call.TeamID, id).Scan(&held)
+				call.TeamID, id).Scan(&itemCount)
 		}
 		switch {
 		case err != nil:
 			return err
-		case held > 0:
+		case itemCount > 0:
 			return apierr.BadState("not_empty", "The folder is not empty. Move or delete its files first.")
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM media_folders WHERE id = ? AND team_id = ?`, id, call.TeamID)

@@ -97,9 +97,9 @@ type Incoming struct {
 
 // AddResult is the outcome of adding a file.
 type AddResult struct {
-	MediaID int64
-	Name    string
-	Already bool // the library already had the file
+	MediaID       int64
+	Name          string
+	AlreadyExists bool // the library already had the file
 }
 
 // Provider fetches media of public profiles.
@@ -107,7 +107,7 @@ type Provider interface {
 	// ProfileMedia lists media of a profile, newest first. See package provider for its errors.
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
 	// Fetch writes the bytes at an item's URL to into, at most `most` bytes.
-	Fetch(ctx context.Context, url string, most int64, into io.Writer) error
+	Fetch(ctx context.Context, url string, maxBytes int64, into io.Writer) error
 }
 
 // Options configure the service.
@@ -147,13 +147,13 @@ type Credits interface {
 type Service struct {
 	Options
 
-	db           *db.DB
-	pictures     *thumbnail.Maker
-	links        tokencrypt.Signer     // signs public links
-	videos       *loadshed.FairLimiter // limits concurrent removal of metadata from videos
-	deriving     singleflight.Group
-	intake       *uploadLimiter
-	diskLoggedAt atomic.Int64 // when a full disk was last logged, Unix nanoseconds
+	db            *db.DB
+	pictures      *thumbnail.Maker
+	links         tokencrypt.Signer     // signs public links
+	videos        *loadshed.FairLimiter // limits concurrent removal of metadata from videos
+	deriveGroup   singleflight.Group
+	uploadLimiter *uploadLimiter
+	diskLoggedAt  atomic.Int64 // when a full disk was last logged, Unix nanoseconds
 }
 
 // pictureMemory limits the memory for decoded images, in bytes. It suffices for camera images: about 60 megapixels of
@@ -168,7 +168,7 @@ const maxVideos = 2
 func New(o Options) *Service {
 	s := &Service{
 		Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewFairLimiter(maxVideos),
-		intake: newUploadLimiter(), links: o.Sealer.Signer("public links to media"),
+		uploadLimiter: newUploadLimiter(), links: o.Sealer.Signer("public links to media"),
 	}
 	o.Worker.Handle(job.MediaImport, s.doImport)
 	o.Worker.Handle(job.ContentFetch, s.runDownload)

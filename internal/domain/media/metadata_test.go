@@ -134,7 +134,7 @@ func TestRemoveMetadata(t *testing.T) {
 			}
 			for name, add := range ways {
 				w := w.newTeam(t)
-				i, err := item(t.Context(), w.db, w.team, add(t, w, file))
+				i, err := findItem(t.Context(), w.db, w.team, add(t, w, file))
 				must(t, err)
 				raw, digest := w.storedBytes(t, i.Blob), sha256.Sum256(file)
 				if bytes.Contains(raw, location) || !i.Clean || !bytes.Equal(i.OriginalSHA256, digest[:]) ||
@@ -169,13 +169,13 @@ func TestRecognizeOriginal(t *testing.T) {
 				t.Errorf("%s got an upload link although it exists: %+v", name, u)
 			}
 			arrived, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(again)})
-			if err != nil || !arrived.Already || arrived.MediaID != i.ID {
+			if err != nil || !arrived.AlreadyExists || arrived.MediaID != i.ID {
 				t.Errorf("%s is another item: %+v (%v)", name, arrived, err)
 			}
 		}
 		elsewhere := slices.Replace(bytes.Clone(file), bytes.Index(file, location), bytes.Index(file, location)+3, []byte("-11")...)
 		arrived, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(elsewhere)})
-		if err != nil || !arrived.Already || arrived.MediaID != i.ID {
+		if err != nil || !arrived.AlreadyExists || arrived.MediaID != i.ID {
 			t.Errorf("the same pixels with another location: %+v (%v)", arrived, err)
 		}
 		other := w.newTeam(t)
@@ -306,7 +306,7 @@ func (w fixture) replaceBytes(t *testing.T, i Item, raw []byte) Item {
 	must(t, w.Blobs.Delete(context.Background(), i.Blob))
 	sum := sha256.Sum256(raw)
 	w.exec(t, `UPDATE media SET clean = 0, blob = ?, sha256 = ?, size_bytes = ? WHERE id = ?`, key, sum[:], len(raw), i.ID)
-	out, err := item(t.Context(), w.db, w.team, i.ID)
+	out, err := findItem(t.Context(), w.db, w.team, i.ID)
 	must(t, err)
 	return out
 }

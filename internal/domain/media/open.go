@@ -43,7 +43,7 @@ func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool
 
 // OpenForTeam opens an item of a team without its metadata. The caller must check access to the team.
 func (s *Service) OpenForTeam(ctx context.Context, team, id int64) (File, error) {
-	i, err := item(ctx, s.db, team, id)
+	i, err := findItem(ctx, s.db, team, id)
 	if err != nil {
 		return File{}, err
 	}
@@ -52,7 +52,7 @@ func (s *Service) OpenForTeam(ctx context.Context, team, id int64) (File, error)
 
 // ThumbnailForTeam opens the thumbnail of a team's image. The caller must check access to the team.
 func (s *Service) ThumbnailForTeam(ctx context.Context, team, id int64) (File, error) {
-	i, err := item(ctx, s.db, team, id)
+	i, err := findItem(ctx, s.db, team, id)
 	if err != nil {
 		return File{}, err
 	}
@@ -150,7 +150,7 @@ func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
 	if !ok {
 		return File{}, errNoSuchLink
 	}
-	ends := time.Now().Add(g.expiresAt.Sub(s.db.Now()))
+	expiresAt := time.Now().Add(g.expiresAt.Sub(s.db.Now()))
 	var i Item
 	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, g.item),
 		&i)
@@ -160,10 +160,10 @@ func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("finding the item of a link: %w", err)
 	}
-	opened, err := s.openFitted(ctx, i, g.limits)
+	file, err := s.openFitted(ctx, i, g.limits)
 	if err != nil {
 		return File{}, fmt.Errorf("opening the item of a link: %w", err)
 	}
-	opened.ExpiresAt = ends
-	return opened, nil
+	file.ExpiresAt = expiresAt
+	return file, nil
 }

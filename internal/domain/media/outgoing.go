@@ -18,7 +18,7 @@ import (
 
 // openStripped opens an item without metadata, and resized if needed. All files that leave the service are opened here,
 // except by OpenOriginal and OpenForExport.
-func (s *Service) openStripped(ctx context.Context, i Item, fit network.FileLimits) (derived, blob.Reader, error) {
+func (s *Service) openStripped(ctx context.Context, i Item, fit network.FileLimits) (derivedFile, blob.Reader, error) {
 	if !fits(i, fit) {
 		return s.derive(ctx, i, s.fitTransform(fit))
 	}
@@ -35,8 +35,8 @@ func (s *Service) openStripped(ctx context.Context, i Item, fit network.FileLimi
 }
 
 // asStored returns a description of an item's stored bytes.
-func (i Item) asStored() derived {
-	return derived{
+func (i Item) asStored() derivedFile {
+	return derivedFile{
 		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.StoredSize, width: i.Width,
 		height: i.Height,
 	}
@@ -45,19 +45,19 @@ func (i Item) asStored() derived {
 // withoutMetadata is the transform that makes a copy without metadata.
 var withoutMetadata = transform{
 	variant: "clean-1",
-	make: func(_ context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
-		file := blob.NewBlockReader(from)
-		edits, err := stripmeta.Scan(file, from.Size(), i.Type)
+	make: func(_ context.Context, i Item, src blob.Reader, dst io.Writer) (outputInfo, error) {
+		file := blob.NewBlockReader(src)
+		edits, err := stripmeta.Scan(file, src.Size(), i.Type)
 		if err != nil {
-			return shape{}, fmt.Errorf("finding metadata: %w", err)
+			return outputInfo{}, fmt.Errorf("finding metadata: %w", err)
 		}
 		if edits.Empty() {
-			return shape{}, errUnchanged
+			return outputInfo{}, errUnchanged
 		}
-		if _, err := io.Copy(into, edits.Apply(file)); err != nil {
-			return shape{}, fmt.Errorf("removing metadata: %w", err)
+		if _, err := io.Copy(dst, edits.Apply(file)); err != nil {
+			return outputInfo{}, fmt.Errorf("removing metadata: %w", err)
 		}
-		return shape{i.Type, i.Width, i.Height}, nil
+		return outputInfo{i.Type, i.Width, i.Height}, nil
 	},
 }
 
@@ -113,7 +113,7 @@ func (s *Service) OpenOriginal(ctx context.Context, person, id int64) (File, err
 // OpenForExport opens an item for the export of its team's data. It opens the stored bytes if the team keeps originals,
 // or else an uncached copy without metadata. It returns not_found for an item that cannot be exported.
 func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadCloser, error) {
-	i, err := item(ctx, s.db, team, id)
+	i, err := findItem(ctx, s.db, team, id)
 	if err != nil {
 		return nil, err
 	}

@@ -55,31 +55,31 @@ func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, er
 		return Batch{}, err
 	}
 	out := Batch{
-		ID: id, TeamID: b.team, TeamName: name, ExpiresAt: b.expires, Open: b.isOpen(s.db.Now()),
+		ID: id, TeamID: b.team, TeamName: name, ExpiresAt: b.expiresAt, Open: b.isOpen(s.db.Now()),
 		Limits: s.uploadLimits(),
 	}
 	for _, f := range b.files {
-		shown := BatchFile{Name: filename.Display(f.name), Size: f.size, State: f.state, MediaID: f.media,
+		file := BatchFile{Name: filename.Display(f.name), Size: f.size, State: f.state, MediaID: f.media,
 			Reason: f.reason}
 		if f.media != 0 {
-			i, err := item(ctx, s.db, b.team, f.media)
+			i, err := findItem(ctx, s.db, b.team, f.media)
 			if err != nil && !apierr.Is(err, apierr.NotFound) {
 				return out, err
 			}
-			shown.Kind, shown.Alt, shown.Thumbnail = i.Kind, i.Alt, i.Thumbnail != ""
-			if shown.Name == "" {
-				shown.Name = i.FileName
+			file.Kind, file.Alt, file.Thumbnail = i.Kind, i.Alt, i.Thumbnail != ""
+			if file.Name == "" {
+				file.Name = i.FileName
 			}
 		}
-		out.Files = append(out.Files, shown)
+		out.Files = append(out.Files, file)
 	}
 	return out, nil
 }
 
-func (b batch) isOpen(now time.Time) bool { return !b.closed && now.Before(b.expires) }
+func (b batchRecord) isOpen(now time.Time) bool { return !b.closed && now.Before(b.expiresAt) }
 
 // batchFor returns a batch and the name of its team. It returns not_found if the person may not write in the team.
-func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch, string, error) {
+func (s *Service) batchFor(ctx context.Context, person int64, id string) (batchRecord, string, error) {
 	b, err := s.readBatch(ctx, s.db, string(job.MediaImport)+":"+id, "")
 	if errors.Is(err, sql.ErrNoRows) {
 		return b, "", apierr.ItemNotFound()
@@ -123,13 +123,13 @@ func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, l
 	if err != nil {
 		return err
 	}
-	promised := int64(0)
+	pendingBytes := int64(0)
 	for _, f := range b.files {
 		if f.state == Waiting {
-			promised += f.size
+			pendingBytes += f.size
 		}
 	}
-	return s.checkForm(ctx, b.team, promised, length)
+	return s.checkForm(ctx, b.team, pendingBytes, length)
 }
 
 // AddToBatch adds a file that a person chose on the page of a batch.
@@ -146,11 +146,11 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	case len(b.files) >= maxPageFiles:
 		return AddResult{}, errPageFull
 	}
-	most, err := s.boundInBatch(ctx, b, f.Size)
+	limit, err := s.boundInBatch(ctx, b, f.Size)
 	if err != nil {
 		return AddResult{}, err
 	}
-	staged, err := s.receive(ctx, b.team, uploader{person: person}, f, most)
+	staged, err := s.receive(ctx, b.team, uploader{person: person}, f, limit)
 	if err != nil {
 		return AddResult{}, err
 	}
@@ -162,7 +162,7 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 }
 
 // boundInBatch is like sizeBound, for a file that may be one of the batch's pending files.
-func (s *Service) boundInBatch(ctx context.Context, b batch, size int64) (bound, error) {
+func (s *Service) boundInBatch(ctx context.Context, b batchRecord, size int64) (sizeLimit, error) {
 	out, err := s.sizeBound(ctx, b.team, size)
 	for _, f := range b.files {
 		if f.state == Waiting && (f.size == size || size < 0) && f.size > out.max {
@@ -182,42 +182,42 @@ var (
 		"This page has reached its maximum number of files. Open a new one.")
 )
 
-func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming,
+func (s *Service) addToBatch(ctx context.Context, person int64, b batchRecord, f Incoming,
 	staged *incomingFile) (AddResult, error) {
 	digest := staged.Sum()
-	chosen := batchFile{
+	file := batchFileRecord{
 		id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: filename.Display(f.Name),
 		byPage: true,
 		state:  Stored,
 	}
 	e, err := s.inspect(ctx, staged)
 	var i Item
-	already := false
+	exists := false
 	if err == nil {
-		i, already, err = s.save(ctx, e, placement{
-			by: Owner{TeamID: b.team, PersonID: person}, folder: b.folder, name: filename.Stem(chosen.name),
-			ext: filename.Extension(chosen.name),
-			promised: slices.ContainsFunc(b.files, func(f batchFile) bool {
+		i, exists, err = s.save(ctx, e, placement{
+			owner: Owner{TeamID: b.team, PersonID: person}, folder: b.folder, name: filename.Stem(file.name),
+			ext: filename.Extension(file.name),
+			isReserved: slices.ContainsFunc(b.files, func(f batchFileRecord) bool {
 				return f.state == Waiting && bytes.Equal(f.digest, digest[:])
 			}),
 			onAdded: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error {
-				chosen.media = i.ID
-				return s.recordPageFile(ctx, tx, b.job, chosen)
+				file.media = i.ID
+				return s.recordPageFile(ctx, tx, b.job, file)
 			},
 		})
 	}
 	if rejectsFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
-		chosen.state, chosen.reason = Refused, rejectionReason(err)
+		file.state, file.reason = Refused, rejectionReason(err)
 		noted := s.db.InTx(ctx, "media.page_rejected", func(ctx context.Context, tx *db.Tx) error {
-			return s.recordPageFile(ctx, tx, b.job, chosen)
+			return s.recordPageFile(ctx, tx, b.job, file)
 		})
 		return AddResult{}, errors.Join(err, noted)
 	}
-	return AddResult{MediaID: i.ID, Name: i.Name, Already: already}, err
+	return AddResult{MediaID: i.ID, Name: i.Name, AlreadyExists: exists}, err
 }
 
 // recordPageFile records a file that was sent on the page. The file is one of the batch's files or an additional file.
-func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f batchFile) error {
+func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f batchFileRecord) error {
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if err != nil {
 		return err
@@ -226,18 +226,18 @@ func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f ba
 		return errPageClosed
 	}
 	f.arrivedAt = db.Micros(tx.Now())
-	known := slices.IndexFunc(b.files, func(w batchFile) bool {
+	index := slices.IndexFunc(b.files, func(w batchFileRecord) bool {
 		return bytes.Equal(w.digest, f.digest) && w.size == f.size && (w.state == Waiting || w.byPage)
 	})
 	switch {
-	case known < 0 && len(b.files) >= maxPageFiles: // other files were added concurrently
+	case index < 0 && len(b.files) >= maxPageFiles: // other files were added concurrently
 		return errPageFull
-	case known < 0:
+	case index < 0:
 		err = insertFile(ctx, tx, b, len(b.files), f)
 	default:
 		_, err = tx.Exec(ctx,
 			`UPDATE upload_files SET state = ?, media_id = ?, reason = ?, arrived_at = ? WHERE id = ?`, string(f.state),
-			f.media, f.reason, f.arrivedAt, b.files[known].id)
+			f.media, f.reason, f.arrivedAt, b.files[index].id)
 	}
 	if err != nil {
 		return fmt.Errorf("recording a file of the page: %w", err)
@@ -323,7 +323,7 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	return item(ctx, s.db, team, id)
+	return findItem(ctx, s.db, team, id)
 }
 
 // requireShown returns not_found unless one of the team's posts uses the item. Clients can open only such items.

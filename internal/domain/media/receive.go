@@ -19,7 +19,7 @@ import (
 )
 
 // receive stages a file's bytes, up to a limit. The caller must discard the result.
-func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incoming, b bound) (*incomingFile, error) {
+func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incoming, b sizeLimit) (*incomingFile, error) {
 	a, err := s.begin(ctx, team, by, f.Size, b)
 	if err != nil {
 		return nil, err
@@ -57,12 +57,12 @@ var errCutOff = apierr.Invalid(apierr.SizeDiffers, "",
 var errTooLarge = apierr.New(apierr.UploadTooLarge, "The file exceeds the size limit.")
 
 // Add adds a file to a team's library without an upload link or page.
-func (s *Service) Add(ctx context.Context, by Owner, f Incoming) (AddResult, error) {
-	most, err := s.sizeBound(ctx, by.TeamID, f.Size)
+func (s *Service) Add(ctx context.Context, owner Owner, f Incoming) (AddResult, error) {
+	limit, err := s.sizeBound(ctx, owner.TeamID, f.Size)
 	if err != nil {
 		return AddResult{}, err
 	}
-	staged, err := s.receive(ctx, by.TeamID, uploader{person: by.PersonID}, f, most)
+	staged, err := s.receive(ctx, owner.TeamID, uploader{person: owner.PersonID}, f, limit)
 	if err != nil {
 		return AddResult{}, err
 	}
@@ -71,21 +71,21 @@ func (s *Service) Add(ctx context.Context, by Owner, f Incoming) (AddResult, err
 	if err != nil {
 		return AddResult{}, err
 	}
-	i, already, err := s.save(ctx, e, placement{by: by, name: filename.Stem(f.Name), ext: filename.Extension(f.Name),
+	i, already, err := s.save(ctx, e, placement{owner: owner, name: filename.Stem(f.Name), ext: filename.Extension(f.Name),
 		onAdded: func(context.Context, *db.Tx, Item, bool) error { return nil }})
-	return AddResult{MediaID: i.ID, Name: i.Name, Already: already}, err
+	return AddResult{MediaID: i.ID, Name: i.Name, AlreadyExists: already}, err
 }
 
 // placement says how to add a file to the library.
 type placement struct {
-	by         Owner
+	owner      Owner
 	folder     int64
 	folderName string // name of a folder to create if needed, instead of its ID
 	name       string // item name
 	ext        string // extension as sent, with the dot
-	promised   bool   // storage was reserved when its link was opened
+	isReserved bool   // storage was reserved when its link was opened
 	// onAdded runs in the transaction that adds the file, with the new or existing item.
-	onAdded func(ctx context.Context, tx *db.Tx, i Item, already bool) error
+	onAdded func(ctx context.Context, tx *db.Tx, i Item, exists bool) error
 }
 
 // save returns the library's item for the file, and reports whether it existed before. It creates the item unless the
@@ -93,8 +93,8 @@ type placement struct {
 func (s *Service) save(ctx context.Context, e inspectedFile, p placement) (Item, bool, error) {
 	original := e.staged.Sum()
 	e.uploadedSize = e.staged.Size()
-	i, already, err := byDigest(ctx, s.db, p.by.TeamID, original[:])
-	if err == nil && !already {
+	i, exists, err := byDigest(ctx, s.db, p.owner.TeamID, original[:])
+	if err == nil && !exists {
 		i, err = s.saveNew(ctx, e, p, original[:])
 	}
 	if err != nil {
@@ -110,11 +110,11 @@ func (s *Service) saveNew(ctx context.Context, e inspectedFile, p placement, ori
 		e.clean = true
 		return s.put(ctx, e, p)
 	}
-	kept, err := keepsOriginals(ctx, s.db, p.by.TeamID)
+	keepOriginal, err := keepsOriginals(ctx, s.db, p.owner.TeamID)
 	if err != nil {
 		return Item{}, err
 	}
-	if kept {
+	if keepOriginal {
 		return s.put(ctx, e, p)
 	}
 	e.clean, e.original = true, original
@@ -123,7 +123,7 @@ func (s *Service) saveNew(ctx context.Context, e inspectedFile, p placement, ori
 	}
 	defer e.staged.Discard()
 	digest := e.staged.Sum()
-	i, already, err := byDigest(ctx, s.db, p.by.TeamID, digest[:])
+	i, already, err := byDigest(ctx, s.db, p.owner.TeamID, digest[:])
 	if err != nil || already {
 		return i, err
 	}
@@ -158,7 +158,7 @@ func keepsOriginals(ctx context.Context, q db.Querier, team int64) (bool, error)
 // put stores a file's bytes and thumbnail under a new key, and returns the item to add.
 func (s *Service) put(ctx context.Context, e inspectedFile, p placement) (Item, error) {
 	digest := e.staged.Sum()
-	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], OriginalSHA256: e.original, Clean: e.clean,
+	i := Item{TeamID: p.owner.TeamID, FolderID: p.folder, SHA256: digest[:], OriginalSHA256: e.original, Clean: e.clean,
 		Size: e.uploadedSize, StoredSize: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
 		Width: e.info.Width, Height: e.info.Height, Duration: e.info.Duration,
 		Detail: Detail{
@@ -166,13 +166,13 @@ func (s *Service) put(ctx context.Context, e inspectedFile, p placement) (Item, 
 			e.info.DecodeBytes,
 		}}
 	i.Name, i.FileName = filename.ForType(p.name, p.ext, i.Type)
-	i.Blob = newKey(p.by.TeamID, digest[:])
+	i.Blob = newKey(p.owner.TeamID, digest[:])
 	if err := s.recordPending(ctx, i.Blob); err != nil {
 		return i, err
 	}
 	err := s.Blobs.Put(ctx, i.Blob, e.staged)
 	if err == nil && e.thumbnail != nil {
-		i.Thumbnail, i.ThumbnailType = i.Blob+thumbnailEnding, e.thumbnail.Type
+		i.Thumbnail, i.ThumbnailType = i.Blob+thumbnailSuffix, e.thumbnail.Type
 		err = blob.PutBytes(ctx, s.Blobs, i.Thumbnail, e.thumbnail.Bytes)
 	}
 	if err != nil {
@@ -196,15 +196,15 @@ func (s *Service) recordPending(ctx context.Context, key string) error {
 }
 
 const (
-	thumbnailEnding = ".thumb"
-	keyTail         = 16 // length of the random suffix
+	thumbnailSuffix = ".thumb"
+	keySuffixLen    = 16 // length of the random suffix
 )
 
 // newKey returns a new blob key: TEAM/2 hex digits/SHA-256.TAIL. Because the random tail is never reused, a sweep can
 // delete orphaned bytes without affecting later uploads.
 func newKey(team int64, digest []byte) string {
 	sum := hex.EncodeToString(digest)
-	tail := strings.ToLower(rand.Text()[:keyTail])
+	tail := strings.ToLower(rand.Text()[:keySuffixLen])
 	return fmt.Sprintf("%d/%s/%s.%s", team, sum[:2], sum, tail)
 }
 
@@ -212,31 +212,31 @@ func newKey(team int64, digest []byte) string {
 // that the file belongs to. If the transaction fails, the bytes are deleted. If its outcome is unknown, the sweep
 // deletes the bytes in case they have no item.
 func (s *Service) commit(ctx context.Context, i Item, p placement) (Item, bool, error) {
-	fresh, existing, already, undone := i, i, i.ID != 0, false
+	newItem, result, exists, rolledBack := i, i, i.ID != 0, false
 	failpoint.Point("after media put")
 	err := s.db.InTx(ctx, "media.add", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		existing, already, err = s.addItem(ctx, tx, fresh, p)
-		undone = err != nil
+		result, exists, err = s.addItem(ctx, tx, newItem, p)
+		rolledBack = err != nil
 		return err
 	})
-	if fresh.ID == 0 && (undone || err == nil && already) {
-		s.deleteBytes(ctx, fresh.Blob)
+	if newItem.ID == 0 && (rolledBack || err == nil && exists) {
+		s.deleteBytes(ctx, newItem.Blob)
 	}
-	return existing, already, err
+	return result, exists, err
 }
 
 func (s *Service) addItem(ctx context.Context, tx *db.Tx, i Item, p placement) (Item, bool, error) {
-	used, err := s.lockUsage(ctx, tx, p.by.TeamID)
+	used, err := s.lockUsage(ctx, tx, p.owner.TeamID)
 	if err != nil {
 		return i, false, err
 	}
 	// Check again: another upload of the same file may have finished first.
-	existing, already, err := byDigests(ctx, tx, p.by.TeamID, i)
+	existing, exists, err := byDigests(ctx, tx, p.owner.TeamID, i)
 	switch {
 	case err != nil:
 		return i, false, err
-	case already:
+	case exists:
 		return existing, true, p.onAdded(ctx, tx, existing, true)
 	case i.ID != 0:
 		return i, false, fmt.Errorf("media item %d was deleted concurrently", i.ID)
@@ -271,14 +271,14 @@ func createItem(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
 			return err
 		}
 	}
-	if err := insert(ctx, tx, i, p.by); err != nil {
+	if err := insert(ctx, tx, i, p.owner); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `UPDATE storage SET used_bytes = used_bytes + ? WHERE team_id = ?`, i.Size,
 		i.TeamID); err != nil {
 		return fmt.Errorf("counting a file: %w", err)
 	}
-	by := auditlog.Actor{PersonID: p.by.PersonID, KeyID: p.by.KeyID, RequestID: p.by.RequestID}
+	by := auditlog.Actor{PersonID: p.owner.PersonID, KeyID: p.owner.KeyID, RequestID: p.owner.RequestID}
 	return auditlog.Record(ctx, tx, i.TeamID, by, "media.added", formatID(i.ID),
 		map[string]any{"size_bytes": i.Size, "type": i.Type})
 }
@@ -289,12 +289,12 @@ var errStorageFull = apierr.New(apierr.PlanLimitReached,
 // requireStorage returns an error if the plan has too little storage left for a file. Bytes that are promised to open
 // links count as used.
 func (s *Service) requireStorage(ctx context.Context, tx *db.Tx, used, size int64, p placement) error {
-	limit, err := s.storageLimit(ctx, tx, p.by.TeamID, tx.Now())
+	limit, err := s.storageLimit(ctx, tx, p.owner.TeamID, tx.Now())
 	if err != nil || limit == plan.Unlimited {
 		return err
 	}
-	if !p.promised {
-		_, promised, err := openLinks(ctx, tx, p.by.TeamID)
+	if !p.isReserved {
+		_, promised, err := openLinks(ctx, tx, p.owner.TeamID)
 		if err != nil {
 			return err
 		}

@@ -59,28 +59,28 @@ type (
 
 // ImportsAndBatches is the job.Result of the job type media_import, which is used for imports and upload batches. A
 // batch has a result before its job has ended.
-var ImportsAndBatches = job.Result{Read: importResult, Data: []any{ImportResult{}, UploadResult{}}}
+var ImportsAndBatches = job.Result{Read: readImportResult, Data: []any{ImportResult{}, UploadResult{}}}
 
-func importResult(
+func readImportResult(
 	ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput,
 ) (job.Output, error) {
 	if r.Subject == uploadSubject {
-		return batchResult(ctx, q, r)
+		return readBatchResult(ctx, q, r)
 	}
 	var out ImportResult
 	if r.State != job.Succeeded {
 		return job.Output{App: "/media"}, nil
 	}
-	var already int64
+	var exists int64
 	if err := q.QueryRow(ctx, `SELECT media_id, already FROM media_imports WHERE job_id = ?`, r.ID).
-		Scan(&out.Media.ID, &already); err != nil {
+		Scan(&out.Media.ID, &exists); err != nil {
 		return job.Output{}, fmt.Errorf("reading import %s: %w", r.ID, err)
 	}
-	out.Already = already != 0
+	out.Already = exists != 0
 	return job.Output{Result: out, App: "/media/" + formatID(out.Media.ID)}, nil
 }
 
-func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, error) {
+func readBatchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, error) {
 	files, err := readFiles(ctx, q, r.ID)
 	if err != nil {
 		return job.Output{}, err
@@ -99,50 +99,50 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, e
 // Downloads returns the job.Result of the job type content_fetch.
 func Downloads(charged job.ChargedFunc) job.Result {
 	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
-		return downloadResult(ctx, q, charged, call, r, in)
+		return readDownloadResult(ctx, q, charged, call, r, in)
 	}
 	return job.Result{Read: read, Data: []any{DownloadResult{}}}
 }
 
-func downloadResult(
+func readDownloadResult(
 	ctx context.Context, q db.Querier, charged job.ChargedFunc, call operation.Call, r job.Record, in job.GetInput,
 ) (job.Output, error) {
-	made := job.Output{App: "/media"}
+	output := job.Output{App: "/media"}
 	if !r.IsFinished() {
-		return made, nil
+		return output, nil
 	}
 	credits, err := charged(ctx, q, r.Reservation)
 	if err != nil {
-		return made, err
+		return output, err
 	}
 	out := DownloadResult{Items: []DownloadResultItem{}, CreditsCharged: credits}
-	if made.Result = out; r.State == job.Failed {
-		return made, nil
+	if output.Result = out; r.State == job.Failed {
+		return output, nil
 	}
 	d, err := readDownload(ctx, q, r.ID)
 	if err != nil {
-		return made, err
+		return output, err
 	}
 	from, err := startPosition(call, in.Cursor)
 	if err != nil {
-		return made, err
+		return output, err
 	}
 	items, err := profileItems(ctx, q, r.ID, from, in.Limit+1)
 	if err != nil {
-		return made, err
+		return output, err
 	}
 	if len(items) > in.Limit {
 		items = items[:in.Limit]
-		made.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
+		output.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
 	}
 	for _, i := range items {
-		out.Items = append(out.Items, showItem(call, &made.Untrusted, d, i))
+		out.Items = append(out.Items, showItem(call, &output.Untrusted, d, i))
 	}
-	if d.next != "" {
+	if d.nextCursor != "" {
 		out.NextCursor = cursorPrefix + strings.TrimPrefix(r.ID, string(job.ContentFetch)+":")
 	}
-	made.Result = out
-	return made, nil
+	output.Result = out
+	return output, nil
 }
 
 func startPosition(call operation.Call, cursor *string) (int, error) {

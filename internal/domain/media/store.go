@@ -41,8 +41,8 @@ func scanItem(row scanner, i *Item) error {
 
 func scanItems(rows *sql.Rows, i *Item) error { return scanItem(rows, i) }
 
-// item returns an item of a team. It returns not_found if the item is missing, deleted or of another team.
-func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
+// findItem returns an item of a team. It returns not_found if the item is missing, deleted or of another team.
+func findItem(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx,
 		`SELECT `+columns+` FROM media m WHERE m.id = ? AND m.team_id = ? AND m.deleted_at = 0`, id, team), &i)
@@ -74,7 +74,7 @@ func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Ite
 	return i, true, nil
 }
 
-func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
+func insert(ctx context.Context, tx *db.Tx, i *Item, owner Owner) error {
 	detail, err := json.Marshal(i.Detail)
 	if err != nil {
 		return fmt.Errorf("encoding a file's information: %w", err)
@@ -88,7 +88,7 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 		i.TeamID, i.FolderID, i.SHA256, i.OriginalSHA256, db.BoolToInt(i.Clean), i.Blob, i.Thumbnail, i.ThumbnailType,
 		i.Name,
 		i.FileName, filename.Fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.StoredSize, i.Width, i.Height,
-		i.Duration.Microseconds(), string(detail), by.PersonID, by.KeyID, db.Micros(i.CreatedAt)).Scan(&i.ID)
+		i.Duration.Microseconds(), string(detail), owner.PersonID, owner.KeyID, db.Micros(i.CreatedAt)).Scan(&i.ID)
 	if err != nil {
 		return fmt.Errorf("adding a media item: %w", err)
 	}

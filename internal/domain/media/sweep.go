@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	sweepBatch = 100
-	sweepFails = 3 // failed deletions after which a sweep ends, because the store may be unreachable
+	sweepBatch       = 100
+	maxSweepFailures = 3 // failed deletions after which a sweep ends, because the store may be unreachable
 )
 
 // Sweep deletes expired derived files, the bytes of deleted items, and bytes left by interrupted uploads. It considers
@@ -27,16 +27,16 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("finding bytes without an item: %w", err)
 	}
-	var failed []error
+	var errs []error
 	for _, key := range keys {
 		if err := s.deleteOrphan(ctx, key); err != nil {
-			failed = append(failed, err, s.postpone(ctx, key))
+			errs = append(errs, err, s.postpone(ctx, key))
 		}
-		if len(failed) >= 2*sweepFails {
+		if len(errs) >= 2*maxSweepFailures {
 			break
 		}
 	}
-	return int64(len(keys)), errors.Join(failed...)
+	return int64(len(keys)), errors.Join(errs...)
 }
 
 // postpone moves bytes that could not be deleted to the end of the queue.
@@ -61,7 +61,7 @@ func (s *Service) deleteOrphan(ctx context.Context, key string) error {
 	if marked == 0 {
 		return nil // the bytes have an item by now, or were deleted
 	}
-	for _, blob := range []string{key, key + thumbnailEnding} {
+	for _, blob := range []string{key, key + thumbnailSuffix} {
 		if err := s.Blobs.Delete(ctx, blob); err != nil {
 			return fmt.Errorf("deleting bytes: %w", err)
 		}

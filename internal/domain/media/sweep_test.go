@@ -31,12 +31,12 @@ type pendingUpload struct {
 func (w fixture) begin(t fatal, file []byte) pendingUpload {
 	t.Helper()
 	staged, err := w.receive(t.Context(), w.team, uploader{},
-		Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)}, bound{int64(len(file)), errTooLarge})
+		Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)}, sizeLimit{int64(len(file)), errTooLarge})
 	must(t, err)
 	defer staged.Discard()
 	e, err := w.inspect(t.Context(), staged)
 	must(t, err)
-	i, err := w.put(t.Context(), e, placement{by: Owner{TeamID: w.team}})
+	i, err := w.put(t.Context(), e, placement{owner: Owner{TeamID: w.team}})
 	must(t, err)
 	return pendingUpload{item: i, at: w.clock.Now()}
 }
@@ -44,7 +44,7 @@ func (w fixture) begin(t fatal, file []byte) pendingUpload {
 // end writes the item.
 func (w fixture) end(t fatal, a pendingUpload) error {
 	t.Helper()
-	_, _, err := w.commit(t.Context(), a.item, placement{by: Owner{TeamID: w.team},
+	_, _, err := w.commit(t.Context(), a.item, placement{owner: Owner{TeamID: w.team},
 		onAdded: func(context.Context, *db.Tx, Item, bool) error {
 			return nil
 		}})
@@ -100,7 +100,7 @@ type closingStore struct {
 
 func (c closingStore) Put(ctx context.Context, key string, s *blob.Staged) error {
 	err := c.Store.Put(ctx, key, s)
-	if strings.HasSuffix(key, thumbnailEnding) {
+	if strings.HasSuffix(key, thumbnailSuffix) {
 		err = errors.Join(err, c.db.Close())
 	}
 	return err
@@ -133,7 +133,7 @@ func TestStoreFails(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		whole, file := w.Blobs, pngOf(noise(1, 20, 20))
 		link := w.open(t, file).Upload.Uploads[0]
-		for n, broken := range []failingStore{{whole, "", "none"}, {whole, thumbnailEnding, "none"}, {whole, thumbnailEnding, ""}} {
+		for n, broken := range []failingStore{{whole, "", "none"}, {whole, thumbnailSuffix, "none"}, {whole, thumbnailSuffix, ""}} {
 			w.Blobs = broken
 			if _, err := send(t.Context(), w.Service, link, bytes.NewReader(file)); !errors.Is(err, errStore) {
 				t.Errorf("%d: %v", n, err)
@@ -205,7 +205,7 @@ func TestSweptBytesGetNoItem(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w fixture) {
 		whole, late := w.Blobs, w.begin(t, pngOf(noise(1, 20, 20)))
 		w.clock.Advance(OrphanGracePeriod + time.Second)
-		w.Blobs = failingStore{whole, "none", thumbnailEnding}
+		w.Blobs = failingStore{whole, "none", thumbnailSuffix}
 		if _, err := w.Sweep(t.Context()); !errors.Is(err, errStore) {
 			t.Error(err)
 		}

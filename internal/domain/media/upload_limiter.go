@@ -32,13 +32,13 @@ const (
 )
 
 var (
-	errManyUploads = tooManyUploads("You are already uploading %d files. Wait until one of them has finished, then upload "+
+	errTooManyUploads = tooManyUploads("You are already uploading %d files. Wait until one of them has finished, then upload "+
 		"this one.", maxUploads)
 	errLinkInUse = tooManyUploads("A file is already being uploaded with this link. Wait until that upload ends. Send the " +
 		"file again only if that upload fails.")
-	errManyFiles = tooManyUploads("Too many files are being sent to this team's library. Wait until one of them " +
+	errTooManyFiles = tooManyUploads("Too many files are being sent to this team's library. Wait until one of them " +
 		"has finished, then send this one.")
-	errManyBytes = tooManyUploads("The files being sent to this team's library are too large in total. Wait until " +
+	errTooManyBytes = tooManyUploads("The files being sent to this team's library are too large in total. Wait until " +
 		"one of them has finished, then send this one.")
 	errDiskFull = apierr.New(apierr.Unavailable,
 		"The server's disk is almost full, so no files are accepted. Nothing was stored. Try again later; the "+
@@ -77,9 +77,9 @@ func (in *uploadLimiter) acquire(by uploader, team int64, limit int) error {
 	case by.link != "" && n >= maxUploads:
 		return errLinkInUse
 	case by.person != 0 && n >= maxUploads:
-		return errManyUploads
+		return errTooManyUploads
 	case in.files[team] >= limit:
-		return errManyFiles
+		return errTooManyFiles
 	}
 	in.uploads[by]++
 	in.files[team]++
@@ -92,7 +92,7 @@ func (in *uploadLimiter) reserve(team, bytes, limit int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.bytes[team]+bytes > limit {
-		return errManyBytes
+		return errTooManyBytes
 	}
 	in.bytes[team] += bytes
 	return nil
@@ -113,8 +113,8 @@ func (in *uploadLimiter) release(by uploader, team, bytes int64) {
 	}
 }
 
-// bound is the maximum size of a file and the error for larger files.
-type bound struct {
+// sizeLimit is the maximum size of a file and the error for larger files.
+type sizeLimit struct {
 	max      int64
 	tooLarge error
 }
@@ -123,8 +123,8 @@ type bound struct {
 // The limit is the largest size of any type, or less if the team's plan has less storage left. A copy of an existing
 // item needs no storage. Therefore, if the team has an item of the declared size, that size is allowed even if less
 // storage is left.
-func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error) {
-	out := bound{s.Catalog.Limits.MaxVideoBytes, errTooLarge}
+func (s *Service) sizeBound(ctx context.Context, team, size int64) (sizeLimit, error) {
+	out := sizeLimit{s.Catalog.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.freeStorage(ctx, team)
 	if err != nil || left == plan.Unlimited || left >= out.max || size >= 0 && size <= left || size > out.max {
 		return out, err
@@ -135,10 +135,10 @@ func (s *Service) sizeBound(ctx context.Context, team, size int64) (bound, error
 			`SELECT COUNT(*) FROM (SELECT 1 FROM media WHERE team_id = ? AND size_bytes = ? AND deleted_at = 0
 		LIMIT 1) same`, team, size).Scan(&n)
 		if err != nil || n > 0 {
-			return bound{size, errStorageFull}, err
+			return sizeLimit{size, errStorageFull}, err
 		}
 	}
-	return bound{left, errStorageFull}, nil
+	return sizeLimit{left, errStorageFull}, nil
 }
 
 // MaxFormFiles is the maximum number of files in a form.
@@ -158,14 +158,14 @@ func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
 }
 
 // checkForm is like CheckForm, but also allows the promised bytes, which are already reserved for the form's files.
-func (s *Service) checkForm(ctx context.Context, team, promised, length int64) error {
+func (s *Service) checkForm(ctx context.Context, team, reservedBytes, length int64) error {
 	left, err := s.freeStorage(ctx, team)
 	switch {
 	case err != nil:
 		return err
 	case length-maxFormOverhead > MaxFormFiles*s.Catalog.Limits.MaxVideoBytes:
 		return errTooLarge
-	case left != plan.Unlimited && length-maxFormOverhead > left+promised:
+	case left != plan.Unlimited && length-maxFormOverhead > left+reservedBytes:
 		return errStorageFull
 	}
 	return s.requireDisk(ctx, 0)
@@ -205,23 +205,23 @@ func (s *Service) requireDisk(ctx context.Context, bytes int64) error {
 // once.
 type incomingFile struct {
 	*blob.Staged
-	bound
+	sizeLimit
 
-	ctx      context.Context //nolint:containedctx // it is an io.Writer, and lives as long as the call that made it
-	s        *Service
-	by       uploader
-	team     int64
-	size     int64 // declared size; -1 if unknown
-	received int64
-	checked  int64 // number of bytes up to which disk space and the team's limit were checked
-	reserved int64
-	known    bool // whether the first bytes are of an accepted type
-	ended    sync.Once
+	ctx           context.Context //nolint:containedctx // it is an io.Writer, and lives as long as the call that made it
+	s             *Service
+	uploader      uploader
+	team          int64
+	size          int64 // declared size; -1 if unknown
+	receivedBytes int64
+	checkedBytes  int64 // number of bytes up to which disk space and the team's limit were checked
+	reservedBytes int64
+	typeAccepted  bool // whether the first bytes are of an accepted type
+	ended         sync.Once
 }
 
 // begin starts to receive a file. size is the declared size, or -1 if unknown. If the file cannot be accepted, begin
 // returns an error before the first byte is read.
-func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b bound) (*incomingFile, error) {
+func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64, b sizeLimit) (*incomingFile, error) {
 	switch {
 	case size > s.Catalog.Limits.MaxVideoBytes:
 		return nil, errTooLarge
@@ -231,12 +231,12 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 	if err := s.requireDisk(ctx, max(0, size)); err != nil {
 		return nil, err
 	}
-	a := &incomingFile{bound: b, ctx: ctx, s: s, by: by, team: team, size: size}
-	most := s.Catalog.Limits.OpenUploadLinks
+	a := &incomingFile{sizeLimit: b, ctx: ctx, s: s, uploader: by, team: team, size: size}
+	limit := s.Catalog.Limits.OpenUploadLinks
 	if s.TeamUploads > 0 {
-		most = min(most, s.TeamUploads)
+		limit = min(limit, s.TeamUploads)
 	}
-	if err := s.intake.acquire(by, team, most); err != nil {
+	if err := s.uploadLimiter.acquire(by, team, limit); err != nil {
 		return nil, err
 	}
 	err := a.reserve(max(0, size))
@@ -257,35 +257,36 @@ func (a *incomingFile) Discard() {
 }
 
 func (a *incomingFile) release() {
-	a.ended.Do(func() { a.s.intake.release(a.by, a.team, a.reserved) })
+	a.ended.Do(func() { a.s.uploadLimiter.release(a.uploader, a.team, a.reservedBytes) })
 }
 
 // reserve raises the reservation to bytes in total.
 func (a *incomingFile) reserve(bytes int64) error {
-	if bytes <= a.reserved {
+	if bytes <= a.reservedBytes {
 		return nil
 	}
-	if err := a.s.intake.reserve(a.team, bytes-a.reserved, maxStagedFiles*a.s.Catalog.Limits.MaxVideoBytes); err != nil {
+	if err := a.s.uploadLimiter.reserve(a.team, bytes-a.reservedBytes,
+		maxStagedFiles*a.s.Catalog.Limits.MaxVideoBytes); err != nil {
 		return err
 	}
-	a.reserved = bytes
+	a.reservedBytes = bytes
 	return nil
 }
 
 // take counts n received bytes before they are staged, and returns an error if they exceed a limit.
 func (a *incomingFile) take(n int) error {
-	a.received += int64(n)
-	if a.received > a.max {
+	a.receivedBytes += int64(n)
+	if a.receivedBytes > a.max {
 		return a.tooLarge
 	}
-	if a.received <= a.checked {
+	if a.receivedBytes <= a.checkedBytes {
 		return nil
 	}
-	a.checked = min(a.received+checkStep, a.max)
+	a.checkedBytes = min(a.receivedBytes+checkStep, a.max)
 	if err := a.s.requireDisk(a.ctx, 0); err != nil {
 		return err
 	}
-	return a.reserve(a.checked)
+	return a.reserve(a.checkedBytes)
 }
 
 // Write stages the bytes of p.
@@ -294,7 +295,7 @@ func (a *incomingFile) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := a.Staged.Write(p)
-	if err == nil && a.received >= sniffBytes {
+	if err == nil && a.receivedBytes >= sniffBytes {
 		err = a.sniff()
 	}
 	return n, err
@@ -302,27 +303,27 @@ func (a *incomingFile) Write(p []byte) (int, error) {
 
 // ReadFrom stages all bytes of r.
 func (a *incomingFile) ReadFrom(r io.Reader) (int64, error) {
-	from := countingReader{r, a}
-	n, err := a.Staged.ReadFrom(io.LimitReader(from, sniffBytes))
+	counter := countingReader{r, a}
+	n, err := a.Staged.ReadFrom(io.LimitReader(counter, sniffBytes))
 	if err != nil || n < sniffBytes {
 		return n, err
 	}
 	if err := a.sniff(); err != nil {
 		return n, err
 	}
-	rest, err := a.Staged.ReadFrom(from)
+	rest, err := a.Staged.ReadFrom(counter)
 	return n + rest, err
 }
 
 // countingReader is a reader that counts the bytes of an incoming file before they are staged.
 type countingReader struct {
 	io.Reader
-	to *incomingFile
+	file *incomingFile
 }
 
 func (m countingReader) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
-	if rejected := m.to.take(n); rejected != nil {
+	if rejected := m.file.take(n); rejected != nil {
 		return 0, rejected
 	}
 	return n, err //nolint:wrapcheck // it wraps the reader
@@ -331,7 +332,7 @@ func (m countingReader) Read(p []byte) (int, error) {
 // sniff returns an error if the first bytes are not those of an accepted type. If the file is an image, the size limit
 // for images applies from then on.
 func (a *incomingFile) sniff() error {
-	if a.known {
+	if a.typeAccepted {
 		return nil
 	}
 	head := make([]byte, mediainfo.SniffBytes)
@@ -343,10 +344,10 @@ func (a *incomingFile) sniff() error {
 	if err != nil {
 		return rejectedType(err)
 	}
-	a.known = true
+	a.typeAccepted = true
 	if most := a.s.Catalog.Limits.MaxImageBytes; kind == Image && most < a.max {
-		a.bound = bound{most, a.s.errImageTooLarge()}
-		if a.size > most || a.received > most {
+		a.sizeLimit = sizeLimit{most, a.s.errImageTooLarge()}
+		if a.size > most || a.receivedBytes > most {
 			return a.tooLarge
 		}
 	}

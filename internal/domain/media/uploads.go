@@ -56,9 +56,9 @@ func (s *Service) createUploads(
 	if err := s.checkFiles(in.Files); err != nil {
 		return out, err
 	}
-	b := batch{
+	b := batchRecord{
 		team: call.TeamID, person: call.PersonID, key: call.KeyID,
-		expires: call.Now.Add(time.Duration(s.Catalog.Limits.UploadMinutes) * time.Minute),
+		expiresAt: call.Now.Add(time.Duration(s.Catalog.Limits.UploadMinutes) * time.Minute),
 	}
 	if in.FolderID != nil {
 		b.folder = *in.FolderID
@@ -119,23 +119,23 @@ func (s *Service) maxBytes(mimeType string) int64 {
 }
 
 // newBatchFiles returns the files of a new batch. Files that the library already has are marked as stored.
-func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) ([]batchFile, error) {
-	out := make([]batchFile, len(in))
+func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) ([]batchFileRecord, error) {
+	out := make([]batchFileRecord, len(in))
 	for n, d := range in {
 		digest, err := hex.DecodeString(d.SHA256)
 		if err != nil {
 			return nil, fmt.Errorf("reading a checked digest: %w", err)
 		}
-		f := batchFile{
+		f := batchFileRecord{
 			id: uuid.Must(uuid.NewV7()).String(), digest: digest, size: d.SizeBytes, name: d.FileName,
 			mimeType: d.MIMEType, state: Waiting,
 		}
-		there, found, err := byDigest(ctx, tx, team, digest)
+		existing, found, err := byDigest(ctx, tx, team, digest)
 		if err != nil {
 			return nil, err
 		}
-		if found && (d.SizeBytes == there.Size || d.SizeBytes == there.StoredSize) {
-			f.state, f.media = Stored, there.ID
+		if found && (d.SizeBytes == existing.Size || d.SizeBytes == existing.StoredSize) {
+			f.state, f.media = Stored, existing.ID
 		} else {
 			f.secret = apikey.New(apikey.Upload)
 		}
@@ -147,7 +147,7 @@ func newBatchFiles(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) 
 // checkOpenLimits returns an error if a batch exceeds the limits on open batches and links, or the plan's storage. To
 // stay within the limit on batches, it may close an empty upload page, and then adds a note.
 func (s *Service) checkOpenLimits(
-	ctx context.Context, tx *db.Tx, call operation.Call, b batch, used int64, notes []string,
+	ctx context.Context, tx *db.Tx, call operation.Call, b batchRecord, used int64, notes []string,
 ) ([]string, error) {
 	links, bytes := b.pendingFiles()
 	if links == 0 && len(b.files) > 0 {
@@ -158,19 +158,19 @@ func (s *Service) checkOpenLimits(
 			fmt.Sprintf("A team can have at most %d open upload links. Describe fewer files at once.",
 				s.Catalog.Limits.OpenUploadLinks))
 	}
-	var open, first int64
+	var openBatches, firstExpiry int64
 	err := tx.QueryRow(ctx,
 		`SELECT COUNT(*), COALESCE(MIN(expires_at), 0) FROM upload_batches WHERE team_id = ? AND closed_at = 0`,
-		call.TeamID).Scan(&open, &first)
+		call.TeamID).Scan(&openBatches, &firstExpiry)
 	if err != nil {
 		return nil, fmt.Errorf("counting open batches: %w", err)
 	}
-	pending, promised, err := openLinks(ctx, tx, call.TeamID)
+	pendingLinks, pendingBytes, err := openLinks(ctx, tx, call.TeamID)
 	if err != nil {
 		return nil, err
 	}
-	wait := db.Time(first).Sub(tx.Now())
-	if open >= int64(s.Catalog.Limits.OpenUploadBatches) {
+	wait := db.Time(firstExpiry).Sub(tx.Now())
+	if openBatches >= int64(s.Catalog.Limits.OpenUploadBatches) {
 		closed, err := s.closeEmptyPage(ctx, tx, call)
 		if err != nil {
 			return nil, err
@@ -185,7 +185,7 @@ func (s *Service) checkOpenLimits(
 			"An older upload page, to which nothing was uploaded, was closed, because the team has reached its "+
 				"limit of open batches.")
 	}
-	if pending+links > s.Catalog.Limits.OpenUploadLinks {
+	if pendingLinks+links > s.Catalog.Limits.OpenUploadLinks {
 		return nil,
 			apierr.New(apierr.RateLimited,
 				"The team has reached its limit of open upload links. Use them, replace their batch, or wait until "+
@@ -195,7 +195,7 @@ func (s *Service) checkOpenLimits(
 	if err != nil || limit == plan.Unlimited {
 		return notes, err
 	}
-	if left := limit - used - promised; bytes > left || left <= 0 {
+	if left := limit - used - pendingBytes; bytes > left || left <= 0 {
 		return nil, errStorageFull
 	}
 	return notes, nil
@@ -232,25 +232,25 @@ func (s *Service) replaceBatch(ctx context.Context, tx *db.Tx, call operation.Ca
 	if id == "" {
 		return nil, nil
 	}
-	old, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
-	if errors.Is(err, sql.ErrNoRows) || err == nil && (old.team != call.TeamID || old.key != call.KeyID) {
+	oldBatch, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (oldBatch.team != call.TeamID || oldBatch.key != call.KeyID) {
 		return nil, apierr.ItemNotFound().With("argument", "replaces_batch")
 	}
 	if err != nil {
 		return nil, err
 	}
-	links, _ := old.pendingFiles()
+	links, _ := oldBatch.pendingFiles()
 	switch {
-	case slices.ContainsFunc(old.files, func(f batchFile) bool { return f.arrivedAt != 0 }):
+	case slices.ContainsFunc(oldBatch.files, func(f batchFileRecord) bool { return f.arrivedAt != 0 }):
 		return []string{"The earlier batch was not replaced: one of its files has arrived."}, nil
-	case old.closed:
+	case oldBatch.closed:
 		return []string{"The earlier batch had already ended."}, nil
 	}
 	if _, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`,
 		string(Replaced), id, string(Waiting)); err != nil {
 		return nil, fmt.Errorf("replacing a batch: %w", err)
 	}
-	if err := auditlog.Record(ctx, tx, old.team, auditlog.NewActor(call), "uploads.replaced", id, nil); err != nil {
+	if err := auditlog.Record(ctx, tx, oldBatch.team, auditlog.NewActor(call), "uploads.replaced", id, nil); err != nil {
 		return nil, err
 	}
 	return []string{
@@ -260,13 +260,13 @@ func (s *Service) replaceBatch(ctx context.Context, tx *db.Tx, call operation.Ca
 
 // showBatch returns the response that opens a batch, with its secrets. The copy stored for repeated calls has no
 // secrets.
-func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operation.Response[UploadBatch] {
+func (s *Service) showBatch(call operation.Call, r job.Record, b batchRecord) operation.Response[UploadBatch] {
 	entry := job.Show(call, r)
 	data := UploadBatch{
 		Job: entry, Upload: UploadBatchUpload{[]UploadLink{}}, PageURL: s.PublicURL + pagePath(b.job), Limits: s.uploadLimits(),
 	}
 	for _, f := range b.files {
-		data.Upload.Uploads = append(data.Upload.Uploads, s.showLink(call, f, b.expires))
+		data.Upload.Uploads = append(data.Upload.Uploads, s.showLink(call, f, b.expiresAt))
 	}
 	return operation.Response[UploadBatch]{
 		Data: data, StoredData: &UploadBatch{Job: job.Job{JobID: r.ID}}, Location: job.Location(r.ID),
@@ -274,7 +274,7 @@ func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operatio
 	}
 }
 
-func (s *Service) showLink(call operation.Call, f batchFile, expires time.Time) UploadLink {
+func (s *Service) showLink(call operation.Call, f batchFileRecord, expires time.Time) UploadLink {
 	out := UploadLink{
 		File: UploadFile{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media,
 	}
@@ -297,13 +297,13 @@ func pagePath(jobID string) string {
 // recreateUploads returns the response to a repeated call: the same batch, with new secrets for pending files. The old
 // secrets stop working.
 func (s *Service) recreateUploads(
-	ctx context.Context, call operation.Call, _ UploadsInput, kept UploadBatch,
+	ctx context.Context, call operation.Call, _ UploadsInput, stored UploadBatch,
 ) (operation.Response[UploadBatch], error) {
-	var b batch
+	var b batchRecord
 	var record job.Record
 	err := s.db.InTx(ctx, "media.renew_uploads", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if b, err = s.readBatch(ctx, tx, kept.JobID, s.db.ForUpdate()); err != nil {
+		if b, err = s.readBatch(ctx, tx, stored.JobID, s.db.ForUpdate()); err != nil {
 			return err
 		}
 		for n := range b.files {
@@ -311,13 +311,13 @@ func (s *Service) recreateUploads(
 				return err
 			}
 		}
-		record, err = job.Get(ctx, tx, call.TeamID, kept.JobID)
+		record, err = job.Get(ctx, tx, call.TeamID, stored.JobID)
 		return err
 	})
 	return s.showBatch(call, record, b), err
 }
 
-func renewSecret(ctx context.Context, tx *db.Tx, f *batchFile) error {
+func renewSecret(ctx context.Context, tx *db.Tx, f *batchFileRecord) error {
 	if f.state != Waiting {
 		return nil
 	}

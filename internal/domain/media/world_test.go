@@ -279,7 +279,7 @@ func (w fixture) add(t fatal, file []byte) Item {
 	b := w.open(t, file)
 	arrived, err := send(t.Context(), w.Service, b.Upload.Uploads[0], bytes.NewReader(file))
 	must(t, err)
-	i, err := item(t.Context(), w.db, w.team, arrived.MediaID)
+	i, err := findItem(t.Context(), w.db, w.team, arrived.MediaID)
 	must(t, err)
 	return i
 }

@@ -160,11 +160,11 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 	if !found {
 		return nil
 	}
-	var in accountDetail
-	if err := json.Unmarshal(e.Detail, &in); err != nil {
+	var payload accountDetail
+	if err := json.Unmarshal(e.Detail, &payload); err != nil {
 		return fmt.Errorf("reading the details of %s: %w", e.Kind, err)
 	}
-	if event.kind == NewBrowser && !in.New {
+	if event.kind == NewBrowser && !payload.New {
 		return nil
 	}
 	person := e.Person
@@ -174,7 +174,8 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 			return fmt.Errorf("reading the person of %s: %w", e.Kind, err)
 		}
 	}
-	raw, err := json.Marshal(detail{Event: e.Kind, Browser: in.Browser, On: in.On, Revoked: in.Revoked, More: in.More})
+	raw, err := json.Marshal(detail{Event: e.Kind, Browser: payload.Browser, On: payload.On, Revoked: payload.Revoked,
+		More: payload.More})
 	if err != nil {
 		return fmt.Errorf("encoding the details of a notice: %w", err)
 	}

@@ -36,7 +36,7 @@ func TestAccountNotices(t *testing.T) {
 		for _, k := range notification.Kinds {
 			muted = append(muted, k.Kind)
 		}
-		must.NoError(t, w.SetMuted(t.Context(), ada, notification.Muted{App: muted, Mail: muted}))
+		must.NoError(t, w.SetMuted(t.Context(), ada, notification.MutedKinds{App: muted, Mail: muted}))
 		signIns := team.NewSignIns(w.teams)
 		adaID := fmt.Sprint(ada)
 		record := func(by int64, kind, subject string) func() {

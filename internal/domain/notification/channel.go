@@ -221,9 +221,9 @@ func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelCha
 	return s.db.InTx(ctx, "notice_channel.change", func(ctx context.Context, tx *db.Tx) error {
 		var service ChannelService
 		var sealed []byte
-		var before, teams int64
+		var oldTeam, teams int64
 		err := tx.QueryRow(ctx, `SELECT team_id, service, sealed, (SELECT COUNT(*) FROM teams WHERE id = ?) FROM notice_channels
-			WHERE id = ?`+s.db.ForUpdate(), change.Team, id).Scan(&before, &service, &sealed, &teams)
+			WHERE id = ?`+s.db.ForUpdate(), change.Team, id).Scan(&oldTeam, &service, &sealed, &teams)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return errNoChannel
@@ -236,7 +236,7 @@ func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelCha
 		if err := c.check(strings.TrimSpace(change.Token)); err != nil {
 			return err
 		}
-		readdressed, err := s.changeAddress(ctx, tx, id, service, sealed, change)
+		addressChanged, err := s.changeAddress(ctx, tx, id, service, sealed, change)
 		if err != nil {
 			return err
 		}
@@ -244,20 +244,20 @@ func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelCha
 			joinKinds(c.Kinds), id); err != nil {
 			return fmt.Errorf("changing a notice channel: %w", err)
 		}
-		return recordChannelChange(ctx, tx, id, before, c, readdressed)
+		return recordChannelChange(ctx, tx, id, oldTeam, c, addressChanged)
 	})
 }
 
 // recordChannelChange records a change in the audit log of the channel's team and, if it was moved, of its former team.
-func recordChannelChange(ctx context.Context, tx *db.Tx, id, before int64, c Channel, readdressed bool) error {
+func recordChannelChange(ctx context.Context, tx *db.Tx, id, oldTeam int64, c Channel, addressChanged bool) error {
 	detail := map[string]any{"service": string(c.Service)}
-	if readdressed {
+	if addressChanged {
 		detail["address"] = true // the address has changed
 	}
 	teams := []int64{c.Team}
-	if before != c.Team {
+	if oldTeam != c.Team {
 		detail["moved"] = true // the channel was moved to another team, or to all teams
-		teams = append(teams, before)
+		teams = append(teams, oldTeam)
 	}
 	for _, team := range teams {
 		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "notice_channel.changed", fmt.Sprint(id), detail); err != nil {

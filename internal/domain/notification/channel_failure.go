@@ -14,15 +14,15 @@ import (
 type ChannelFailure string
 
 const (
-	failedDamaged     ChannelFailure = "damaged"
-	failedUnsealed    ChannelFailure = "unsealed"
-	failedPrivateHost ChannelFailure = "private_host"
-	failedPrivateName ChannelFailure = "private_name"
-	failedUnreachable ChannelFailure = "unreachable"
+	failureDamaged     ChannelFailure = "damaged"
+	failureUnsealed    ChannelFailure = "unsealed"
+	failurePrivateHost ChannelFailure = "private_host"
+	failurePrivateName ChannelFailure = "private_name"
+	failureUnreachable ChannelFailure = "unreachable"
 )
 
-// failedStatus returns the failure for a response with an HTTP status.
-func failedStatus(status int) ChannelFailure {
+// statusFailure returns the failure for a response with an HTTP status.
+func statusFailure(status int) ChannelFailure {
 	if slices.Contains([]int{401, 403, 404, 410}, status) {
 		return ChannelFailure(fmt.Sprintf("refused:%d", status))
 	}
@@ -41,12 +41,12 @@ var failureTexts = map[string]locale.Key{
 
 // Text returns the failure as a sentence in a language.
 func (f ChannelFailure) Text(l *locale.Language) string {
-	text, args := f.text()
+	text, args := f.textKey()
 	return l.T(text, args...)
 }
 
-// text returns the format of the sentence and its arguments.
-func (f ChannelFailure) text() (locale.Key, []any) {
+// textKey returns the format of the sentence and its arguments.
+func (f ChannelFailure) textKey() (locale.Key, []any) {
 	code, status, _ := strings.Cut(string(f), ":")
 	if n, err := strconv.Atoi(status); err == nil {
 		return failureTexts[code], []any{n}

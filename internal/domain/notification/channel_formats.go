@@ -30,7 +30,7 @@ type channelMessage struct {
 	id       string // the same for every attempt
 	kind     Kind
 	at       time.Time
-	sent     time.Time
+	sentAt   time.Time
 	team     int64 // 0 for a test
 	teamName string
 	title    string
@@ -47,7 +47,7 @@ func (m channelMessage) encode(service ChannelService, address channelAddress) (
 		maxTitle) // so that chats do not recognize mentions or addresses in the title
 	switch service {
 	case Slack: // also Mattermost and Rocket.Chat
-		body = map[string]any{"text": "*" + slackText(unformatted.Replace(title)) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}
+		body = map[string]any{"text": "*" + slackText(formatEscaper.Replace(title)) + "*: " + slackText(m.text) + " <" + m.url + "|Open>"}
 	case Discord:
 		body = map[string]any{
 			"content":          "**" + markdownText(title) + "**: " + markdownText(m.text) + " <" + m.url + ">",
@@ -77,7 +77,7 @@ func (m channelMessage) encode(service ChannelService, address channelAddress) (
 		return "", nil, nil, fmt.Errorf("encoding a message: %w", err)
 	}
 	if service == Webhook {
-		err = sign(header, m.id, m.sent, raw, address.Secret)
+		err = sign(header, m.id, m.sentAt, raw, address.Secret)
 	}
 	return target, header, raw, err
 }
@@ -104,9 +104,9 @@ func slackText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-// unformatted replaces characters that format text in Slack, Mattermost or Rocket.Chat with similar characters, because
+// formatEscaper replaces characters that format text in Slack, Mattermost or Rocket.Chat with similar characters, because
 // Slack has no way to escape them.
-var unformatted = strings.NewReplacer("*", "∗", "_", "＿", "~", "～", "`", "｀", "#", "＃", "[", "［", "]", "］", "\\", "＼")
+var formatEscaper = strings.NewReplacer("*", "∗", "_", "＿", "~", "～", "`", "｀", "#", "＃", "[", "［", "]", "］", "\\", "＼")
 
 // markdownText escapes a text for the Markdown of Discord and Teams.
 func markdownText(text string) string {

@@ -61,13 +61,13 @@ func (s *Service) RunChannels(ctx context.Context, report func(error)) {
 type channelNotice struct {
 	Notification
 
-	channel     int64
-	channelTeam int64 // the channel's team; 0 for all teams
-	service     ChannelService
-	sealed      []byte
-	claim       int64  // the end of the claim, which also identifies it
-	raw         string // the details, as JSON
-	tries       int
+	channel      int64
+	channelTeam  int64 // the channel's team; 0 for all teams
+	service      ChannelService
+	sealed       []byte
+	claimedUntil int64  // the end of the claim, which also identifies it
+	raw          string // the details, as JSON
+	tries        int
 }
 
 // attempt is the result of sending a notification to a channel.
@@ -94,7 +94,7 @@ func (s *Service) SendNext(ctx context.Context) (bool, error) {
 	}
 	var result attempt
 	if err := json.Unmarshal([]byte(n.raw), &n.detail); err != nil {
-		result = attempt{failure: failedDamaged, final: true}
+		result = attempt{failure: failureDamaged, final: true}
 	} else {
 		result = s.post(ctx, n)
 	}
@@ -134,10 +134,10 @@ func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, err
 // claimDue claims a channel with a due notification. It returns sql.ErrNoRows if there is none, or all are claimed.
 func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) error {
 	now := db.Micros(tx.Now())
-	n.claim = db.Micros(tx.Now().Add(claimTime))
+	n.claimedUntil = db.Micros(tx.Now().Add(claimTime))
 	err := tx.QueryRow(ctx, `UPDATE notice_channels SET claimed_until = ? WHERE id = (`+dueChannels+s.db.SkipLocked()+`)
 		RETURNING id, team_id, service,
-			sealed`, n.claim, now, now, now).Scan(&n.channel, &n.channelTeam, &n.service, &n.sealed)
+			sealed`, n.claimedUntil, now, now, now).Scan(&n.channel, &n.channelTeam, &n.service, &n.sealed)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s *Service) endChannelNotice(ctx context.Context, n channelNotice, result 
 	return s.db.InTx(ctx, "notice_channel.end", func(ctx context.Context, tx *db.Tx) error {
 		var failures int
 		err := tx.QueryRow(ctx, `UPDATE notice_channels SET claimed_until = 0 WHERE id = ? AND claimed_until = ? RETURNING failures`,
-			n.channel, n.claim).Scan(&failures)
+			n.channel, n.claimedUntil).Scan(&failures)
 		if err == nil && result != nil {
 			err = result.record(ctx, tx, n, failures)
 		}
@@ -212,7 +212,7 @@ func (s *Service) TestChannel(ctx context.Context, id int64) error {
 		return fmt.Errorf("recording a test of a notice channel: %w", err)
 	}
 	if result.failure != "" {
-		text, args := result.failure.text()
+		text, args := result.failure.textKey()
 		return apierr.OperatorErrorf(string(text), args...)
 	}
 	return nil
@@ -223,28 +223,28 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 	address, err := s.open(n.channel, n.sealed)
 	if err != nil {
 		s.Log.ErrorContext(ctx, "The address of a notification channel is not readable", "channel", n.channel, "error", err)
-		return attempt{failure: failedUnsealed}
+		return attempt{failure: failureUnsealed}
 	}
 	if err := s.Client.Check(address.URL); err != nil {
-		return attempt{failure: failedPrivateHost}
+		return attempt{failure: failurePrivateHost}
 	}
 	target, header, body, err := s.message(n).encode(n.service, address)
 	if err != nil {
-		return attempt{failure: failedDamaged, final: true}
+		return attempt{failure: failureDamaged, final: true}
 	}
-	answer, err := s.Client.Post(ctx, target, header, body)
+	resp, err := s.Client.Post(ctx, target, header, body)
 	if err != nil {
 		s.Log.WarnContext(ctx, "Calling a notification channel failed", "channel", n.channel, "error", err)
 		if errors.Is(err, safehttp.ErrPrivate) {
-			return attempt{failure: failedPrivateName}
+			return attempt{failure: failurePrivateName}
 		}
-		return attempt{failure: failedUnreachable}
+		return attempt{failure: failureUnreachable}
 	}
-	result := attempt{wait: retryafter.Parse(answer.RetryAfter, s.db.Now())}
-	if answer.Status < 200 || answer.Status > 299 {
-		result.failure = failedStatus(answer.Status)
+	result := attempt{wait: retryafter.Parse(resp.RetryAfter, s.db.Now())}
+	if resp.Status < 200 || resp.Status > 299 {
+		result.failure = statusFailure(resp.Status)
 		// These statuses reject the message, not the channel.
-		result.final = slices.Contains([]int{400, 413, 422}, answer.Status)
+		result.final = slices.Contains([]int{400, 413, 422}, resp.Status)
 	}
 	return result
 }
@@ -256,7 +256,7 @@ func messageID(n Notification) string { return fmt.Sprintf("notice-%d-%d", n.ID,
 // message returns the chat message of a notification. It is in English, because many people read a chat.
 func (s *Service) message(n channelNotice) channelMessage {
 	m := channelMessage{
-		id: messageID(n.Notification), kind: n.Kind, at: n.At, sent: s.db.Now(), team: n.Team, teamName: n.TeamName,
+		id: messageID(n.Notification), kind: n.Kind, at: n.At, sentAt: s.db.Now(), team: n.Team, teamName: n.TeamName,
 		title: cmp.Or(n.TeamName, "pressroom"), text: testText, url: s.PublicURL + "/operator/channels",
 	}
 	if n.Kind != testKind {

@@ -59,13 +59,13 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 	if err != nil {
 		return fmt.Errorf("encoding the details of a notice: %w", err)
 	}
-	about, roleArgs := kind.info(), []any{}
-	roles := about.Roles
+	info, roleArgs := kind.info(), []any{}
+	roles := info.Roles
 	for _, r := range roles {
 		roleArgs = append(roleArgs, string(r))
 	}
 	var self int64
-	if about.NotifyActor {
+	if info.NotifyActor {
 		self = e.Person
 	}
 	args := append([]any{

@@ -82,12 +82,12 @@ func (s *Service) MailNext(ctx context.Context) (bool, error) {
 	if err != nil || !found || len(b.notices) == 0 {
 		return found, err
 	}
-	failed := s.Send(ctx, s.write(b))
-	if failed != nil {
+	sendErr := s.Send(ctx, s.write(b))
+	if sendErr != nil {
 		s.Log.WarnContext(ctx, "Sending an email failed; it is retried later", "person", b.person, "kind", b.kind, "try", b.tries, "error",
-			failed)
+			sendErr)
 	}
-	return true, s.saveOutcome(ctx, b, failed == nil)
+	return true, s.saveOutcome(ctx, b, sendErr == nil)
 }
 
 // claim returns the email that has been due longest and claims it, so that other nodes do not send it.
@@ -114,30 +114,30 @@ func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 
 // claimNotices adds due notifications to a batch, or delays them if the person recently got an email of this kind.
 func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
-	const group = ` WHERE person_id = ? AND team_id = ? AND kind = ? AND mail_at > 0 `
+	const groupCondition = ` WHERE person_id = ? AND team_id = ? AND kind = ? AND mail_at > 0 `
 	groupArgs := []any{b.person, b.team, string(b.kind)}
-	var last int64
+	var lastMailedAt int64
 	if err := tx.QueryRow(ctx,
 		`SELECT COALESCE(MAX(mailed_at), 0) FROM notices
-		WHERE person_id = ? AND team_id = ? AND kind = ? AND mailed_at > 0`, groupArgs...).Scan(&last); err != nil {
+		WHERE person_id = ? AND team_id = ? AND kind = ? AND mailed_at > 0`, groupArgs...).Scan(&lastMailedAt); err != nil {
 		return fmt.Errorf("finding the last mail: %w", err)
 	}
 	now := tx.Now()
-	if allowedAt := db.Time(last).Add(minMailInterval); last > 0 && allowedAt.After(now) {
-		_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?`+group+`AND mail_at <= ?`,
+	if allowedAt := db.Time(lastMailedAt).Add(minMailInterval); lastMailedAt > 0 && allowedAt.After(now) {
+		_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?`+groupCondition+`AND mail_at <= ?`,
 			append([]any{db.Micros(allowedAt)}, append(groupArgs, db.Micros(now))...)...)
 		return err
 	}
-	wanted, err := s.shouldMail(ctx, tx, b)
+	shouldSend, err := s.shouldMail(ctx, tx, b)
 	if err != nil {
 		return err
 	}
 	// Old and muted notifications are not sent by email.
 	since := db.Micros(now) + 1
-	if wanted {
+	if shouldSend {
 		since = db.Micros(now.Add(-maxMailAge))
 	}
-	if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0`+group+`AND created_at < ?`,
+	if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0`+groupCondition+`AND created_at < ?`,
 		append(groupArgs, since)...); err != nil {
 		return fmt.Errorf("canceling unwanted mail: %w", err)
 	}
@@ -146,7 +146,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 		err := rows.Scan(&n.ID, &n.Subject, &tries)
 		n.Kind, b.tries = b.kind, max(b.tries, tries)
 		return err
-	}, `UPDATE notices SET mail_at = ?, mail_tries = mail_tries + 1`+group+
+	}, `UPDATE notices SET mail_at = ?, mail_tries = mail_tries + 1`+groupCondition+
 		`AND (mail_at <= ? OR mail_tries = 0) RETURNING id, subject, mail_tries`,
 		append([]any{db.Micros(now.Add(claimTime))}, append(groupArgs, db.Micros(now))...)...)
 	if err != nil {
@@ -175,10 +175,10 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 	if b.team == 0 {
 		return s.shouldMailAccount(ctx, tx, b)
 	}
-	about, roleCondition, args := b.kind.info(), ``, []any{b.team, b.person}
-	if !about.NotifyActor { // Otherwise, the recipient may be the actor, who is notified in any role.
-		roleCondition = ` AND m.role IN (` + roleList(about.Roles) + `)`
-		for _, r := range about.Roles {
+	info, roleCondition, args := b.kind.info(), ``, []any{b.team, b.person}
+	if !info.NotifyActor { // Otherwise, the recipient may be the actor, who is notified in any role.
+		roleCondition = ` AND m.role IN (` + roleList(info.Roles) + `)`
+		for _, r := range info.Roles {
 			args = append(args, string(r))
 		}
 	}
@@ -199,18 +199,18 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 // saveOutcome records whether an email was sent.
 func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 	return s.db.InTx(ctx, "notice.keep_mail", func(ctx context.Context, tx *db.Tx) error {
-		var next, mailed, discarded int64
+		var nextAt, mailedAt, discarded int64
 		switch {
 		case sent:
-			mailed = db.Micros(tx.Now())
+			mailedAt = db.Micros(tx.Now())
 		case b.tries > len(retryDelays):
 			discarded = 1
 		default:
-			next = db.Micros(tx.Now().Add(retryDelays[b.tries-1]))
+			nextAt = db.Micros(tx.Now().Add(retryDelays[b.tries-1]))
 		}
 		for _, n := range b.notices {
-			if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?, mailed_at = ?, unmailed = ? WHERE id = ?`, next,
-				mailed, discarded, n.ID); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?, mailed_at = ?, unmailed = ? WHERE id = ?`, nextAt,
+				mailedAt, discarded, n.ID); err != nil {
 				return fmt.Errorf("recording the result of a mail: %w", err)
 			}
 		}
@@ -221,18 +221,18 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 // write returns the email of a batch.
 func (s *Service) write(b batch) Mail {
 	l := cmp.Or(locale.ByTag(b.language), locale.English)
-	from := plaintext.Line(b.name)
-	footer := l.T("This email is about the team %s. Choose which emails you get in the app, under Notifications.", from)
+	sender := plaintext.Line(b.name)
+	footer := l.T("This email is about the team %s. Choose which emails you get in the app, under Notifications.", sender)
 	if b.team == 0 {
-		from = "pressroom"
+		sender = "pressroom"
 		footer = l.T("This email is about your account %s at %s. These emails cannot be turned off.", b.email, s.PublicURL)
 	}
 	first := b.notices[0]
-	m := Mail{ID: messageID(first), To: b.email, Subject: from + ": " + l.T(b.kind.info().Name)}
+	m := Mail{ID: messageID(first), To: b.email, Subject: sender + ": " + l.T(b.kind.info().Name)}
 	if len(b.notices) == 1 {
 		m.Text = first.mailText(l) + "\n\n" + fmt.Sprintf("%s/notices/%d\n", s.PublicURL, first.ID)
 	} else {
-		m.Subject = from + ": " + l.T(b.kind.info().Plural, len(b.notices))
+		m.Subject = sender + ": " + l.T(b.kind.info().Plural, len(b.notices))
 		var out strings.Builder
 		for _, n := range b.notices[:min(len(b.notices), maxMailLines)] {
 			out.WriteString("- " + strings.ReplaceAll(n.mailText(l), "\n", "\n  ") + "\n")

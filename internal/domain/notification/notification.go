@@ -49,27 +49,28 @@ type KindInfo struct {
 
 // The roles that are notified of different kinds of events.
 var (
-	publishers = []access.Role{access.Owner, access.Admin, access.Editor}
-	managers   = []access.Role{access.Owner, access.Admin}
-	owners     = []access.Role{access.Owner}
-	// deciders includes clients, who can also approve posts in the app.
-	deciders = []access.Role{access.Owner, access.Admin, access.Editor, access.Client}
+	publisherRoles = []access.Role{access.Owner, access.Admin, access.Editor}
+	managerRoles   = []access.Role{access.Owner, access.Admin}
+	ownerRoles     = []access.Role{access.Owner}
+	// deciderRoles includes clients, who can also approve posts in the app.
+	deciderRoles = []access.Role{access.Owner, access.Admin, access.Editor, access.Client}
 )
 
 // Kinds are the kinds about teams, in the order of the notification settings.
 var Kinds = []KindInfo{
-	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
-	{PostUnconfirmed, "A post couldn’t be confirmed", "%d posts couldn’t be confirmed", publishers, false},
-	{CommentFailed, "A first comment failed", "%d first comments failed", publishers, false},
-	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managers, false},
-	{ApprovalAsked, "A post is waiting for the client’s approval", "%d posts are waiting for the client’s approval", deciders, false},
-	{ApprovalDecided, "The client approved a post or requested changes", "The client decided %d times", publishers, false},
-	{ApprovalComment, "The client commented on a post", "The client commented %d times", publishers, false},
-	{CreditsLow, "Credits are low", "Credits ran low %d times", managers, false},
-	{TrackingStopped, "Report tracking stopped", "Tracking of %d reports stopped", managers, false},
-	{KeyChanged, "An API key was created or changed", "API keys were created or changed %d times", owners, false},
+	{PostFailed, "A post failed", "%d times a post could not be published", publisherRoles, false},
+	{PostUnconfirmed, "A post couldn’t be confirmed", "%d posts couldn’t be confirmed", publisherRoles, false},
+	{CommentFailed, "A first comment failed", "%d first comments failed", publisherRoles, false},
+	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managerRoles, false},
+	{ApprovalAsked, "A post is waiting for the client’s approval", "%d posts are waiting for the client’s approval",
+		deciderRoles, false},
+	{ApprovalDecided, "The client approved a post or requested changes", "The client decided %d times", publisherRoles, false},
+	{ApprovalComment, "The client commented on a post", "The client commented %d times", publisherRoles, false},
+	{CreditsLow, "Credits are low", "Credits ran low %d times", managerRoles, false},
+	{TrackingStopped, "Report tracking stopped", "Tracking of %d reports stopped", managerRoles, false},
+	{KeyChanged, "An API key was created or changed", "API keys were created or changed %d times", ownerRoles, false},
 	{AssistantConnected, "An app or assistant was connected, or its daily limit changed",
-		"Apps and assistants were connected or changed %d times", managers, true},
+		"Apps and assistants were connected or changed %d times", managerRoles, true},
 }
 
 func (k Kind) info() KindInfo {
@@ -296,11 +297,11 @@ func assistantText(l *locale.Language, d detail) string {
 		return join(limitText(l, d, "An app’s daily limit was %s and is %s now.", "An app’s daily limit is %s now."),
 			l.T("If nobody on your team changed it, revoke the connection."))
 	}
-	var may []string
+	var capabilityTexts []string
 	for part := range strings.SplitSeq(d.May, ",") {
-		may = append(may, l.T(capabilities[part]))
+		capabilityTexts = append(capabilityTexts, l.T(capabilities[part]))
 	}
-	return join(l.T("An app was connected. It can %s.", l.And(may)),
+	return join(l.T("An app was connected. It can %s.", l.And(capabilityTexts)),
 		l.T("If nobody on your team connected it, revoke the connection."))
 }
 

@@ -223,7 +223,7 @@ func TestMailRetries(t *testing.T) {
 func TestMailRecipients(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID,
-			notification.Muted{Mail: []notification.Kind{notification.PostFailed, "unknown kind"}}))
+			notification.MutedKinds{Mail: []notification.Kind{notification.PostFailed, "unknown kind"}}))
 		muted := must.Get(w.Muted(t.Context(), w.owner.ID))(t)
 		if len(muted.App) != 0 || len(muted.Mail) != 1 || muted.Mail[0] != notification.PostFailed {
 			t.Errorf("muted kinds %+v", muted)
@@ -242,7 +242,8 @@ func TestMailRecipients(t *testing.T) {
 // when the person unmutes it.
 func TestMutedInApp(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
-		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID, notification.Muted{App: []notification.Kind{notification.PostFailed}}))
+		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID,
+			notification.MutedKinds{App: []notification.Kind{notification.PostFailed}}))
 		w.recordEvent(t, "post.account_failed", "one", nil)
 		w.recordEvent(t, "post.account_unconfirmed", "two", nil)
 		check := func(person int64, want int) {
@@ -256,7 +257,7 @@ func TestMutedInApp(t *testing.T) {
 		check(w.editor.ID, 2)
 		w.clock.Advance(2 * time.Minute)
 		w.checkMails(t, 4)
-		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID, notification.Muted{}))
+		must.NoError(t, w.SetMuted(t.Context(), w.owner.ID, notification.MutedKinds{}))
 		check(w.owner.ID, 2)
 	})
 }

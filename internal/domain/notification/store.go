@@ -20,8 +20,8 @@ const fromVisibleNotices = ` FROM notices n LEFT JOIN memberships m ON m.team_id
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
 
-// inApp omits the kinds that a person muted in the app.
-const inApp = `NOT EXISTS (SELECT 1 FROM notice_mutes h WHERE h.person_id = n.person_id AND h.kind = n.kind) AND `
+// inAppCondition omits the kinds that a person muted in the app.
+const inAppCondition = `NOT EXISTS (SELECT 1 FROM notice_mutes h WHERE h.person_id = n.person_id AND h.kind = n.kind) AND `
 
 const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 		(SELECT NULLIF(p.timezone, '') FROM people p WHERE p.id = n.person_id), t.timezone,
@@ -30,14 +30,14 @@ const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 	n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
 	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), ''),
 	COALESCE((SELECT x.status FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), ''),
-	` + fromClient + `client_name` + ofComment + `client_name` + ofDecision + `,
-	` + fromClient + `comment` + ofComment + `comment` + ofDecision
+	` + clientNameExpr + `client_name` + ofComment + `client_name` + ofDecision + `,
+	` + clientNameExpr + `comment` + ofComment + `comment` + ofDecision
 
 // Fragments of an SQL expression that selects a column of the client's comment or decision that a notification is
-// about. The column follows fromClient and ofComment.
+// about. The column follows clientNameExpr and ofComment.
 const (
-	fromClient = `COALESCE(CASE n.kind WHEN 'approval_comment' THEN (SELECT c.`
-	ofComment  = ` FROM approval_comments c WHERE c.post_id = n.subject AND c.team_id = n.team_id AND c.client_name <> ''
+	clientNameExpr = `COALESCE(CASE n.kind WHEN 'approval_comment' THEN (SELECT c.`
+	ofComment      = ` FROM approval_comments c WHERE c.post_id = n.subject AND c.team_id = n.team_id AND c.client_name <> ''
 	AND c.created_at <= n.created_at ORDER BY c.id DESC LIMIT 1)
 	WHEN 'approval_decided' THEN (SELECT a.`
 	ofDecision = ` FROM post_approvals a JOIN posts x ON x.id = a.post_id WHERE a.post_id = n.subject AND
@@ -73,12 +73,13 @@ func (s *Service) ListUnread(ctx context.Context, person, before int64, limit in
 	return s.list(ctx, person, before, limit, `n.read_at = 0`)
 }
 
-func (s *Service) list(ctx context.Context, person, before int64, limit int, where string) ([]Notification, error) {
+func (s *Service) list(ctx context.Context, person, beforeID int64, limit int, where string) ([]Notification, error) {
 	args := []any{person}
-	if before > 0 {
-		where, args = where+` AND n.id < ?`, append(args, before)
+	if beforeID > 0 {
+		where, args = where+` AND n.id < ?`, append(args, beforeID)
 	}
-	out, err := db.AllSized(ctx, s.db, limit, scan, selectColumns+fromVisibleNotices+inApp+where+` ORDER BY n.id DESC LIMIT ?`,
+	out, err := db.AllSized(ctx, s.db, limit, scan,
+		selectColumns+fromVisibleNotices+inAppCondition+where+` ORDER BY n.id DESC LIMIT ?`,
 		append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the notices of person %d: %w", person, err)
@@ -109,7 +110,7 @@ const resultKey = `CASE WHEN n.kind IN ('post_failed', 'post_unconfirmed')
 // result of a post count once.
 func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	var n int
-	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT DISTINCT `+resultKey+fromVisibleNotices+inApp+
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT DISTINCT `+resultKey+fromVisibleNotices+inAppCondition+
 		`n.read_at = 0 LIMIT ?) u`, person, MaxUnread).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting unread notices: %w", err)
 	}
@@ -168,12 +169,12 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Muted holds the kinds of notifications that a person does not want, in the app and by email.
-type Muted struct{ App, Mail []Kind }
+// MutedKinds holds the kinds of notifications that a person does not want, in the app and by email.
+type MutedKinds struct{ App, Mail []Kind }
 
 // Muted returns the kinds of notifications that a person muted.
-func (s *Service) Muted(ctx context.Context, person int64) (Muted, error) {
-	var out Muted
+func (s *Service) Muted(ctx context.Context, person int64) (MutedKinds, error) {
+	var out MutedKinds
 	kinds := func(table string) ([]Kind, error) {
 		return db.All(ctx, s.db, func(rows *sql.Rows, k *Kind) error { return rows.Scan(k) },
 			`SELECT kind FROM `+table+` WHERE person_id = ?`, person)
@@ -183,13 +184,13 @@ func (s *Service) Muted(ctx context.Context, person int64) (Muted, error) {
 		out.Mail, err = kinds("notice_choices")
 	}
 	if err != nil {
-		return Muted{}, fmt.Errorf("reading the muted kinds of person %d: %w", person, err)
+		return MutedKinds{}, fmt.Errorf("reading the muted kinds of person %d: %w", person, err)
 	}
 	return out, nil
 }
 
 // SetMuted sets the kinds of notifications that a person does not want. It ignores unknown kinds.
-func (s *Service) SetMuted(ctx context.Context, person int64, muted Muted) error {
+func (s *Service) SetMuted(ctx context.Context, person int64, muted MutedKinds) error {
 	return s.db.InTx(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
 		if err := replaceKinds(ctx, tx, "notice_mutes", person, muted.App); err != nil {
 			return err

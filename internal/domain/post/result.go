@@ -86,7 +86,7 @@ func (r Result) event() string {
 // needsComment reports whether a published target still needs the post's first comment.
 func (s *Service) needsComment(p Record, t Target) bool {
 	rules, known := s.accounts.Rules(t.Platform)
-	return known && rules.For(t.Platform, p.effectiveOptions()).HasFirstComment() &&
+	return known && rules.ForOptions(t.Platform, p.effectiveOptions()).HasFirstComment() &&
 		p.FirstComment != "" && t.State == TargetPublished && t.Comment.State == ""
 }
 

@@ -85,7 +85,8 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 		return out
 	}
 	if p.FirstComment != "" {
-		for _, problem := range comment.Check(n, rules.For(t.Platform, p.effectiveOptions()), p.PartContent(t, language, comment.Part)) {
+		limits := rules.ForOptions(t.Platform, p.effectiveOptions())
+		for _, problem := range comment.Check(n, limits, p.PartContent(t, language, comment.Part)) {
 			out = append(out, newProblem(t.AccountID, comment.Part, problem))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // processing took, so that reports and searches leave CPU time for requests. Goroutines that wait for a provider hold
 // no slot. The zero value is not usable. A nil Limiter does not limit.
 type Limiter struct {
-	free       chan struct{}
+	slots      chan struct{}
 	pauseAfter func(worked time.Duration) time.Duration
 }
 
@@ -18,10 +18,10 @@ const maxPause = 100 * time.Millisecond
 
 // NewLimiter returns a Limiter.
 func NewLimiter() *Limiter {
-	t := &Limiter{free: make(chan struct{}, 1), pauseAfter: func(worked time.Duration) time.Duration {
+	t := &Limiter{slots: make(chan struct{}, 1), pauseAfter: func(worked time.Duration) time.Duration {
 		return min(worked, maxPause)
 	}}
-	t.free <- struct{}{}
+	t.slots <- struct{}{}
 	return t
 }
 
@@ -71,7 +71,7 @@ func (u *slot) acquire(ctx context.Context) error {
 		return nil
 	}
 	select {
-	case <-u.limiter.free:
+	case <-u.limiter.slots:
 		u.startedAt = time.Now()
 		return nil
 	case <-ctx.Done():
@@ -85,5 +85,5 @@ func (u *slot) release() {
 	}
 	worked := time.Since(u.startedAt)
 	u.startedAt = time.Time{}
-	time.AfterFunc(u.limiter.pauseAfter(worked), func() { u.limiter.free <- struct{}{} })
+	time.AfterFunc(u.limiter.pauseAfter(worked), func() { u.limiter.slots <- struct{}{} })
 }

@@ -84,17 +84,17 @@ var hostNames = slices.Concat(usernameRulesByPlatform[Instagram].hosts, username
 
 // parseLink parses a link without a query. It ignores the path after the name.
 func (n usernameRules) parseLink(link string) (string, error) {
-	rest, secure := strings.CutPrefix(link, "https://")
-	if !secure {
+	rest, isHTTPS := strings.CutPrefix(link, "https://")
+	if !isHTTPS {
 		rest = strings.TrimPrefix(link, "http://")
 	}
 	host, path, _ := strings.Cut(rest, "/")
 	if !slices.Contains(n.hosts, host) {
 		return "", errors.New("the link does not lead to a profile of this network")
 	}
-	part, further, _ := strings.Cut(path, "/")
+	part, remainder, _ := strings.Cut(path, "/")
 	if slices.Contains(n.pathPrefixes, part) {
-		part, _, _ = strings.Cut(further, "/")
+		part, _, _ = strings.Cut(remainder, "/")
 	}
 	part = strings.Replace(part, "%40", "@", 1)
 	name := strings.TrimPrefix(part, "@")

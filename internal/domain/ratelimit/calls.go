@@ -73,7 +73,7 @@ func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, 
 	// lease too.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
-	fresh, err := c.lease(ctx, actor, p.drain())
+	fresh, err := c.renewLease(ctx, actor, p.drain())
 	if err != nil {
 		return nil, fmt.Errorf("leasing free calls for team %d: %w", actor.TeamID, err)
 	}
@@ -92,7 +92,7 @@ func (c *FreeCalls) Remaining(ctx context.Context, actor *access.Actor) (int64, 
 		return 0, err
 	}
 	defer p.unlock()
-	stored, _, err := read(ctx, c.db, actor.TeamID, "")
+	stored, _, err := readDay(ctx, c.db, actor.TeamID, "")
 	if err != nil {
 		return 0, err
 	}

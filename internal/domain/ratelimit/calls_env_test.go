@@ -122,7 +122,7 @@ func wantLeft(t fatalReporter, c *FreeCalls, a *access.Actor, want int64) {
 
 func (w callDay) usedCalls(t fatalReporter) int64 {
 	t.Helper()
-	d, _, err := read(context.Background(), w.db, w.team, "")
+	d, _, err := readDay(context.Background(), w.db, w.team, "")
 	if err != nil {
 		t.Fatal(err)
 	}

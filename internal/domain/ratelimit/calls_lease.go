@@ -11,8 +11,8 @@ import (
 type lease struct {
 	since     int64 // start of the day
 	until     int64 // end of the day
-	left      int64
-	readAgain int64  // when to query the database again, if it had no calls left; otherwise 0
+	remaining int64
+	recheckAt int64  // when to query the database again, if it had no calls left; otherwise 0
 	limit     int64  // the team's calls per day when the lease was taken
 	zone      string // the team's time zone when the lease was taken
 }
@@ -48,15 +48,15 @@ func (p *teamLease) take(now int64, actor *access.Actor) (*freeCall, bool) {
 		return nil, false
 	}
 	call := p.takeLocked()
-	return call, call != nil || now < p.lease.readAgain
+	return call, call != nil || now < p.lease.recheckAt
 }
 
 // takeLocked takes a call from the lease, or returns nil if the lease is empty. The caller must hold p.mu.
 func (p *teamLease) takeLocked() *freeCall {
-	if p.lease.left == 0 {
+	if p.lease.remaining == 0 {
 		return nil
 	}
-	p.lease.left--
+	p.lease.remaining--
 	return &freeCall{source: p, since: p.lease.since, limit: p.lease.limit}
 }
 
@@ -64,10 +64,10 @@ func (p *teamLease) takeLocked() *freeCall {
 func (p *teamLease) spend(now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now < p.lease.since || now >= p.lease.until || p.lease.left == 0 {
+	if now < p.lease.since || now >= p.lease.until || p.lease.remaining == 0 {
 		return false
 	}
-	p.lease.left--
+	p.lease.remaining--
 	return true
 }
 
@@ -77,18 +77,18 @@ func (p *teamLease) drain() lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.lease
-	p.lease.left = 0
+	p.lease.remaining = 0
 	return old
 }
 
 // fill stores a new lease and takes the first call from it.
-func (p *teamLease) fill(fresh lease) *freeCall {
+func (p *teamLease) fill(next lease) *freeCall {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if fresh.accepts(p.lease.since, p.lease.limit) {
-		fresh.left += p.lease.left // calls that were returned meanwhile
+	if next.accepts(p.lease.since, p.lease.limit) {
+		next.remaining += p.lease.remaining // calls that were returned meanwhile
 	}
-	p.lease = fresh
+	p.lease = next
 	return p.takeLocked()
 }
 
@@ -99,7 +99,7 @@ func (p *teamLease) remaining(since int64) int64 {
 	if p.lease.since != since {
 		return 0
 	}
-	return p.lease.left
+	return p.lease.remaining
 }
 
 func (p *teamLease) hasEnded(now int64) bool {
@@ -123,7 +123,7 @@ func (f *freeCall) Return() {
 	f.source.mu.Lock()
 	defer f.source.mu.Unlock()
 	if f.source.lease.accepts(f.since, f.limit) {
-		f.source.lease.left++
+		f.source.lease.remaining++
 	}
 }
 

@@ -33,7 +33,7 @@ type callModel struct {
 	nodes        []*callNode
 	dead         []*FreeCalls
 	out          []takenCall
-	day          day              // last seen row
+	day          dayCount         // last seen row
 	net          map[int64]int64  // calls allowed and not returned, by the start of their day
 	counted      map[int64]int64  // calls counted for settlements
 	void         map[int64]int64  // calls returned to no lease
@@ -147,13 +147,13 @@ func (m *callModel) count(t *rapid.T) {
 	n := m.drawNode(t)
 	before := n.calls.teamLeaseFor(m.team).lease
 	err := n.calls.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
-		return n.calls.CountFree(ctx, tx, m.team)
+		return n.calls.CountRefunded(ctx, tx, m.team)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.observe(t, n)
-	if n.calls.teamLeaseFor(m.team).lease.left < before.left {
+	if n.calls.teamLeaseFor(m.team).lease.remaining < before.remaining {
 		m.counted[before.since]++ // from the node's lease, whose day is not over by its clock
 		return
 	}
@@ -207,7 +207,7 @@ func (m *callModel) changeLimit(t *rapid.T) {
 
 // observe reads the row after an operation and checks a new day.
 func (m *callModel) observe(t *rapid.T, by *callNode) {
-	now, found, err := read(context.Background(), by.calls.db, m.team, "")
+	now, found, err := readDay(context.Background(), by.calls.db, m.team, "")
 	if err != nil {
 		t.Fatal(err)
 	}

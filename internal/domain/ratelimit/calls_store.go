@@ -17,53 +17,53 @@ import (
 // spentTTL is how long a node caches that a team has no calls left, because other nodes may return some.
 const spentTTL = time.Second
 
-// lease returns the rest of an old lease to the database and takes a new lease. The new lease is empty if no calls are
+// renewLease returns the rest of an old lease to the database and takes a new lease. The new lease is empty if no calls are
 // left.
-func (c *FreeCalls) lease(ctx context.Context, actor *access.Actor, old lease) (lease, error) {
-	fresh := lease{limit: actor.Daily.FreeCalls, zone: actor.Zone.String()}
-	if old.readAgain > 0 && old.left == 0 {
-		today, spent, err := c.isSpent(ctx, actor)
+func (c *FreeCalls) renewLease(ctx context.Context, actor *access.Actor, old lease) (lease, error) {
+	next := lease{limit: actor.Daily.FreeCalls, zone: actor.Zone.String()}
+	if old.recheckAt > 0 && old.remaining == 0 {
+		today, spent, err := c.readSpent(ctx, actor)
 		if err != nil || spent {
-			return fresh.forDay(today, c.now()), err
+			return next.forDay(today, c.now()), err
 		}
 	}
 	err := c.db.InTx(ctx, "limit.lease_calls", func(ctx context.Context, tx *db.Tx) error {
 		if err := returnLease(ctx, tx, actor.TeamID, old); err != nil {
 			return err
 		}
-		today, err := c.count(ctx, tx, actor.TeamID, actor.Zone, func(used int64) int64 {
-			fresh.left = leaseSize(fresh.limit - used)
-			return fresh.left
+		today, err := c.addToDay(ctx, tx, actor.TeamID, actor.Zone, func(used int64) int64 {
+			next.remaining = leaseSize(next.limit - used)
+			return next.remaining
 		})
-		fresh = fresh.forDay(today, db.Micros(tx.Now()))
+		next = next.forDay(today, db.Micros(tx.Now()))
 		return err
 	})
-	return fresh, err
+	return next, err
 }
 
 // forDay returns a copy of the lease for the day d.
-func (l lease) forDay(d day, now int64) lease {
-	l.since, l.until, l.readAgain = d.since, d.until, 0
-	if l.left == 0 {
-		l.readAgain = now + spentTTL.Microseconds()
+func (l lease) forDay(d dayCount, now int64) lease {
+	l.since, l.until, l.recheckAt = d.since, d.until, 0
+	if l.remaining == 0 {
+		l.recheckAt = now + spentTTL.Microseconds()
 	}
 	return l
 }
 
-// isSpent returns the stored count, and reports whether the team still has no calls left. It writes nothing.
-func (c *FreeCalls) isSpent(ctx context.Context, actor *access.Actor) (day, bool, error) {
-	stored, _, err := read(ctx, c.db, actor.TeamID, "")
+// readSpent returns the stored count, and reports whether the team still has no calls left. It writes nothing.
+func (c *FreeCalls) readSpent(ctx context.Context, actor *access.Actor) (dayCount, bool, error) {
+	stored, _, err := readDay(ctx, c.db, actor.TeamID, "")
 	if err != nil {
-		return day{}, false, err
+		return dayCount{}, false, err
 	}
 	// If a new day has begun, the transaction must reset the count.
 	return stored, stored == stored.at(c.db.Now(), actor.Zone) && stored.used >= actor.Daily.FreeCalls, nil
 }
 
-// CountFree counts a fully refunded paid call against the team's daily allowance, in the transaction of the settlement.
+// CountRefunded counts a fully refunded paid call against the team's daily allowance, in the transaction of the settlement.
 // If this node's lease has calls left, it uses one, which a rollback does not return. Otherwise it counts the call in
 // the database, even beyond the limit, because the call has been served.
-func (c *FreeCalls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
+func (c *FreeCalls) CountRefunded(ctx context.Context, tx *db.Tx, team int64) error {
 	if c.teamLeaseFor(team).spend(db.Micros(tx.Now())) {
 		return nil
 	}
@@ -75,34 +75,34 @@ func (c *FreeCalls) CountFree(ctx context.Context, tx *db.Tx, team int64) error 
 	if err != nil {
 		return fmt.Errorf("loading the time zone of team %d: %w", team, err)
 	}
-	_, err = c.count(ctx, tx, team, zone, func(int64) int64 { return 1 })
+	_, err = c.addToDay(ctx, tx, team, zone, func(int64) int64 { return 1 })
 	return err
 }
 
-// count adds to a team's count of the current day. more returns the number to add, given the calls used so far.
-func (c *FreeCalls) count(
-	ctx context.Context, tx *db.Tx, team int64, zone *time.Location, more func(used int64) int64,
-) (day, error) {
+// addToDay adds to a team's count of the current day. more returns the number to add, given the calls used so far.
+func (c *FreeCalls) addToDay(
+	ctx context.Context, tx *db.Tx, team int64, zone *time.Location, increment func(used int64) int64,
+) (dayCount, error) {
 	stored, err := c.lockDay(ctx, tx, team)
 	if err != nil {
-		return day{}, err
+		return dayCount{}, err
 	}
 	today := stored.at(tx.Now(), zone)
-	today.used += more(today.used)
+	today.used += increment(today.used)
 	if today == stored {
 		return today, nil
 	}
 	_, err = tx.Exec(ctx, `UPDATE free_calls SET starts_at = ?, ends_at = ?, used = ? WHERE team_id = ?`, today.since,
 		today.until, today.used, team)
 	if err != nil {
-		return day{}, fmt.Errorf("counting free calls of team %d: %w", team, err)
+		return dayCount{}, fmt.Errorf("counting free calls of team %d: %w", team, err)
 	}
 	return today, nil
 }
 
 // lockDay locks and returns a team's count. A new team has the zero count.
-func (c *FreeCalls) lockDay(ctx context.Context, tx *db.Tx, team int64) (day, error) {
-	d, found, err := read(ctx, tx, team, c.db.ForUpdate())
+func (c *FreeCalls) lockDay(ctx context.Context, tx *db.Tx, team int64) (dayCount, error) {
+	d, found, err := readDay(ctx, tx, team, c.db.ForUpdate())
 	if err != nil || found {
 		return d, err
 	}
@@ -111,45 +111,45 @@ func (c *FreeCalls) lockDay(ctx context.Context, tx *db.Tx, team int64) (day, er
 		`INSERT INTO free_calls (team_id, starts_at, ends_at, used) VALUES (?, 0, 0, 0)
 		ON CONFLICT (team_id) DO NOTHING`, team)
 	if err != nil {
-		return day{}, fmt.Errorf("creating the free calls of team %d: %w", team, err)
+		return dayCount{}, fmt.Errorf("creating the free calls of team %d: %w", team, err)
 	}
-	d, _, err = read(ctx, tx, team, c.db.ForUpdate())
+	d, _, err = readDay(ctx, tx, team, c.db.ForUpdate())
 	return d, err
 }
 
-func read(ctx context.Context, q db.Querier, team int64, lock string) (day, bool, error) {
-	var d day
+func readDay(ctx context.Context, q db.Querier, team int64, lock string) (dayCount, bool, error) {
+	var d dayCount
 	err := q.QueryRow(ctx, `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`+lock, team).
 		Scan(&d.since, &d.until, &d.used)
 	if errors.Is(err, sql.ErrNoRows) {
-		return day{}, false, nil
+		return dayCount{}, false, nil
 	}
 	if err != nil {
-		return day{}, false, fmt.Errorf("reading the free calls of team %d: %w", team, err)
+		return dayCount{}, false, fmt.Errorf("reading the free calls of team %d: %w", team, err)
 	}
 	return d, true, nil
 }
 
 // returnLease returns the rest of a lease to the count, if the count is still for the same day.
 func returnLease(ctx context.Context, tx *db.Tx, team int64, l lease) error {
-	if l.left == 0 {
+	if l.remaining == 0 {
 		return nil
 	}
 	return returnLeases(ctx, tx, []unusedLease{{team, l}})
 }
 
 // returnLeases returns the leases of many teams in one statement, so that shutdown is fast.
-func returnLeases(ctx context.Context, tx *db.Tx, all []unusedLease) error {
+func returnLeases(ctx context.Context, tx *db.Tx, leases []unusedLease) error {
 	const row = `(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))`
-	rows, args := make([]string, len(all)), make([]any, 0, 3*len(all))
-	for i, u := range all {
-		rows[i], args = row, append(args, u.team, u.lease.since, u.lease.left)
+	rows, args := make([]string, len(leases)), make([]any, 0, 3*len(leases))
+	for i, u := range leases {
+		rows[i], args = row, append(args, u.team, u.lease.since, u.lease.remaining)
 	}
 	_, err := tx.Exec(ctx, `WITH given (team_id, starts_at, calls) AS (VALUES `+strings.Join(rows, ", ")+`)
 		UPDATE free_calls SET used = used - given.calls FROM given
 		WHERE free_calls.team_id = given.team_id AND free_calls.starts_at = given.starts_at`, args...)
 	if err != nil {
-		return fmt.Errorf("returning free calls of %d teams: %w", len(all), err)
+		return fmt.Errorf("returning free calls of %d teams: %w", len(leases), err)
 	}
 	return nil
 }
@@ -159,13 +159,13 @@ const closeBatch = 500
 
 // Close returns all unused leases to the database. No call may be taken afterwards, because it would be lost.
 func (c *FreeCalls) Close(ctx context.Context) error {
-	var failed []error
+	var errs []error
 	for batch := range slices.Chunk(c.drainAll(), closeBatch) {
-		failed = append(failed, c.db.InTx(ctx, "limit.return_leases", func(ctx context.Context, tx *db.Tx) error {
+		errs = append(errs, c.db.InTx(ctx, "limit.return_leases", func(ctx context.Context, tx *db.Tx) error {
 			return returnLeases(ctx, tx, batch)
 		}))
 	}
-	return errors.Join(failed...)
+	return errors.Join(errs...)
 }
 
 // unusedLease is a lease with calls left, and its team.
@@ -179,7 +179,7 @@ type unusedLease struct {
 func (c *FreeCalls) drainAll() []unusedLease {
 	var out []unusedLease
 	c.leases.Range(func(team, p any) bool {
-		if l := p.(*teamLease).drain(); l.left > 0 { //nolint:forcetypeassert // nothing else is kept in the map
+		if l := p.(*teamLease).drain(); l.remaining > 0 { //nolint:forcetypeassert // nothing else is kept in the map
 			out = append(out, unusedLease{team.(int64), l}) //nolint:forcetypeassert // as above
 		}
 		return true

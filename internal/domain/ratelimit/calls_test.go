@@ -126,7 +126,10 @@ func TestCountFreeUsesTheLease(t *testing.T) {
 		}
 		paid := take(t, c, actor) // before it is paid for
 		paid.Return()
-		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return c.CountFree(ctx, tx, w.team) })
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			return c.CountRefunded(ctx,
+				tx, w.team)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +145,7 @@ func TestCountFree(t *testing.T) {
 		c, actor := NewFreeCalls(w.db), w.berlin(30)
 		count := func(fail error) error {
 			return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-				return errors.Join(c.CountFree(ctx, tx, w.team), fail)
+				return errors.Join(c.CountRefunded(ctx, tx, w.team), fail)
 			})
 		}
 		if err := count(nil); err != nil {

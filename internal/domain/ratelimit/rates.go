@@ -42,7 +42,7 @@ func NewRates(limits plan.Limits, opts RatesOptions) (*Rates, error) {
 	return newRates(limits, opts, answerTimeout)
 }
 
-func newRates(limits plan.Limits, opts RatesOptions, within time.Duration) (*Rates, error) {
+func newRates(limits plan.Limits, opts RatesOptions, redisTimeout time.Duration) (*Rates, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -63,21 +63,21 @@ func newRates(limits plan.Limits, opts RatesOptions, within time.Duration) (*Rat
 	if opts.Redis == "" {
 		return r, nil
 	}
-	return r, r.useRedis(opts, within)
+	return r, r.useRedis(opts, redisTimeout)
 }
 
 // Take counts a call of a caller, whose meaning depends on the scope, and returns the state of the caller's limit. It
 // returns within a fraction of a second even if Redis hangs.
-func (r *Rates) Take(ctx context.Context, scope pipeline.Scope, who int64) pipeline.Rate {
+func (r *Rates) Take(ctx context.Context, scope pipeline.Scope, caller int64) pipeline.Rate {
 	g := r.scopeLimits[scope]
 	if r.shared != nil {
-		if rate, ok := r.shared.take(ctx, g, who); ok {
+		if rate, ok := r.shared.take(ctx, g, caller); ok {
 			return rate
 		}
 	}
 	// RateLimitCtx cannot fail here: the store in memory returns no errors, and the compare-and-swap is retried without
 	// limit.
-	limited, result, _ := g.memory.RateLimitCtx(ctx, strconv.FormatInt(who, 10), 1)
+	limited, result, _ := g.memory.RateLimitCtx(ctx, strconv.FormatInt(caller, 10), 1)
 	return g.rate(limited, result)
 }
 
@@ -120,13 +120,13 @@ func newScopeLimit(scope pipeline.Scope, rate plan.Rate, now func() time.Time) (
 		return nil, fmt.Errorf("creating the store in memory: %w", err)
 	}
 	store.SetTimeNow(now)
-	g.memory, err = newLimiter(throttled.WrapStoreWithContext(store), g.quota)
+	g.memory, err = newGCRALimiter(throttled.WrapStoreWithContext(store), g.quota)
 	return g, err
 }
 
-// newLimiter returns a limiter that retries while other callers change the same count. Each failed attempt is a success
+// newGCRALimiter returns a limiter that retries while other callers change the same count. Each failed attempt is a success
 // of another caller. In Redis, the deadline of the call ends the retries.
-func newLimiter(store throttled.GCRAStoreCtx, quota throttled.RateQuota) (*throttled.GCRARateLimiterCtx, error) {
+func newGCRALimiter(store throttled.GCRAStoreCtx, quota throttled.RateQuota) (*throttled.GCRARateLimiterCtx, error) {
 	limiter, err := throttled.NewGCRARateLimiterCtx(store, quota)
 	if err != nil {
 		return nil, fmt.Errorf("creating the limiter: %w", err)

@@ -18,10 +18,10 @@ type breaker struct {
 	// in an earlier epoch are ignored.
 	epoch atomic.Uint64
 
-	mu      sync.Mutex
-	since   time.Time // start of the outage
-	next    time.Time // time of the next probe
-	probing bool      // a probe is running
+	mu        sync.Mutex
+	since     time.Time // start of the outage
+	nextProbe time.Time // time of the next probe
+	probing   bool      // a probe is running
 }
 
 // isOutage reports whether an outage lasts during an epoch.
@@ -36,7 +36,7 @@ func (o *breaker) startProbe() (uint64, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	epoch := o.epoch.Load()
-	if !isOutage(epoch) || o.probing || o.now().Before(o.next) {
+	if !isOutage(epoch) || o.probing || o.now().Before(o.nextProbe) {
 		return 0, false
 	}
 	o.probing = true
@@ -64,7 +64,7 @@ func (o *breaker) recordFailure(ctx context.Context, epoch uint64, text string) 
 	if o.epoch.Load() != epoch {
 		return false
 	}
-	o.next = o.now().Add(probeInterval)
+	o.nextProbe = o.now().Add(probeInterval)
 	if isOutage(epoch) {
 		o.probing = false
 		return false

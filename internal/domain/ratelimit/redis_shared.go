@@ -25,53 +25,53 @@ type sharedLimits struct {
 }
 
 // useRedis makes r count calls in Redis.
-func (r *Rates) useRedis(opts RatesOptions, within time.Duration) error {
+func (r *Rates) useRedis(opts RatesOptions, timeout time.Duration) error {
 	store, err := newRedisStore(opts.Redis)
 	if err != nil {
 		return err
 	}
 	s := &sharedLimits{
-		store: store, timeout: within, breaker: &breaker{now: opts.Now, log: opts.Log.With("redis", store.opts.Addr)},
+		store: store, timeout: timeout, breaker: &breaker{now: opts.Now, log: opts.Log.With("redis", store.opts.Addr)},
 	}
 	for i := range s.shards {
 		s.shards[i] = make(chan struct{}, 1)
 	}
 	for _, g := range r.scopeLimits {
-		if g.redis, err = newLimiter(store, g.quota); err != nil {
+		if g.redis, err = newGCRALimiter(store, g.quota); err != nil {
 			return err
 		}
 	}
 	// The limit of probes is never reached.
-	if s.prober, err = newLimiter(store,
+	if s.prober, err = newGCRALimiter(store,
 		throttled.RateQuota{MaxRate: throttled.PerSec(1000), MaxBurst: 100_000}); err != nil {
 		return err
 	}
 	r.shared = s
 	ctx := context.Background()
-	s.record(ctx, s.breaker.epoch.Load(), s.probe(ctx, max(startTimeout, within)))
+	s.record(ctx, s.breaker.epoch.Load(), s.probe(ctx, max(startTimeout, timeout)))
 	return nil
 }
 
 // take counts a call in Redis. It reports whether Redis answered in time.
-func (s *sharedLimits) take(ctx context.Context, g *scopeLimit, who int64) (pipeline.Rate, bool) {
+func (s *sharedLimits) take(ctx context.Context, g *scopeLimit, caller int64) (pipeline.Rate, bool) {
 	s.probeIfDue(ctx)
 	epoch := s.breaker.epoch.Load()
 	if isOutage(epoch) {
 		return pipeline.Rate{}, false
 	}
-	ctx, cancel := deadline(ctx, s.timeout)
+	ctx, cancel := withDeadline(ctx, s.timeout)
 	defer cancel()
-	lane := s.shards[who&(numShards-1)]
+	shard := s.shards[caller&(numShards-1)]
 	select {
-	case lane <- struct{}{}:
-		defer func() { <-lane }()
+	case shard <- struct{}{}:
+		defer func() { <-shard }()
 	case <-ctx.Done(): // too many calls of one key; this may not be an outage
 		return pipeline.Rate{}, false
 	}
 	if s.breaker.epoch.Load() != epoch { // an outage began while this call waited
 		return pipeline.Rate{}, false
 	}
-	limited, result, err := g.redis.RateLimitCtx(ctx, string(g.scope)+":"+strconv.FormatInt(who, 10), 1)
+	limited, result, err := g.redis.RateLimitCtx(ctx, string(g.scope)+":"+strconv.FormatInt(caller, 10), 1)
 	s.record(ctx, epoch, err)
 	return g.rate(limited, result), err == nil
 }
@@ -96,8 +96,8 @@ func (s *sharedLimits) probeIfDue(ctx context.Context) {
 }
 
 // probe creates and changes a count. A ping would not notice a Redis that is read-only or full.
-func (s *sharedLimits) probe(ctx context.Context, within time.Duration) error {
-	ctx, cancel := deadline(ctx, within)
+func (s *sharedLimits) probe(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := withDeadline(ctx, timeout)
 	defer cancel()
 	for range 2 {
 		if _, _, err := s.prober.RateLimitCtx(ctx, "try", 1); err != nil {
@@ -119,8 +119,8 @@ func (s *sharedLimits) record(ctx context.Context, epoch uint64, err error) {
 	}
 }
 
-// deadline returns a context with a timeout that ignores the request's cancellation, because a client that disconnects
+// withDeadline returns a context with a timeout that ignores the request's cancellation, because a client that disconnects
 // is not a failure of Redis.
-func deadline(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), within)
+func withDeadline(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), timeout)
 }

@@ -45,36 +45,36 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 	if err != nil {
 		return measurement{}, err
 	}
-	all := slices.Clone(posts)
+	merged := slices.Clone(posts)
 	for _, p := range earlier { // includes posts that the provider no longer returns
 		if now.Sub(p.TakenAt) < maxRetention {
-			all = append(all, p.Post)
+			merged = append(merged, p.Post)
 		}
 	}
-	input := analysis.ProfileInput{Account: f.Account, Posts: uniquePosts(all), Zone: t.zone, At: f.Account.MeasuredAt}
+	input := analysis.ProfileInput{Account: f.Account, Posts: uniquePosts(merged), Zone: t.zone, At: f.Account.MeasuredAt}
 	if input.Snapshots, err = s.snapshots(ctx, t.id, f.Account); err != nil {
 		return measurement{}, err
 	}
-	found := analysis.Analyze(input)
+	res := analysis.Analyze(input)
 	acc := f.Account
 	if analyzed := len(input.Posts); acc.Posts != nil && int64(analyzed) < *acc.Posts {
-		found.Notes = append(found.Notes, fmt.Sprintf("Based on the newest %d of the profile's %d posts. Posts are at most two "+
+		res.Notes = append(res.Notes, fmt.Sprintf("Based on the newest %d of the profile's %d posts. Posts are at most two "+
 			"years old and limited to what the provider returns.", analyzed, *acc.Posts))
 	}
 	return measurement{
 		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography,
 			Website: acc.Website, Followers: acc.Followers, Follows: acc.Follows, Posts: acc.Posts},
-		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts, engagementRate(found)},
+		analysis: res, notes: res.Notes, sample: sample{acc.Followers, acc.Posts, engagementRate(res)},
 		posts: map[string][]provider.Post{listPosts: posts},
 	}, nil
 }
 
 // engagementRate returns the median engagement per follower, or nil if it is unknown.
-func engagementRate(found result.Result) *float64 {
-	if found.Engagement.RateByFollowers == nil {
+func engagementRate(res result.Result) *float64 {
+	if res.Engagement.RateByFollowers == nil {
 		return nil
 	}
-	return &found.Engagement.RateByFollowers.Median
+	return &res.Engagement.RateByFollowers.Median
 }
 
 // uniquePosts removes duplicate posts. Of posts with the same ID, it keeps the first.

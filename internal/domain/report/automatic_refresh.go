@@ -79,23 +79,23 @@ func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string
 	if err != nil || r.id == "" {
 		return err
 	}
-	running, err := s.runningJob(ctx, tx, r)
+	runningJob, err := s.runningJob(ctx, tx, r)
 	if err != nil {
 		return err
 	}
-	paused, err := spendingPaused(ctx, tx, r.team)
+	paused, err := isSpendingPaused(ctx, tx, r.team)
 	if err != nil {
 		return err
 	}
-	if paused || running.ID != "" {
+	if paused || runningJob.ID != "" {
 		r.nextRefresh = tx.Now().Add(retryInterval)
 		return r.saveTracking(ctx, tx)
 	}
-	allowed, err := s.planAllowsTracking(ctx, tx, r.team)
+	planAllows, err := s.planAllowsTracking(ctx, tx, r.team)
 	if err != nil {
 		return err
 	}
-	if !allowed {
+	if !planAllows {
 		return s.endTracking(ctx, tx, r, endedByPlan)
 	}
 	var reservation int64
@@ -130,12 +130,12 @@ func lockDue(ctx context.Context, tx *db.Tx, id string) (record, error) {
 }
 
 func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reservation int64) error {
-	begun, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+	j, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
 		Reservation: reservation})
 	if err != nil {
 		return err
 	}
-	if err := s.submit(ctx, tx, r, begun.ID, purposeAutomatic); err != nil {
+	if err := s.submit(ctx, tx, r, j.ID, purposeAutomatic); err != nil {
 		return err
 	}
 	// If refreshes were missed, they are not made up for.
@@ -146,7 +146,7 @@ func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reser
 	if err := r.saveTracking(ctx, tx); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.automatic", r.id, map[string]any{"job": begun.ID})
+	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.automatic", r.id, map[string]any{"job": j.ID})
 }
 
 // endTracking turns tracking off for one of the automatic reasons.
@@ -158,8 +158,8 @@ func (s *Service) endTracking(ctx context.Context, tx *db.Tx, r record, reason s
 		map[string]any{"reason": reason})
 }
 
-// spendingPaused reports whether an operator has paused spending, or everything, for the team or for all teams.
-func spendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error) {
+// isSpendingPaused reports whether an operator has paused spending, or everything, for the team or for all teams.
+func isSpendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error) {
 	var n int64
 	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM pauses WHERE action IN ('everything', 'spend') AND (scope = 'service'
 		OR scope = 'team' AND target = ?)`, team).Scan(&n)
@@ -171,8 +171,8 @@ func spendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error)
 
 // planAllowsTracking reports whether the team is open and its plan allows as many tracked reports as it has.
 func (s *Service) planAllowsTracking(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
-	p, open, err := s.planOf(ctx, tx, team)
-	if err != nil || !open {
+	p, isOpen, err := s.planOf(ctx, tx, team)
+	if err != nil || !isOpen {
 		return false, err
 	}
 	if p.TrackedReports == plan.Unlimited {
@@ -185,12 +185,12 @@ func (s *Service) planAllowsTracking(ctx context.Context, tx *db.Tx, team int64)
 // planOf returns the current plan of a team and whether the team is open.
 func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Plan, bool, error) {
 	var name string
-	var until, closed int64
-	if err := q.QueryRow(ctx, `SELECT plan, plan_until, closed_at FROM teams WHERE id = ?`, team).Scan(&name, &until,
-		&closed); err != nil {
+	var planUntil, closedAt int64
+	if err := q.QueryRow(ctx, `SELECT plan, plan_until, closed_at FROM teams WHERE id = ?`, team).Scan(&name, &planUntil,
+		&closedAt); err != nil {
 		return plan.Plan{}, false, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
-	return s.Catalog.InEffect(name, db.Time(until), s.db.Now()), closed == 0, nil
+	return s.Catalog.InEffect(name, db.Time(planUntil), s.db.Now()), closedAt == 0, nil
 }
 
 // failedRetention is how long a report that could not be created is kept.
@@ -209,13 +209,13 @@ const expiredQuery = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {
-		gone, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+expiredQuery+`)`, db.Micros(tx.Now()), sweepBatch)
+		deletedReports, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+expiredQuery+`)`, db.Micros(tx.Now()), sweepBatch)
 		if err != nil {
 			return err
 		}
 		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+oldFailuresQuery+`)`,
 			db.Micros(tx.Now().Add(-failedRetention)), sweepBatch)
-		n = gone + failed
+		n = deletedReports + failed
 		return err
 	})
 	if err != nil {

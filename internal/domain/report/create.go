@@ -27,8 +27,8 @@ func (CreateInput) Descriptions() map[string]string {
 	}
 }
 
-// subject returns the normalized profile name or hashtag.
-func (in CreateInput) subject() (string, error) {
+// normalizedSubject returns the normalized profile name or hashtag.
+func (in CreateInput) normalizedSubject() (string, error) {
 	if in.Type == Profile {
 		name, err := provider.ParseUsername(in.Platform, in.Subject)
 		if err != nil {
@@ -57,7 +57,7 @@ func (in CreateInput) subject() (string, error) {
 // inserts or locks the report's row, so that only one of several concurrent calls for a subject is charged. It returns
 // an error if there is a price but the provider is unreachable.
 func (s *Service) createPrice(ctx context.Context, call operation.Call, in CreateInput) (int64, error) {
-	subject, err := in.subject()
+	subject, err := in.normalizedSubject()
 	if err != nil {
 		return 0, err
 	}
@@ -82,7 +82,7 @@ func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "
 func (s *Service) create(ctx context.Context, call operation.Call,
 	in CreateInput) (operation.Response[job.Job], error) {
 	var out operation.Response[job.Job]
-	subject, err := in.subject()
+	subject, err := in.normalizedSubject()
 	if err != nil {
 		return out, err
 	}
@@ -92,22 +92,22 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 			return err
 		}
 		out.App = "/reports/" + r.id
-		var begun job.Record
+		var j job.Record
 		switch {
 		case r.isAvailable(call.Now):
 			out.Notes = []string{"The team already has this report. Nothing was charged. Refresh it for newer metrics."}
-			begun, err = s.finishedJob(ctx, tx, r)
+			j, err = s.finishedJob(ctx, tx, r)
 		case r.isBeingCreated():
 			out.Notes = []string{"This report is already being created. Nothing was charged again."}
-			begun, err = job.Get(ctx, tx, r.team, r.job)
+			j, err = job.Get(ctx, tx, r.team, r.job)
 		default:
-			begun, err = s.startJob(ctx, tx, r, purposeCreate, call)
+			j, err = s.startJob(ctx, tx, r, purposeCreate, call)
 		}
 		if err != nil {
 			return err
 		}
-		out.Data, err = s.jobEntry(ctx, tx, call, begun)
-		out.Location = job.Location(begun.ID)
+		out.Data, err = s.jobEntry(ctx, tx, call, j)
+		out.Location = job.Location(j.ID)
 		return err
 	})
 	return out, err
@@ -122,16 +122,16 @@ func (s *Service) jobEntry(ctx context.Context, tx *db.Tx, call operation.Call, 
 // startJob starts a job requested by a caller.
 func (s *Service) startJob(ctx context.Context, tx *db.Tx, r record, p purpose,
 	call operation.Call) (job.Record, error) {
-	begun, err := s.Jobs.Start(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+	j, err := s.Jobs.Start(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
 		Reservation: call.Reservation})
 	if err != nil {
-		return begun, err
+		return j, err
 	}
 	if err := auditlog.Record(ctx, tx, r.team, auditlog.NewActor(call), "report."+string(p), r.id,
-		map[string]any{"job": begun.ID}); err != nil {
-		return begun, err
+		map[string]any{"job": j.ID}); err != nil {
+		return j, err
 	}
-	return begun, s.submit(ctx, tx, r, begun.ID, p)
+	return j, s.submit(ctx, tx, r, j.ID, p)
 }
 
 // submit stores a report's job with its purpose and queues it.
@@ -155,26 +155,26 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 // finishedJob returns a finished job for an existing report. It returns the job that created the report or, if that job
 // was deleted or did not succeed, a new job that has already succeeded and costs nothing.
 func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
-	made, err := job.Get(ctx, tx, r.team, r.creationJob)
-	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
-		return made, err
+	j, err := job.Get(ctx, tx, r.team, r.creationJob)
+	if err == nil && j.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
+		return j, err
 	}
-	made, err = s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1})
+	j, err = s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1})
 	if err != nil {
-		return made, err
+		return j, err
 	}
-	if err := job.Finish(ctx, tx, made.ID, job.Succeeded, ""); err != nil {
-		return made, err
+	if err := job.Finish(ctx, tx, j.ID, job.Succeeded, ""); err != nil {
+		return j, err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE reports SET made_by = ? WHERE id = ?`, made.ID, r.id); err != nil {
-		return made, fmt.Errorf("storing the job of report %s: %w", r.id, err)
+	if _, err := tx.Exec(ctx, `UPDATE reports SET made_by = ? WHERE id = ?`, j.ID, r.id); err != nil {
+		return j, fmt.Errorf("storing the job of report %s: %w", r.id, err)
 	}
-	return job.Get(ctx, tx, r.team, made.ID)
+	return job.Get(ctx, tx, r.team, j.ID)
 }
 
 // CreateFree starts a report free of charge, unless the team has it already or it is being created.
 func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) error {
-	subject, err := in.subject()
+	subject, err := in.normalizedSubject()
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) er
 // empty one, which the caller must complete by calling CreateFree. A measurement replaces a stored measurement of the
 // same time.
 func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, sizes []FollowerSample) error {
-	subject, err := in.subject()
+	subject, err := in.normalizedSubject()
 	if err != nil {
 		return err
 	}

@@ -62,11 +62,11 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 		Ended: trackingEndedNotes[r.trackingEnded],
 	}
 	if r.job != "" {
-		last, err := job.Get(ctx, s.db, team, r.job)
+		lastJob, err := job.Get(ctx, s.db, team, r.job)
 		if err = ignoreMissing(err); err != nil {
 			return out, err
 		}
-		if err := s.addLastJob(ctx, r, last, &out); err != nil {
+		if err := s.addLastJob(ctx, r, lastJob, &out); err != nil {
 			return out, err
 		}
 	}
@@ -75,33 +75,33 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 }
 
 // addLastJob adds the progress or outcome of the report's last job.
-func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
+func (s *Service) addLastJob(ctx context.Context, r record, lastJob job.Record, out *Detail) error {
 	var err error
-	if out.InProgress = last.ID != "" && !last.IsFinished(); out.InProgress {
-		out.Started = last.State != job.Pending
-		out.Reserved, err = s.Credits.ReservedCredits(ctx, last.Reservation)
+	if out.InProgress = lastJob.ID != "" && !lastJob.IsFinished(); out.InProgress {
+		out.Started = lastJob.State != job.Pending
+		out.Reserved, err = s.Credits.ReservedCredits(ctx, lastJob.Reservation)
 		return err
 	}
-	if last.State != job.Failed {
+	if lastJob.State != job.Failed {
 		return nil
 	}
-	out.Refunded, err = s.Credits.RefundedCredits(ctx, last.Reservation)
+	out.Refunded, err = s.Credits.RefundedCredits(ctx, lastJob.Reservation)
 	if r.status == Ready {
-		out.LastFailed = job.Message(last.ErrorCode)
+		out.LastFailed = job.Message(lastJob.ErrorCode)
 	}
 	return err
 }
 
 // refreshWait returns how long a person must wait before refreshing the report again, or 0.
 func (s *Service) refreshWait(ctx context.Context, q db.Querier, report string, person int64) (time.Duration, error) {
-	var asked int64
+	var requestedAt int64
 	err := q.QueryRow(ctx, `SELECT asked_at FROM report_refreshes WHERE report_id = ? AND person_id = ?`, report,
-		person).Scan(&asked)
+		person).Scan(&requestedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading the last refresh of report %s: %w", report, err)
 	}
-	return max(0, db.Time(asked).Add(time.Duration(s.Catalog.Limits.RefreshMinutes)*time.Minute).Sub(s.db.Now())), nil
+	return max(0, db.Time(requestedAt).Add(time.Duration(s.Catalog.Limits.RefreshMinutes)*time.Minute).Sub(s.db.Now())), nil
 }

@@ -23,12 +23,12 @@ func (s *Service) Export(ctx context.Context, team int64, kind, id string, yield
 	if err != nil {
 		return err
 	}
-	for from := startPosition; ; {
-		found, err := s.posts(ctx, r.id, from, exportBatch)
+	for pos := startPosition; ; {
+		posts, err := s.posts(ctx, r.id, pos, exportBatch)
 		if err != nil {
 			return err
 		}
-		for _, p := range found {
+		for _, p := range posts {
 			out := ExportedPost{Post: p.Post}
 			if r.kind == Hashtag {
 				out.Shown = p.list
@@ -36,9 +36,9 @@ func (s *Service) Export(ctx context.Context, team int64, kind, id string, yield
 			if err := yield(out); err != nil {
 				return err
 			}
-			from.publishedAt, from.post = db.Micros(p.TakenAt), p.ID
+			pos.publishedAt, pos.post = db.Micros(p.TakenAt), p.ID
 		}
-		if len(found) < exportBatch {
+		if len(posts) < exportBatch {
 			return nil
 		}
 	}

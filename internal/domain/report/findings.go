@@ -40,9 +40,9 @@ type section struct {
 
 // sections returns the available sections.
 func (f findings) sections() []section {
-	has := f.Sections
+	s := f.Sections
 	out := []section{{name: postsSection}}
-	if h := has.Hashtags; h != nil {
+	if h := s.Hashtags; h != nil {
 		out = append(out, section{name: "hashtags", count: len(h.Hashtags),
 			write: func(into *ReportSections, from, to int) {
 				part := *h
@@ -50,7 +50,7 @@ func (f findings) sections() []section {
 				into.Hashtags = &part
 			}})
 	}
-	if w := has.Words; w != nil {
+	if w := s.Words; w != nil {
 		out = append(out, section{name: "words", count: len(w.Words), write: func(into *ReportSections, from, to int) {
 			part := *w
 			part.Words = w.Words[from:to]
@@ -58,12 +58,12 @@ func (f findings) sections() []section {
 		}})
 	}
 	return slices.Concat(out,
-		newSection("audience", has.Audience, func(into *ReportSections) { into.Audience = has.Audience }),
-		newSection("times", has.Times, func(into *ReportSections) { into.Times = has.Times }),
-		newSection("formats", has.Formats, func(into *ReportSections) { into.Formats = has.Formats }),
-		newSection("growth", has.Growth, func(into *ReportSections) { into.Growth = has.Growth }),
-		newSection("cadence", has.Cadence, func(into *ReportSections) { into.Cadence = has.Cadence }),
-		newSection("score", has.Score, func(into *ReportSections) { into.Score = has.Score }),
+		newSection("audience", s.Audience, func(into *ReportSections) { into.Audience = s.Audience }),
+		newSection("times", s.Times, func(into *ReportSections) { into.Times = s.Times }),
+		newSection("formats", s.Formats, func(into *ReportSections) { into.Formats = s.Formats }),
+		newSection("growth", s.Growth, func(into *ReportSections) { into.Growth = s.Growth }),
+		newSection("cadence", s.Cadence, func(into *ReportSections) { into.Cadence = s.Cadence }),
+		newSection("score", s.Score, func(into *ReportSections) { into.Score = s.Score }),
 	)
 }
 

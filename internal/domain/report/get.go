@@ -72,15 +72,15 @@ type account struct {
 }
 
 func (a account) toAccount(quotes *operation.UntrustedTexts, r record) *ReportAccount {
-	from := func(kind string) operation.Source {
+	newSource := func(kind string) operation.Source {
 		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject,
 			URL: provider.ProfileURL(r.platform,
 				r.subject)}
 	}
 	return &ReportAccount{
 		Username: r.subject, URL: provider.ProfileURL(r.platform, r.subject), DisplayName: quotes.Add(a.DisplayName,
-			from("display_name")),
-		Biography: quotes.Add(a.Biography, from("biography")), Website: quotes.Add(a.Website, from("biography")),
+			newSource("display_name")),
+		Biography: quotes.Add(a.Biography, newSource("biography")), Website: quotes.Add(a.Website, newSource("biography")),
 		Followers: a.Followers, Follows: a.Follows, Posts: a.Posts,
 	}
 }
@@ -121,13 +121,13 @@ func (s *Service) failureMessage(ctx context.Context, r record) (string, error) 
 }
 
 // statusNotes returns notes on the status of a report.
-func statusNotes(r record, why string) []string {
+func statusNotes(r record, failureText string) []string {
 	var notes []string
 	if r.status == Pending {
 		notes = append(notes, "This report is being created. Try again in a few seconds.")
 	}
 	if r.status == Failed {
-		notes = append(notes, strings.TrimSpace("This report could not be created and was refunded. "+why))
+		notes = append(notes, strings.TrimSpace("This report could not be created and was refunded. "+failureText))
 	}
 	if r.trackingEnded != "" {
 		notes = append(notes, trackingEndedNotes[r.trackingEnded])
@@ -208,9 +208,9 @@ func parsePosition(call operation.Call, cursor *string) (position, error) {
 }
 
 // addSections adds the requested sections. One cursor advances all paged sections together.
-func (s *Service) addSections(ctx context.Context, call operation.Call, r record, in GetInput, has []section,
+func (s *Service) addSections(ctx context.Context, call operation.Call, r record, in GetInput, available []section,
 	out *operation.Response[ReportSummary], quotes *operation.UntrustedTexts) error {
-	from, err := parsePosition(call, in.Cursor)
+	pos, err := parsePosition(call, in.Cursor)
 	if err != nil {
 		return err
 	}
@@ -218,22 +218,22 @@ func (s *Service) addSections(ctx context.Context, call operation.Call, r record
 		return nil
 	}
 	out.Data.Sections = &ReportSections{}
-	next, more := position{items: from.items + in.Limit, publishedAt: from.publishedAt, post: from.post}, false
-	for _, section := range has {
+	next, hasMore := position{items: pos.items + in.Limit, publishedAt: pos.publishedAt, post: pos.post}, false
+	for _, section := range available {
 		switch {
 		case !slices.Contains(in.Sections, section.name):
 		case section.write == nil:
-			page, further, err := s.readPostPage(ctx, call, r, from, &next, in.Limit, quotes)
+			page, morePosts, err := s.readPostPage(ctx, call, r, pos, &next, in.Limit, quotes)
 			if err != nil {
 				return err
 			}
-			out.Data.Sections.Posts, more = &page, more || further
+			out.Data.Sections.Posts, hasMore = &page, hasMore || morePosts
 		default:
-			section.write(out.Data.Sections, min(from.items, section.count), min(next.items, section.count))
-			more = more || next.items < section.count
+			section.write(out.Data.Sections, min(pos.items, section.count), min(next.items, section.count))
+			hasMore = hasMore || next.items < section.count
 		}
 	}
-	if more {
+	if hasMore {
 		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(next.String())}
 	}
 	return nil
@@ -260,32 +260,32 @@ type ReportPost struct {
 }
 
 // readPostPage returns a page of posts and reports whether more posts follow. It advances next past the page.
-func (s *Service) readPostPage(ctx context.Context, call operation.Call, r record, from position, next *position,
+func (s *Service) readPostPage(ctx context.Context, call operation.Call, r record, pos position, next *position,
 	limit int, quotes *operation.UntrustedTexts) (ReportPosts, bool, error) {
 	out := ReportPosts{Posts: []ReportPost{}}
-	found, err := s.posts(ctx, r.id, from, limit+1)
+	posts, err := s.posts(ctx, r.id, pos, limit+1)
 	if err != nil {
 		return out, false, err
 	}
-	more := len(found) > limit
-	found = found[:min(len(found), limit)]
-	for _, p := range found {
+	hasMore := len(posts) > limit
+	posts = posts[:min(len(posts), limit)]
+	for _, p := range posts {
 		out.Posts = append(out.Posts, toPost(call, r, p, quotes))
 		next.publishedAt, next.post = db.Micros(p.TakenAt), p.ID
 	}
-	return out, more, nil
+	return out, hasMore, nil
 }
 
 func toPost(call operation.Call, r record, p listedPost, quotes *operation.UntrustedTexts) ReportPost {
-	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
+	source := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
 	out := ReportPost{ID: p.ID, URL: p.URL, TakenAt: call.MomentOrNil(p.TakenAt), Format: p.Format, Likes: p.Likes,
 		Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}
 	if r.kind == Profile {
-		from.Account = r.subject
+		source.Account = r.subject
 	} else {
 		out.Shown = p.list
 	}
-	out.Caption = quotes.Add(p.Caption, from)
+	out.Caption = quotes.Add(p.Caption, source)
 	return out
 }
 

@@ -26,24 +26,24 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 	if input.Background, err = s.background(ctx, t); err != nil {
 		return measurement{}, err
 	}
-	found := hashtaganalysis.Analyze(input)
+	analysis := hashtaganalysis.Analyze(input)
 	// A post in both lists is stored only as a top post.
 	recent := slices.DeleteFunc(slices.Clone(f.Recent), func(p provider.Post) bool {
 		return slices.ContainsFunc(f.Top, func(q provider.Post) bool { return q.ID == p.ID })
 	})
-	return measurement{at: f.MeasuredAt, analysis: found, notes: found.Notes, sample: hashtaganalysis.Measure(f),
+	return measurement{at: f.MeasuredAt, analysis: analysis, notes: analysis.Notes, sample: hashtaganalysis.Measure(f),
 		replace: true,
 		posts:   map[string][]provider.Post{listTop: f.Top, listRecent: recent}}, nil
 }
 
 // earlierSamples returns the stored samples of a hashtag report, oldest first.
 func (s *Service) earlierSamples(ctx context.Context, report string) ([]hashtaganalysis.Sample, error) {
-	stored, err := s.samples(ctx, report)
+	samples, err := s.samples(ctx, report)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]hashtaganalysis.Sample, len(stored))
-	for i, k := range stored {
+	out := make([]hashtaganalysis.Sample, len(samples))
+	for i, k := range samples {
 		if err := json.Unmarshal([]byte(k.text), &out[i]); err != nil {
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
 		}
@@ -63,10 +63,10 @@ func (s *Service) background(ctx context.Context, t task) (hashtaganalysis.Backg
 	if err != nil {
 		return hashtaganalysis.Background{}, fmt.Errorf("reading posts of other hashtags: %w", err)
 	}
-	out := hashtaganalysis.Background{Posts: len(captions), With: map[string]int{}}
+	out := hashtaganalysis.Background{Posts: len(captions), PostsByHashtag: map[string]int{}}
 	for _, c := range captions {
 		for _, h := range words.Hashtags(c) {
-			out.With[h]++
+			out.PostsByHashtag[h]++
 		}
 	}
 	return out, nil

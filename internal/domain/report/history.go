@@ -17,13 +17,13 @@ import (
 // History is a profile's engagement over time and by hour of the week, based on the posts of its report. It is purely
 // descriptive and not adjusted for other factors.
 type History struct {
-	Posts    int              // number of counted posts; only the newest are counted
-	Monthly  bool             // spans are months; otherwise they are weeks that start on Monday
-	Spans    []Span           // from the oldest post to the newest
-	Week     [7][24]Hour      // by day, Monday first, and hour
-	Usual    float64          // median engagement per post
-	Measured []FollowerSample // followers at each measurement, oldest first
-	Best     []TopPost        // posts with the most engagement, best first
+	Posts            int              // number of counted posts; only the newest are counted
+	Monthly          bool             // spans are months; otherwise they are weeks that start on Monday
+	Spans            []Span           // from the oldest post to the newest
+	Week             [7][24]Hour      // by day, Monday first, and hour
+	MedianEngagement float64          // median engagement per post
+	Measured         []FollowerSample // followers at each measurement, oldest first
+	Best             []TopPost        // posts with the most engagement, best first
 }
 
 // topPostCounts names the metrics whose sum is the engagement of a hashtag's top post.
@@ -46,7 +46,7 @@ func (s *Service) TopPosts(ctx context.Context, team int64, id string, zone *tim
 		return History{}, fmt.Errorf("reading the top posts of report %s: %w", r.id, err)
 	}
 	all := buildHistory(posts, topPostCounts)
-	out := History{Posts: all.Posts, Week: all.Week, Usual: all.Usual, Best: all.Best}
+	out := History{Posts: all.Posts, Week: all.Week, MedianEngagement: all.MedianEngagement, Best: all.Best}
 	return out, s.addBestPosts(ctx, r.id, listTop, out.Best, zone)
 }
 
@@ -123,18 +123,18 @@ func (s *Service) addBestPosts(ctx context.Context, report, list string, best []
 	if len(best) == 0 {
 		return nil
 	}
-	args, of := []any{report, list}, map[string]*TopPost{}
+	args, byID := []any{report, list}, map[string]*TopPost{}
 	for i := range best {
-		args, of[best[i].ID] = append(args, best[i].ID), &best[i]
+		args, byID[best[i].ID] = append(args, best[i].ID), &best[i]
 	}
-	found, err := db.All(ctx, s.db, scanPost, `SELECT `+postColumns+` FROM report_posts WHERE report_id = ?
+	posts, err := db.All(ctx, s.db, scanPost, `SELECT `+postColumns+` FROM report_posts WHERE report_id = ?
 		AND shown = ? AND post IN (`+db.Placeholders(len(best))+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("reading the best posts of report %s: %w", report, err)
 	}
-	for _, p := range found {
-		of[p.ID].Post = p.Post
-		of[p.ID].TakenAt = p.TakenAt.In(zone)
+	for _, p := range posts {
+		byID[p.ID].Post = p.Post
+		byID[p.ID].TakenAt = p.TakenAt.In(zone)
 	}
 	return nil
 }
@@ -147,12 +147,12 @@ func bestPosts(newestFirst []TopPost) []TopPost {
 }
 
 func (s *Service) followerHistory(ctx context.Context, report string) ([]FollowerSample, error) {
-	kept, err := s.samples(ctx, report)
+	samples, err := s.samples(ctx, report)
 	if err != nil {
 		return nil, err
 	}
 	var out []FollowerSample
-	for _, k := range kept {
+	for _, k := range samples {
 		size, known, err := parseSize(db.Time(k.at), k.text)
 		if err != nil {
 			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
@@ -168,26 +168,26 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Followe
 // skips posts that lack a metric named in counts.
 func buildHistory(posts []provider.Post, counts []string) History {
 	var out History
-	var all []TopPost
+	var ranked []TopPost
 	for _, p := range posts {
 		if value, ok := engagement(p, counts); ok {
-			all = append(all, TopPost{Post: p, Engagement: value})
+			ranked = append(ranked, TopPost{Post: p, Engagement: value})
 		}
 	}
-	if len(all) == 0 {
+	if len(ranked) == 0 {
 		return out
 	}
-	out.Posts = len(all)
-	first, last := all[len(all)-1].TakenAt, all[0].TakenAt
-	out.Monthly = last.Sub(first) > maxWeeklySpan
+	out.Posts = len(ranked)
+	firstAt, lastAt := ranked[len(ranked)-1].TakenAt, ranked[0].TakenAt
+	out.Monthly = lastAt.Sub(firstAt) > maxWeeklySpan
 	spans, hours := map[time.Time][]float64{}, [7][24][]float64{}
-	for _, p := range all {
+	for _, p := range ranked {
 		from := spanStart(p.TakenAt, out.Monthly)
 		spans[from] = append(spans[from], p.Engagement)
 		weekday := (int(p.TakenAt.Weekday()) + 6) % 7
 		hours[weekday][p.TakenAt.Hour()] = append(hours[weekday][p.TakenAt.Hour()], p.Engagement)
 	}
-	for from := spanStart(first, out.Monthly); !from.After(last); from = nextSpan(from, out.Monthly) {
+	for from := spanStart(firstAt, out.Monthly); !from.After(lastAt); from = nextSpan(from, out.Monthly) {
 		out.Spans = append(out.Spans, Span{from, result.NewMedian(spans[from])})
 	}
 	for weekday, day := range hours {
@@ -198,13 +198,13 @@ func buildHistory(posts []provider.Post, counts []string) History {
 			}
 		}
 	}
-	out.Best = bestPosts(all)
-	values := make([]float64, 0, len(all))
-	for _, p := range all {
+	out.Best = bestPosts(ranked)
+	values := make([]float64, 0, len(ranked))
+	for _, p := range ranked {
 		values = append(values, p.Engagement)
 	}
 	slices.Sort(values)
-	out.Usual = result.Round4(result.Quantile(values, 0.5))
+	out.MedianEngagement = result.Round4(result.Quantile(values, 0.5))
 	return out
 }
 

@@ -51,20 +51,20 @@ func (ListInput) Descriptions() map[string]string {
 // list returns a page of the team's reports, newest first.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Response[ReportList], error) {
 	out := operation.Response[ReportList]{App: "/reports", Data: ReportList{Reports: []ReportEntry{}}}
-	text, args, err := s.page(call, in)
+	text, args, err := s.pageQuery(call, in)
 	if err != nil {
 		return out, err
 	}
-	found, err := db.AllSized(ctx, s.db, in.Limit+1, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) },
+	records, err := db.AllSized(ctx, s.db, in.Limit+1, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) },
 		text, args...)
 	if err != nil {
 		return out, fmt.Errorf("listing reports: %w", err)
 	}
-	if len(found) > in.Limit {
-		found = found[:in.Limit]
-		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(found[in.Limit-1].id)}
+	if len(records) > in.Limit {
+		records = records[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(records[in.Limit-1].id)}
 	}
-	for _, r := range found {
+	for _, r := range records {
 		out.Data.Reports = append(out.Data.Reports, entry(call, r))
 	}
 	return out, nil
@@ -80,8 +80,8 @@ func entry(call operation.Call, r record) ReportEntry {
 const availableCondition = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN available_until > ? THEN 1 ELSE " +
 	"0 END = 1"
 
-// page returns the query for a page of the list and its arguments.
-func (s *Service) page(call operation.Call, in ListInput) (string, []any, error) {
+// pageQuery returns the query for a page of the list and its arguments.
+func (s *Service) pageQuery(call operation.Call, in ListInput) (string, []any, error) {
 	where, args := []string{"team_id = " + db.TeamPlaceholder, availableCondition}, []any{call.TeamID, db.Micros(call.Now)}
 	add := func(condition string, value any) { where, args = append(where, condition), append(args, value) }
 	if in.Type != "" {

@@ -36,11 +36,11 @@ func TestQueriesUseIndexes(t *testing.T) {
 			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
 		}
 		call := operation.Call{Actor: &access.Actor{TeamID: 7}, Now: time.Now()}
-		list, listArgs, err := new(Service).page(call, ListInput{Limit: 20})
+		list, listArgs, err := new(Service).pageQuery(call, ListInput{Limit: 20})
 		must.NoError(t, err)
-		tracked, trackedArgs, err := new(Service).page(call, ListInput{Limit: 20, TrackedOnly: true})
+		tracked, trackedArgs, err := new(Service).pageQuery(call, ListInput{Limit: 20, TrackedOnly: true})
 		must.NoError(t, err)
-		failed, failedArgs, err := new(Service).page(call, ListInput{Limit: 20, Status: Failed})
+		failed, failedArgs, err := new(Service).pageQuery(call, ListInput{Limit: 20, Status: Failed})
 		must.NoError(t, err)
 		for _, c := range []struct {
 			index, query string

@@ -33,9 +33,9 @@ func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) err
 			return fmt.Errorf("replacing the posts of report %s: %w", report, err)
 		}
 	}
-	for shown, posts := range m.posts {
+	for list, posts := range m.posts {
 		for part := range slices.Chunk(posts, postsPerInsert) {
-			if err := insertPosts(ctx, tx, report, shown, part); err != nil {
+			if err := insertPosts(ctx, tx, report, list, part); err != nil {
 				return err
 			}
 		}
@@ -49,10 +49,10 @@ func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) err
 	return nil
 }
 
-func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []provider.Post) error {
+func insertPosts(ctx context.Context, tx *db.Tx, report, list string, posts []provider.Post) error {
 	args := make([]any, 0, 13*len(posts))
 	for _, p := range posts {
-		args = append(args, report, shown, p.ID, db.Micros(p.TakenAt), p.Format, p.Caption, p.URL, p.Likes, p.Comments,
+		args = append(args, report, list, p.ID, db.Micros(p.TakenAt), p.Format, p.Caption, p.URL, p.Likes, p.Comments,
 			p.Shares, p.Views, p.Duration.Microseconds())
 	}
 	row := "(" + db.Placeholders(12) + ")"

@@ -29,7 +29,7 @@ const hashtagPages = "https://www.instagram.com/explore/tags/"
 func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Preview, error) {
 	var out Preview
 	var err error
-	if out.Subject, err = in.subject(); err != nil {
+	if out.Subject, err = in.normalizedSubject(); err != nil {
 		return out, err
 	}
 	out.URL = provider.ProfileURL(in.Platform, out.Subject)

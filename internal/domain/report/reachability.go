@@ -24,9 +24,9 @@ type reachability struct {
 }
 
 type reachabilityResult struct {
-	mu  sync.Mutex // held during the check
-	at  time.Time
-	err error
+	mu        sync.Mutex // held during the check
+	checkedAt time.Time
+	err       error
 }
 
 func (r *reachability) get(platform string) *reachabilityResult {
@@ -45,8 +45,8 @@ func (r *reachability) get(platform string) *reachabilityResult {
 func (k *reachabilityResult) check(now time.Time, ask func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.at.IsZero() || now.Sub(k.at) >= reachabilityTTL {
-		k.err, k.at = ask(), now
+	if k.checkedAt.IsZero() || now.Sub(k.checkedAt) >= reachabilityTTL {
+		k.err, k.checkedAt = ask(), now
 	}
 	return k.err
 }

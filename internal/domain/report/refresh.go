@@ -75,12 +75,12 @@ func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Reco
 func (s *Service) refresh(ctx context.Context, call operation.Call, in Ref) (operation.Response[job.Job], error) {
 	var out operation.Response[job.Job]
 	err := call.InTx(ctx, s.db, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
-		r, running, err := s.lockForRefresh(ctx, tx, call, in)
+		r, runningJob, err := s.lockForRefresh(ctx, tx, call, in)
 		if err != nil {
 			return err
 		}
-		if running.ID == "" {
-			if running, err = s.startJob(ctx, tx, r, purposeRefresh, call); err != nil {
+		if runningJob.ID == "" {
+			if runningJob, err = s.startJob(ctx, tx, r, purposeRefresh, call); err != nil {
 				return err
 			}
 			if err := recordRefresh(ctx, tx, r, call); err != nil {
@@ -89,8 +89,8 @@ func (s *Service) refresh(ctx context.Context, call operation.Call, in Ref) (ope
 		} else {
 			out.Notes = []string{"This report is already being created or refreshed. Nothing was charged again."}
 		}
-		out.App, out.Location = "/reports/"+r.id, job.Location(running.ID)
-		out.Data, err = s.jobEntry(ctx, tx, call, running)
+		out.App, out.Location = "/reports/"+r.id, job.Location(runningJob.ID)
+		out.Data, err = s.jobEntry(ctx, tx, call, runningJob)
 		return err
 	})
 	return out, err

@@ -32,21 +32,21 @@ func ResultReader(charged job.ChargedFunc) job.Result {
 }
 
 func readResult(ctx context.Context, q db.Querier, charged job.ChargedFunc, r job.Record) (job.Output, error) {
-	made := job.Output{App: "/reports/" + r.Subject}
+	out := job.Output{App: "/reports/" + r.Subject}
 	if !r.IsFinished() {
-		return made, nil
+		return out, nil
 	}
 	credits, err := charged(ctx, q, r.Reservation)
 	if err != nil {
-		return made, err
+		return out, err
 	}
-	found, err := find(ctx, q, r.TeamID, reportKind(r.Type), r.Subject, 0)
+	rec, err := find(ctx, q, r.TeamID, reportKind(r.Type), r.Subject, 0)
 	if err = ignoreMissing(err); err != nil {
-		return made, fmt.Errorf("reading the report of job %s: %w", r.ID, err)
+		return out, fmt.Errorf("reading the report of job %s: %w", r.ID, err)
 	}
-	made.Result = ReportResult{Report: ReportResultReport{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status},
+	out.Result = ReportResult{Report: ReportResultReport{ID: r.Subject, Kind: reportKind(r.Type), Status: rec.status},
 		CreditsCharged: credits}
-	return made, nil
+	return out, nil
 }
 
 func ignoreMissing(err error) error {

@@ -62,31 +62,31 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 }
 
 // conclude analyzes the fetched metrics and stores the findings.
-func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, found sourceData) error {
+func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, data sourceData) error {
 	if err := provider.Acquire(ctx); err != nil {
 		return fmt.Errorf("waiting to analyze: %w", err)
 	}
-	measured, err := s.analyze(ctx, t, found)
+	m, err := s.analyze(ctx, t, data)
 	if err != nil {
 		return err
 	}
-	if err := s.save(ctx, h, t, measured); err != nil {
+	if err := s.save(ctx, h, t, m); err != nil {
 		return err
 	}
-	s.observe(ctx, t, found)
+	s.observe(ctx, t, data)
 	return nil
 }
 
 // observe passes the metrics to the observer. It only logs an error, which does not affect the report.
-func (s *Service) observe(ctx context.Context, t task, found sourceData) {
+func (s *Service) observe(ctx context.Context, t task, data sourceData) {
 	if s.Observer == nil {
 		return
 	}
 	var err error
 	if t.kind == Hashtag {
-		err = s.Observer.Hashtag(ctx, t.platform, found.hashtag)
+		err = s.Observer.Hashtag(ctx, t.platform, data.hashtag)
 	} else {
-		err = s.Observer.Posts(ctx, t.platform, found.profile.Posts)
+		err = s.Observer.Posts(ctx, t.platform, data.profile.Posts)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.WarnContext(ctx, "storing hashtag statistics of a report failed", "report", t.id, "error", err)
@@ -96,7 +96,7 @@ func (s *Service) observe(ctx context.Context, t task, found sourceData) {
 // readTask returns the task of a job, or an empty task if its report was deleted.
 func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
 	var t task
-	found, err := find(ctx, s.db, h.TeamID, reportKind(h.Type), h.Subject, 0)
+	rec, err := find(ctx, s.db, h.TeamID, reportKind(h.Type), h.Subject, 0)
 	if err != nil {
 		return t, ignoreMissing(err)
 	}
@@ -110,7 +110,7 @@ func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
 		return t, fmt.Errorf("reading the time zone of team %d: %w", h.TeamID, err)
 	}
 	plan, _, err := s.planOf(ctx, s.db, h.TeamID)
-	t.record, t.retention = found, retentionFor(plan.AnalyticsRetentionDays)
+	t.record, t.retention = rec, retentionFor(plan.AnalyticsRetentionDays)
 	return t, err
 }
 

@@ -26,19 +26,19 @@ func (s *Service) addThumbnails(ctx context.Context, r record, best []TopPost) e
 	for _, b := range best {
 		posts, urls = append(posts, b.ID), append(urls, b.URL)
 	}
-	in := db.Placeholders(len(best))
+	placeholders := db.Placeholders(len(best))
 	scan := func(rows *sql.Rows, t *thumbnail) error { return rows.Scan(&t.post, &t.url, &t.media) }
-	found, err := db.All(ctx, s.db, scan, fmt.Sprintf(downloadedQuery, in),
+	downloadedThumbnails, err := db.All(ctx, s.db, scan, fmt.Sprintf(downloadedQuery, placeholders),
 		append([]any{r.team, r.platform, r.subject}, posts...)...)
 	if err != nil {
 		return fmt.Errorf("finding downloaded files of report %s: %w", r.id, err)
 	}
-	own, err := db.All(ctx, s.db, scan, fmt.Sprintf(publishedQuery, in, in),
+	publishedThumbnails, err := db.All(ctx, s.db, scan, fmt.Sprintf(publishedQuery, placeholders, placeholders),
 		append(append([]any{r.team, r.platform, r.subject}, posts...), urls...)...)
 	if err != nil {
 		return fmt.Errorf("finding published files of report %s: %w", r.id, err)
 	}
-	for _, t := range append(found, own...) {
+	for _, t := range append(downloadedThumbnails, publishedThumbnails...) {
 		for i := range best {
 			if t.post == best[i].ID || t.url != "" && t.url == best[i].URL {
 				best[i].MediaID = t.media

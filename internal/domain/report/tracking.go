@@ -188,20 +188,20 @@ func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call oper
 	if call.Reservation == 0 {
 		return nil // refreshes are free
 	}
-	running, err := s.runningJob(ctx, tx, r)
+	runningJob, err := s.runningJob(ctx, tx, r)
 	if err != nil {
 		return err
 	}
-	if running.ID != "" {
+	if runningJob.ID != "" {
 		_, err := s.Credits.Charge(ctx, tx, call.Reservation)
 		return err
 	}
-	begun, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+	j, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
 		Reservation: call.Reservation})
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, tx, r, begun.ID, purposeAutomatic)
+	return s.submit(ctx, tx, r, j.ID, purposeAutomatic)
 }
 
 // changeFrequency sets how often a report is refreshed. The next refresh is due that long after the last, but not in
@@ -234,8 +234,8 @@ func (s *Service) DisableTracking(ctx context.Context, call operation.Call, repo
 	disabled := 0
 	err := s.db.InTx(ctx, "report.end_tracking", func(ctx context.Context, tx *db.Tx) error {
 		disabled = 0
-		for _, one := range reports {
-			r, err := lock(ctx, tx, call.TeamID, one.Type, one.ID)
+		for _, ref := range reports {
+			r, err := lock(ctx, tx, call.TeamID, ref.Type, ref.ID)
 			if err != nil {
 				return err
 			}
@@ -257,15 +257,15 @@ func (s *Service) DisableTracking(ctx context.Context, call operation.Call, repo
 }
 
 func (r record) saveTracking(ctx context.Context, tx *db.Tx) error {
-	on := 0
+	enabled := 0
 	if r.tracked {
-		on = 1
+		enabled = 1
 	}
 	_, err := tx.Exec(ctx,
 		`UPDATE reports
 		SET tracked = ?, frequency_days = ?, next_refresh_at = ?, tracked_by = ?, tracked_key = ?, tracking_ended = ?
 		WHERE id = ?`,
-		on, r.frequency, db.Micros(r.nextRefresh), r.trackedBy, r.trackedKey, r.trackingEnded, r.id)
+		enabled, r.frequency, db.Micros(r.nextRefresh), r.trackedBy, r.trackedKey, r.trackingEnded, r.id)
 	if err != nil {
 		return fmt.Errorf("storing the tracking of report %s: %w", r.id, err)
 	}

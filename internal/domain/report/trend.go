@@ -34,7 +34,7 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 		size  FollowerSample
 		known bool
 	}
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
+	samples, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
 		var at int64
 		var text string
 		err := rows.Scan(&r.id, &at, &text)
@@ -46,7 +46,7 @@ func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map
 	if err != nil {
 		return nil, fmt.Errorf("reading the samples of reports: %w", err)
 	}
-	for _, r := range found {
+	for _, r := range samples {
 		if r.known {
 			out[r.id] = append(out[r.id], r.size)
 		}

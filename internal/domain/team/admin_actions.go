@@ -134,18 +134,18 @@ func normalizeLanguage(text string) (string, error) {
 
 // Profile returns a team's profile.
 func (s *Service) Profile(ctx context.Context, team int64) (Profile, error) {
-	return profile(ctx, s.db, team)
+	return readProfile(ctx, s.db, team)
 }
 
-func profile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
+func readProfile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
 	var p Profile
-	var keeps int64
+	var keepOriginals int64
 	err := q.QueryRow(ctx, `SELECT name, timezone, content_language, keep_originals FROM teams WHERE id = ?`, team).
-		Scan(&p.Name, &p.Timezone, &p.Language, &keeps)
+		Scan(&p.Name, &p.Timezone, &p.Language, &keepOriginals)
 	if err != nil {
 		return p, fmt.Errorf("reading a team's profile: %w", err)
 	}
-	p.KeepOriginals = keeps != 0
+	p.KeepOriginals = keepOriginals != 0
 	return p, nil
 }
 
@@ -158,21 +158,21 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 		return err
 	}
 	return h.change(ctx, "team.changed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		old, err := profile(ctx, tx, h.team)
+		oldProfile, err := readProfile(ctx, tx, h.team)
 		if err != nil {
 			return auditEntry{}, err
 		}
-		if p.Name != old.Name && names.ContainsURL(p.Name) {
+		if p.Name != oldProfile.Name && names.ContainsURL(p.Name) {
 			return auditEntry{}, names.ErrURL
 		}
-		detail := map[string]any{"renamed": p.Name != old.Name}
-		if p.Timezone != old.Timezone {
+		detail := map[string]any{"renamed": p.Name != oldProfile.Name}
+		if p.Timezone != oldProfile.Timezone {
 			detail["timezone"] = p.Timezone
 		}
-		if p.Language != old.Language {
+		if p.Language != oldProfile.Language {
 			detail["language"] = p.Language
 		}
-		if p.KeepOriginals != old.KeepOriginals {
+		if p.KeepOriginals != oldProfile.KeepOriginals {
 			detail["keep_originals"] = p.KeepOriginals
 		}
 		return auditEntry{h.team, detail}, h.updateTeam(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`,
@@ -201,17 +201,17 @@ func (s *Service) DailyLimit(ctx context.Context, team int64) (DailyLimit, error
 
 func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (DailyLimit, error) {
 	var plan string
-	var until int64
-	var operators *int64
+	var planUntil int64
+	var operatorLimit *int64
 	var out DailyLimit
 	err := q.QueryRow(ctx, `SELECT plan, plan_until, daily_credits, own_daily_credits FROM teams WHERE id = ?`,
-		team).Scan(&plan, &until, &operators, &out.Own)
+		team).Scan(&plan, &planUntil, &operatorLimit, &out.Own)
 	if err != nil {
 		return out, fmt.Errorf("reading a team's daily limit: %w", err)
 	}
-	out.Offered = s.catalog.InEffect(plan, db.Time(until), s.db.Now()).DailyCredits
-	if operators != nil {
-		out.Offered = *operators
+	out.Offered = s.catalog.InEffect(plan, db.Time(planUntil), s.db.Now()).DailyCredits
+	if operatorLimit != nil {
+		out.Offered = *operatorLimit
 	}
 	return out, nil
 }
@@ -220,12 +220,12 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 // may call it.
 func (h Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
 	return h.change(ctx, "team.own_daily_credits", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		offered, err := h.s.dailyLimit(ctx, tx, h.team)
+		limit, err := h.s.dailyLimit(ctx, tx, h.team)
 		if err != nil {
 			return auditEntry{}, err
 		}
 		if credits != nil && (*credits < 0 || *credits > maxDailyCredits ||
-			offered.Offered != plan.Unlimited && *credits > offered.Offered) {
+			limit.Offered != plan.Unlimited && *credits > limit.Offered) {
 			return auditEntry{}, apierr.Invalid(apierr.OutOfRange, "daily_credits",
 				"Enter a whole number from 0 to the limit of the plan.")
 		}

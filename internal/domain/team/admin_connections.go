@@ -59,7 +59,7 @@ func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) e
 		return errKeyLimit
 	}
 	err := h.change(ctx, "assistant.limit_changed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		before, err := h.currentLimit(ctx, tx, connection)
+		oldLimit, err := h.currentLimit(ctx, tx, connection)
 		if err != nil {
 			return auditEntry{}, err
 		}
@@ -71,10 +71,10 @@ func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) e
 		if err := h.checkKeyChanged(ctx, tx, KindAssistant, connection, n, err); err != nil {
 			return auditEntry{}, err
 		}
-		if before == credits {
+		if oldLimit == credits {
 			return auditEntry{}, errUnchanged
 		}
-		return auditEntry{connection, map[string]any{"daily_credits": credits, "daily_credits_before": before}}, nil
+		return auditEntry{connection, map[string]any{"daily_credits": credits, "daily_credits_before": oldLimit}}, nil
 	})
 	if errors.Is(err, errUnchanged) {
 		return nil
@@ -83,16 +83,16 @@ func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) e
 }
 
 func (h Admin) currentLimit(ctx context.Context, tx *db.Tx, connection int64) (int64, error) {
-	var before int64
+	var limit int64
 	err := tx.QueryRow(ctx, `SELECT daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant'`,
-		connection, h.team).Scan(&before)
+		connection, h.team).Scan(&limit)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.ItemNotFound()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading a connection before its change: %w", err)
 	}
-	return before, nil
+	return limit, nil
 }
 
 // EndConnection permanently ends a connection of the team. Members may end their own connections. The owner and admins

@@ -55,13 +55,13 @@ func (s *Service) ListKeys(ctx context.Context, team, before int64, limit int) (
 }
 
 // listOfKind lists keys or connections of a team. If person is not 0, it lists only keys or connections of that person.
-func (s *Service) listOfKind(ctx context.Context, team int64, kind Kind, person, before int64, limit int) ([]ListedKey, error) {
+func (s *Service) listOfKind(ctx context.Context, team int64, kind Kind, person, beforeID int64, limit int) ([]ListedKey, error) {
 	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
 	if person > 0 {
 		where, args = where+` AND k.person_id = ?`, append(args, person)
 	}
-	if before > 0 {
-		where, args = where+` AND k.id < ?`, append(args, before)
+	if beforeID > 0 {
+		where, args = where+` AND k.id < ?`, append(args, beforeID)
 	}
 	return s.queryListedKeys(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, limit)...)
 }
@@ -72,14 +72,14 @@ func (s *Service) ListedKey(ctx context.Context, team, key int64) (ListedKey, er
 }
 
 func (s *Service) getOfKind(ctx context.Context, team int64, kind Kind, key int64) (ListedKey, error) {
-	found, err := s.queryListedKeys(ctx, team, `k.team_id = ? AND k.kind = ? AND k.id = ?`, team, string(kind), key)
+	keys, err := s.queryListedKeys(ctx, team, `k.team_id = ? AND k.kind = ? AND k.id = ?`, team, string(kind), key)
 	if err != nil {
 		return ListedKey{}, err
 	}
-	if len(found) == 0 {
+	if len(keys) == 0 {
 		return ListedKey{}, apierr.ItemNotFound()
 	}
-	return found[0], nil
+	return keys[0], nil
 }
 
 // FindKeyTeam returns the team that owns a key. It returns not_found unless the team is in teams.
@@ -221,11 +221,11 @@ func (s *Service) Plan(ctx context.Context, team int64) (plan.Plan, error) {
 
 func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan, error) {
 	var name string
-	var until int64
-	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&name, &until); err != nil {
+	var planUntil int64
+	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&name, &planUntil); err != nil {
 		return plan.Plan{}, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
-	out := s.catalog.InEffect(name, db.Time(until), s.db.Now())
+	out := s.catalog.InEffect(name, db.Time(planUntil), s.db.Now())
 	if out.Name == "" {
 		out.Name = out.ID
 	}
@@ -268,12 +268,13 @@ func (h Admin) RenameKey(ctx context.Context, key int64, name string) error {
 		return errKeyName
 	}
 	err := h.change(ctx, "key.renamed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
-		var old string
-		err := tx.QueryRow(ctx, `SELECT name FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`, key, h.team).Scan(&old)
+		var oldName string
+		err := tx.QueryRow(ctx, `SELECT name FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`, key,
+			h.team).Scan(&oldName)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return auditEntry{}, fmt.Errorf("reading the name of a key: %w", err)
 		}
-		if err == nil && old == name {
+		if err == nil && oldName == name {
 			return auditEntry{}, errUnchanged
 		}
 		n, err := tx.Exec(ctx, `UPDATE api_keys SET name = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0
@@ -316,11 +317,11 @@ func (h Admin) previousKeySettings(
 
 // checkKeyChanged checks the result of an UPDATE of a key. If no row changed, it returns wrong_state for an ended key
 // and not_found for an unknown key.
-func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
+func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, rowsChanged int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("changing a key: %w", err)
 	}
-	if changed > 0 {
+	if rowsChanged > 0 {
 		return nil
 	}
 	var n int64

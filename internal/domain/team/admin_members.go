@@ -36,15 +36,15 @@ func (h Admin) SetRole(ctx context.Context, person int64, role access.Role) erro
 
 // checkOtherMember returns an error unless person is a member other than the caller and the owner.
 func (h Admin) checkOtherMember(ctx context.Context, tx *db.Tx, person int64) error {
-	found, err := findMembers(ctx, tx, h.team, person)
+	members, err := findMembers(ctx, tx, h.team, person)
 	switch {
 	case err != nil:
 		return err
-	case len(found) == 0:
+	case len(members) == 0:
 		return apierr.ItemNotFound()
 	case person == h.person:
 		return errOwnRole
-	case found[0].Role == access.Owner:
+	case members[0].Role == access.Owner:
 		return errOwnerRole
 	}
 	return nil
@@ -69,17 +69,17 @@ func (h Admin) Remove(ctx context.Context, person int64) error {
 
 // checkNotLastOperator returns an error if a person is the only operator who can sign in and has no other team.
 func (h Admin) checkNotLastOperator(ctx context.Context, tx *db.Tx, person int64) error {
-	var isOperator, others int64
+	var isOperator, otherOperators int64
 	err := tx.QueryRow(ctx,
 		`SELECT (SELECT COUNT(*) FROM people WHERE id = ? AND operator = 1 AND held_at = 0), (SELECT COUNT(*)
 		FROM people p WHERE p.operator = 1 AND p.held_at = 0
 		AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0 AND NOT (m.team_id = ? AND m.person_id = ?)))`, person, h.team,
-		person).Scan(&isOperator, &others)
+		person).Scan(&isOperator, &otherOperators)
 	if err != nil {
 		return fmt.Errorf("counting the operators: %w", err)
 	}
-	if isOperator > 0 && others == 0 {
+	if isOperator > 0 && otherOperators == 0 {
 		return errLastOperatorMember
 	}
 	return nil
@@ -101,14 +101,14 @@ func (h Admin) TransferOwnership(ctx context.Context, person int64) error {
 
 // Member returns one member of a team. It returns not_found for people who are not members.
 func (s *Service) Member(ctx context.Context, team, person int64) (Member, error) {
-	found, err := findMembers(ctx, s.db, team, person)
+	members, err := findMembers(ctx, s.db, team, person)
 	if err != nil {
 		return Member{}, err
 	}
-	if len(found) == 0 {
+	if len(members) == 0 {
 		return Member{}, apierr.ItemNotFound()
 	}
-	return found[0], nil
+	return members[0], nil
 }
 
 func findMembers(ctx context.Context, q db.Querier, team, person int64) ([]Member, error) {
@@ -122,10 +122,10 @@ func findMembers(ctx context.Context, q db.Querier, team, person int64) ([]Membe
 }
 
 // MemberPage lists at most limit members of a team whose person IDs are greater than after, sorted by ID.
-func (s *Service) MemberPage(ctx context.Context, team, after int64, limit int) ([]Member, error) {
+func (s *Service) MemberPage(ctx context.Context, team, afterID int64, limit int) ([]Member, error) {
 	out, err := db.All(ctx, s.db, scanMember,
 		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id
-		WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, limit)
+		WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, afterID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing members: %w", err)
 	}

@@ -48,7 +48,7 @@ func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string)
 // SweepSignIns deletes browsers that are no longer known, and wrong attempts older than a day, at most 1,000 of each.
 // It returns the number of deleted rows.
 func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
-	var deleted int64
+	var deletedCount int64
 	err := s.db.InTx(ctx, "team.sweep_sign_ins", func(ctx context.Context, tx *db.Tx) error {
 		browsers, err := knownbrowser.Sweep(ctx, tx)
 		if err != nil {
@@ -58,8 +58,8 @@ func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 		if err != nil {
 			return err
 		}
-		deleted = browsers + attempts
+		deletedCount = browsers + attempts
 		return nil
 	})
-	return deleted, err
+	return deletedCount, err
 }

@@ -53,13 +53,13 @@ func (n *NewConnection) check() error {
 	if !names.IsValid(n.Client) {
 		return errClientName
 	}
-	known := access.Capabilities()
+	allCapabilities := access.Capabilities()
 	if len(n.Capabilities) == 0 || slices.ContainsFunc(n.Capabilities, func(c access.Capability) bool {
-		return !slices.Contains(known, c)
+		return !slices.Contains(allCapabilities, c)
 	}) {
 		return errNoCapability
 	}
-	n.Capabilities = slices.DeleteFunc(known, func(c access.Capability) bool {
+	n.Capabilities = slices.DeleteFunc(allCapabilities, func(c access.Capability) bool {
 		return !slices.Contains(n.Capabilities, c)
 	})
 	return nil

@@ -47,11 +47,11 @@ func (s *Service) credentials(ctx context.Context, q db.Querier, person int64) (
 
 // removeCredentials removes a person's credentials except those with the given IDs.
 func (s *Service) removeCredentials(ctx context.Context, tx *db.Tx, person int64, keep []string) error {
-	all, err := s.credentials(ctx, tx, person)
+	credentials, err := s.credentials(ctx, tx, person)
 	if err != nil {
 		return err
 	}
-	for _, c := range all {
+	for _, c := range credentials {
 		if slices.Contains(keep, c.ID) {
 			continue
 		}

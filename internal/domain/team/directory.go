@@ -85,8 +85,8 @@ func (s *Service) fromDirectory(ctx context.Context, identity DirectoryIdentity,
 	if err != nil {
 		return p.Person, err
 	}
-	changed, err := directoryroles.Differing(ctx, s.db, p.ID, identity.Roles)
-	if err != nil || p.teams > 0 && !p.Suspended && len(changed) == 0 {
+	changedTeams, err := directoryroles.DifferingTeams(ctx, s.db, p.ID, identity.Roles)
+	if err != nil || p.teams > 0 && !p.Suspended && len(changedTeams) == 0 {
 		return p.Person, err
 	}
 	entered, err := s.enterFromDirectory(ctx, identity, ref)
@@ -157,17 +157,17 @@ func (s *Service) directoryPerson(
 	ctx context.Context, q db.Querier, where string, args ...any,
 ) (directoryPerson, error) {
 	var p directoryPerson
-	var held, proved int64
+	var suspended, confirmed int64
 	err := q.QueryRow(ctx,
 		`SELECT p.id, p.name, p.email, p.epoch, p.held_at, p.email_proved_at FROM people p WHERE `+where, args...).
-		Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &held, &proved)
+		Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &suspended, &confirmed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return directoryPerson{}, nil
 	}
 	if err != nil {
 		return p, fmt.Errorf("looking up a person from the directory: %w", err)
 	}
-	p.Suspended, p.EmailConfirmed = held > 0, proved > 0
+	p.Suspended, p.EmailConfirmed = suspended > 0, confirmed > 0
 	// A separate statement also sees changes that were committed while this transaction waited for the lock.
 	err = q.QueryRow(ctx, `SELECT issuer, subject FROM directory_identities WHERE person_id = ?`, p.ID).Scan(&p.issuer,
 		&p.subject)
@@ -272,13 +272,13 @@ func (s *Service) selectOffer(
 			return o, err
 		}
 	}
-	all, err := s.openInvitationsFor(ctx, tx, email)
+	offers, err := s.openInvitationsFor(ctx, tx, email)
 	switch {
 	case err != nil:
 		return Offer{}, err
-	case len(identity.acceptable(all)) > 0:
+	case len(identity.acceptableOffers(offers)) > 0:
 		return Offer{}, ErrChooseInvitation
-	case len(all) > 0:
+	case len(offers) > 0:
 		return Offer{}, errNoGroup
 	}
 	return Offer{}, errNoDirectoryPerson

@@ -18,16 +18,16 @@ func (i DirectoryIdentity) managesTeamOf(o Offer) bool {
 	return ok
 }
 
-// acceptable returns the invitations except those to teams whose members the directory manages.
-func (i DirectoryIdentity) acceptable(all []Offer) []Offer {
-	return slices.DeleteFunc(slices.Clone(all), i.managesTeamOf)
+// acceptableOffers returns the invitations except those to teams whose members the directory manages.
+func (i DirectoryIdentity) acceptableOffers(offers []Offer) []Offer {
+	return slices.DeleteFunc(slices.Clone(offers), i.managesTeamOf)
 }
 
 // applyRoles gives a person the roles that the directory assigns in the teams whose members it manages. It removes the
 // person from such a team if the directory assigns no role. It does not change the role of an owner, and does not
 // remove the last operator who can sign in. It returns plan_limit_reached if a team has no free seat.
 func (s *Service) applyRoles(ctx context.Context, tx *db.Tx, p Person, roles map[int64]access.Role) error {
-	teams, err := directoryroles.Differing(ctx, tx, p.ID, roles)
+	teams, err := directoryroles.DifferingTeams(ctx, tx, p.ID, roles)
 	if err != nil {
 		return err
 	}

@@ -23,12 +23,12 @@ func (h Admin) SetSecondFactor(ctx context.Context, required bool) error {
 // RequiresFactor reports whether members of a team need a second factor. It returns false for a team that does not
 // exist.
 func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error) {
-	var on int64
-	err := q.QueryRow(ctx, `SELECT second_factor FROM teams WHERE id = ?`, team).Scan(&on)
+	var required int64
+	err := q.QueryRow(ctx, `SELECT second_factor FROM teams WHERE id = ?`, team).Scan(&required)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("reading whether a team requires a second factor: %w", err)
 	}
-	return on > 0, nil
+	return required > 0, nil
 }
 
 // Factors are a person's second factors.
@@ -47,10 +47,10 @@ const factorColumns = `(SELECT COUNT(*) FROM passkeys k WHERE k.person_id = p.id
 
 // Factors returns a person's second factors.
 func (s *Service) Factors(ctx context.Context, person int64) (Factors, error) {
-	return factors(ctx, s.db, person)
+	return readFactors(ctx, s.db, person)
 }
 
-func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
+func readFactors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 	var out Factors
 	var apps int64
 	if err := q.QueryRow(ctx, `SELECT `+factorColumns+` FROM people p WHERE p.id = ?`, person).Scan(&out.Passkeys,
@@ -62,7 +62,7 @@ func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 }
 
 // MemberFactors returns the second factors of the members that MemberPage lists, by person ID.
-func (s *Service) MemberFactors(ctx context.Context, team, after int64, limit int) (map[int64]Factors, error) {
+func (s *Service) MemberFactors(ctx context.Context, team, afterID int64, limit int) (map[int64]Factors, error) {
 	out := map[int64]Factors{}
 	_, err := db.All(ctx, s.db, func(rows *sql.Rows, _ *struct{}) error {
 		var person, apps, directory int64
@@ -75,7 +75,7 @@ func (s *Service) MemberFactors(ctx context.Context, team, after int64, limit in
 		`, CASE WHEN p.password_hash = '' AND NOT EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0)
 			AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = p.id) THEN 1 ELSE 0 END
 		FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ?
-		ORDER BY m.person_id LIMIT ?`, team, after, limit)
+		ORDER BY m.person_id LIMIT ?`, team, afterID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading members' second factors: %w", err)
 	}
@@ -89,7 +89,7 @@ var errLastFactor = apierr.BadState("last_factor",
 // EnsureFactorRemains returns an error if a person has no second factor left. A transaction that removes factors must
 // lock the person's row first and call EnsureFactorRemains at its end.
 func EnsureFactorRemains(ctx context.Context, tx *db.Tx, person int64) error {
-	remaining, err := factors(ctx, tx, person)
+	remaining, err := readFactors(ctx, tx, person)
 	if err == nil && !remaining.Any() {
 		return errLastFactor
 	}
@@ -102,11 +102,11 @@ var errKeepFactor = apierr.Invalid(apierr.NotAllowedValue, "keep",
 // removeUnkeptCredentials removes the credentials that a password change does not keep. It returns an error if a person
 // who needs a second factor would lose the last one.
 func (s *Service) removeUnkeptCredentials(ctx context.Context, tx *db.Tx, c PasswordChange) error {
-	before, err := factors(ctx, tx, c.Person)
+	oldFactors, err := readFactors(ctx, tx, c.Person)
 	if err != nil {
 		return err
 	}
-	if err := s.applyChoice(ctx, tx, c.Person, c.CredentialChoice); err != nil || !c.NeedsFactor || !before.Any() {
+	if err := s.applyChoice(ctx, tx, c.Person, c.CredentialChoice); err != nil || !c.NeedsFactor || !oldFactors.Any() {
 		return err
 	}
 	if err = EnsureFactorRemains(ctx, tx, c.Person); errors.Is(err, errLastFactor) {
@@ -147,7 +147,7 @@ func (s *Service) RemoveApp(
 			person).Scan(&person); err != nil {
 			return fmt.Errorf("locking the owner of an authenticator app: %w", err)
 		}
-		switch found, err := factors(ctx, tx, person); {
+		switch found, err := readFactors(ctx, tx, person); {
 		case err != nil:
 			return err
 		case !found.App:

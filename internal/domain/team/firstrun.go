@@ -47,13 +47,13 @@ func (f *FirstRun) Pending(ctx context.Context) (bool, error) {
 }
 
 func isEmpty(ctx context.Context, q db.Querier) (bool, error) {
-	var used int
+	var isUsed int
 	err := q.QueryRow(ctx, `SELECT CASE WHEN EXISTS (SELECT 1 FROM people) OR EXISTS (SELECT 1 FROM teams)
-		THEN 1 ELSE 0 END`).Scan(&used)
+		THEN 1 ELSE 0 END`).Scan(&isUsed)
 	if err != nil {
 		return false, fmt.Errorf("finding people: %w", err)
 	}
-	return used == 0, nil
+	return isUsed == 0, nil
 }
 
 // FirstPerson is the input of FirstRun.Create.
@@ -99,8 +99,8 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 		if _, err := tx.Exec(ctx, `UPDATE people SET operator = 1, made_by_operator = 1 WHERE id = ?`, p.ID); err != nil {
 			return fmt.Errorf("creating the first operator: %w", err)
 		}
-		by, on := auditlog.Actor{PersonID: p.ID}, map[string]any{"on": true}
-		if err := auditlog.Record(ctx, tx, 0, by, "person.operator", formatID(p.ID), on); err != nil {
+		actor, detail := auditlog.Actor{PersonID: p.ID}, map[string]any{"on": true}
+		if err := auditlog.Record(ctx, tx, 0, actor, "person.operator", formatID(p.ID), detail); err != nil {
 			return err
 		}
 		_, err = insertTeam(ctx, tx, t, p.ID)
@@ -111,9 +111,9 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 
 // checkCode compares the code in constant time. It ignores case, spaces and hyphens.
 func (f *FirstRun) checkCode(in FirstPerson) error {
-	given := strings.NewReplacer(" ", "", "-", "").Replace(strings.ToUpper(in.Code))
+	code := strings.NewReplacer(" ", "", "-", "").Replace(strings.ToUpper(in.Code))
 	return f.signIns.CheckSecret(in.From, func() error {
-		if subtle.ConstantTimeCompare([]byte(given), []byte(f.code)) == 1 {
+		if subtle.ConstantTimeCompare([]byte(code), []byte(f.code)) == 1 {
 			return nil
 		}
 		return errSetupCode

@@ -147,16 +147,16 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 
 // SetSuspended suspends a person's account, or ends the suspension. The assistants of a suspended person stop working,
 // and so do the keys and assistants of teams that the person owns.
-func (s *Service) SetSuspended(ctx context.Context, person int64, held bool, opts ...lastoperator.Option) error {
+func (s *Service) SetSuspended(ctx context.Context, person int64, suspended bool, opts ...lastoperator.Option) error {
 	return s.change(ctx, "team.hold", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, zeroIf(!held, db.Micros(tx.Now())), person)
+		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, zeroIf(!suspended, db.Micros(tx.Now())), person)
 		if err != nil {
 			return fmt.Errorf("changing a hold: %w", err)
 		}
 		if n == 0 {
 			return operatorErrorf("person not found")
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.hold", formatID(person), map[string]any{"held": held})
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.hold", formatID(person), map[string]any{"held": suspended})
 	}))
 }
 

@@ -61,13 +61,13 @@ var (
 // inviting owner or admin, or 0 for the operator. For other people, Invite returns not_found. It replaces an open
 // invitation to the same address. It returns plan_limit_reached if members and open invitations use all seats.
 func (s *Service) Invite(
-	ctx context.Context, by, team int64, email string, role access.Role,
+	ctx context.Context, inviter, team int64, email string, role access.Role,
 ) (Invitation, string, error) {
-	return s.invite(ctx, by, team, Invitation{Email: email, Role: role}, invitationLifetime)
+	return s.invite(ctx, inviter, team, Invitation{Email: email, Role: role}, invitationLifetime)
 }
 
 func (s *Service) invite(
-	ctx context.Context, by, team int64, i Invitation, life time.Duration,
+	ctx context.Context, inviter, team int64, i Invitation, lifetime time.Duration,
 ) (Invitation, string, error) {
 	i.Email = names.NormalizeEmail(i.Email)
 	if !names.IsEmail(i.Email) {
@@ -78,11 +78,11 @@ func (s *Service) invite(
 	}
 	token := rand.Text()
 	err := s.db.InTx(ctx, "team.invite", func(ctx context.Context, tx *db.Tx) error {
-		if err := s.lockForInvitation(ctx, tx, by, team, i.Email); err != nil {
+		if err := s.lockForInvitation(ctx, tx, inviter, team, i.Email); err != nil {
 			return err
 		}
 		if i.Mailed {
-			if err := checkMailLimits(ctx, tx, by, team, i.Email); err != nil {
+			if err := checkMailLimits(ctx, tx, inviter, team, i.Email); err != nil {
 				return err
 			}
 		}
@@ -95,8 +95,8 @@ func (s *Service) invite(
 		if err := s.checkSeats(ctx, tx, team, true); err != nil {
 			return err
 		}
-		i.CreatedAt, i.ExpiresAt = tx.Now(), tx.Now().Add(life)
-		return insertInvitation(ctx, tx, by, team, &i, token)
+		i.CreatedAt, i.ExpiresAt = tx.Now(), tx.Now().Add(lifetime)
+		return insertInvitation(ctx, tx, inviter, team, &i, token)
 	})
 	if err != nil {
 		return Invitation{}, "", err
@@ -104,29 +104,29 @@ func (s *Service) invite(
 	return i, token, nil
 }
 
-func insertInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitation, token string) error {
-	hash, mailed := apikey.Hash(token), int64(0)
+func insertInvitation(ctx context.Context, tx *db.Tx, inviter, team int64, i *Invitation, token string) error {
+	hash, mailedAt := apikey.Hash(token), int64(0)
 	if i.Mailed {
-		mailed = db.Micros(i.CreatedAt)
+		mailedAt = db.Micros(i.CreatedAt)
 	}
 	row := tx.QueryRow(ctx,
 		`INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at, mailed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		team, i.Email, string(i.Role), hash[:], by, db.Micros(i.CreatedAt), db.Micros(i.ExpiresAt), mailed)
+		team, i.Email, string(i.Role), hash[:], inviter, db.Micros(i.CreatedAt), db.Micros(i.ExpiresAt), mailedAt)
 	if err := row.Scan(&i.ID); err != nil {
 		return fmt.Errorf("inviting: %w", err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.created", formatID(i.ID),
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: inviter}, "invitation.created", formatID(i.ID),
 		map[string]any{"role": i.Role})
 }
 
 // lockForInvitation locks the team. It returns an error if the person may not invite, or if a member already has the
 // address.
-func (s *Service) lockForInvitation(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
+func (s *Service) lockForInvitation(ctx context.Context, tx *db.Tx, inviter, team int64, email string) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
 		return apierr.ItemNotFound()
 	}
-	if err := checkManages(ctx, tx, by, team); err != nil {
+	if err := checkManages(ctx, tx, inviter, team); err != nil {
 		return err
 	}
 	var n int64
@@ -161,11 +161,11 @@ func checkManages(ctx context.Context, q db.Querier, person, team int64) error {
 // checkSeats returns an error if the plan has no free seat. If includeInvited is set, open invitations use seats.
 func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, includeInvited bool) error {
 	var name string
-	var until, used, invited int64
+	var planUntil, used, invited int64
 	err := tx.QueryRow(ctx, `SELECT t.plan, t.plan_until, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
 		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+OpenInvitation+`) FROM teams t WHERE t.id = ?`,
 		db.Micros(tx.Now()), team).
-		Scan(&name, &until, &used, &invited)
+		Scan(&name, &planUntil, &used, &invited)
 	if err != nil {
 		return fmt.Errorf("counting seats: %w", err)
 	}
@@ -173,7 +173,7 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, include
 	if includeInvited {
 		used, limitErr = used+invited, ErrSeats
 	}
-	if seats := s.catalog.InEffect(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && used >= seats {
+	if seats := s.catalog.InEffect(name, db.Time(planUntil), tx.Now()).Seats; seats != plan.Unlimited && used >= seats {
 		return limitErr
 	}
 	return nil
@@ -200,9 +200,9 @@ func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, er
 }
 
 // Revoke revokes an open invitation. by must be the owner or an admin of the team, or 0 for the operator.
-func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error {
+func (s *Service) Revoke(ctx context.Context, person, team, invitation int64) error {
 	return s.db.InTx(ctx, "team.revoke_invitation", func(ctx context.Context, tx *db.Tx) error {
-		if err := checkManages(ctx, tx, by, team); err != nil {
+		if err := checkManages(ctx, tx, person, team); err != nil {
 			return err
 		}
 		n, err := tx.Exec(ctx,
@@ -214,7 +214,7 @@ func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error 
 		if n == 0 {
 			return apierr.ItemNotFound()
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.revoked", formatID(invitation), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "invitation.revoked", formatID(invitation), nil)
 	})
 }
 
@@ -304,10 +304,10 @@ type invitee struct {
 // lockInvitee locks and returns a person. It returns not_found for a suspended person.
 func (s *Service) lockInvitee(ctx context.Context, tx *db.Tx, team, person int64) (invitee, error) {
 	var j invitee
-	var proved, byOperator, teams, member int64
+	var confirmed, byOperator, teams, member int64
 	err := tx.QueryRow(ctx,
 		`SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(),
-		person).Scan(&j.email, &proved, &byOperator)
+		person).Scan(&j.email, &confirmed, &byOperator)
 	if errors.Is(err, sql.ErrNoRows) {
 		return j, apierr.ItemNotFound()
 	}
@@ -319,7 +319,7 @@ func (s *Service) lockInvitee(ctx context.Context, tx *db.Tx, team, person int64
 	if err != nil {
 		return j, fmt.Errorf("looking up a person who joins: %w", err)
 	}
-	j.emailConfirmed, j.isNewAccount, j.isMember = proved > 0, byOperator > 0 && teams == 0, member > 0
+	j.emailConfirmed, j.isNewAccount, j.isMember = confirmed > 0, byOperator > 0 && teams == 0, member > 0
 	return j, nil
 }
 

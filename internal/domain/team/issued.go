@@ -57,11 +57,11 @@ func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids
 	if len(ids) == 0 {
 		return nil
 	}
-	all, err := s.listIssued(ctx, tx, person)
+	credentials, err := s.listIssued(ctx, tx, person)
 	if err != nil {
 		return err
 	}
-	for _, c := range all {
+	for _, c := range credentials {
 		if !slices.Contains(ids, c.ID) {
 			continue
 		}
@@ -77,12 +77,12 @@ const maxRevokedNames = 20
 
 // revokeAllIssued revokes all keys and invitations that a person issued. It returns the details for an audit log entry.
 func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) (map[string]any, error) {
-	all, err := s.listIssued(ctx, tx, person)
-	if err != nil || len(all) == 0 {
+	credentials, err := s.listIssued(ctx, tx, person)
+	if err != nil || len(credentials) == 0 {
 		return nil, err
 	}
 	var names []string
-	for _, c := range all {
+	for _, c := range credentials {
 		if err := c.remove(ctx, tx); err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) 
 			names = append(names, c.Kind+" "+c.Name)
 		}
 	}
-	return map[string]any{"revoked": names, "more": len(all) - len(names)}, nil
+	return map[string]any{"revoked": names, "more": len(credentials) - len(names)}, nil
 }
 
 // keysBy lists the valid API keys that a person created.

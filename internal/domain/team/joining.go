@@ -65,7 +65,7 @@ func (n NewMember) check(p Person) error {
 
 // countJoin counts an attempt to join or returns rate_limited. The returned function undoes the count.
 func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
-	undoInvitation, wait := s.invitations.Count(throttle.NewKey("invitation %d", invitation))
+	undoInvitation, wait := s.byInvitation.Count(throttle.NewKey("invitation %d", invitation))
 	if wait > 0 {
 		return nil, throttle.TooMany(tooManyAttempts, wait)
 	}
@@ -80,11 +80,11 @@ func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
 // createMember creates a person and adds the person to the team. It first checks that the email address is free, so
 // that no password is hashed for an existing account.
 func (s *SignIns) createMember(ctx context.Context, token string, o Offer, p Person, n NewMember) (Person, error) {
-	var taken int64
-	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM people WHERE email = ?`, p.Email).Scan(&taken); err != nil {
+	var emailCount int64
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM people WHERE email = ?`, p.Email).Scan(&emailCount); err != nil {
 		return p, fmt.Errorf("finding a person with the email address: %w", err)
 	}
-	if taken > 0 {
+	if emailCount > 0 {
 		return p, errEmailTaken
 	}
 	hash := ""

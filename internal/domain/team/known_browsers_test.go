@@ -131,7 +131,7 @@ func TestKnownBrowsers(t *testing.T) {
 		checkKnown(both, bea, false)
 		checkKnown(browsers[0], bea, false)
 		checkKnown(browsers[1], bea, true)
-		w.clock.Advance(knownbrowser.Life)
+		w.clock.Advance(knownbrowser.Lifetime)
 		checkKnown(browsers[1], bea, false)
 		checkKnown(browsers[20], bea, false)
 		if n, err := w.SweepSignIns(t.Context()); err != nil || n == 0 || w.count(t, "known_browsers") != 0 {

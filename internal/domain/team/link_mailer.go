@@ -71,15 +71,15 @@ func (l *LinkMailer) sendMail(ctx context.Context, email LinkEmail) error {
 // Invite sends an invitation by email. Only the recipient knows the link. If the mail server rejects the email or does
 // not respond in time, Invite revokes the invitation. If the process ends before that, the invitation expires within a
 // minute.
-func (l *LinkMailer) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, error) {
+func (l *LinkMailer) Invite(ctx context.Context, inviter, team int64, email string, role access.Role) (Invitation, error) {
 	if !l.Enabled() {
 		return Invitation{}, errNoMail
 	}
-	i, token, err := l.teams.invite(ctx, by, team, Invitation{Email: email, Role: role, Mailed: true}, 2*l.timeout)
+	i, token, err := l.teams.invite(ctx, inviter, team, Invitation{Email: email, Role: role, Mailed: true}, 2*l.timeout)
 	if err != nil {
 		return i, err
 	}
-	invitation, err := l.invitation(ctx, by, token)
+	invitation, err := l.invitation(ctx, inviter, token)
 	if err != nil {
 		return i, err
 	}
@@ -90,12 +90,12 @@ func (l *LinkMailer) Invite(ctx context.Context, by, team int64, email string, r
 	return i, l.teams.extendInvitation(context.WithoutCancel(ctx), i)
 }
 
-func (l *LinkMailer) invitation(ctx context.Context, by int64, token string) (LinkEmail, error) {
+func (l *LinkMailer) invitation(ctx context.Context, inviter int64, token string) (LinkEmail, error) {
 	offer, err := l.teams.InvitationByToken(ctx, token)
 	if err != nil {
 		return LinkEmail{}, err
 	}
-	language, err := linkemail.Language(ctx, l.teams.db, offer.Email, by)
+	language, err := linkemail.Language(ctx, l.teams.db, offer.Email, inviter)
 	if err != nil {
 		return LinkEmail{}, err
 	}
@@ -156,14 +156,14 @@ type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
 
 // checkMailLimits returns rate_limited if a daily limit on emailed invitations is reached. by is the inviting person,
 // or 0 for the operator.
-func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
+func checkMailLimits(ctx context.Context, tx *db.Tx, person, team int64, email string) error {
 	const day = 24 * time.Hour
 	since := tx.Now().Add(-day)
 	var n mailCounts
 	err := tx.QueryRow(ctx,
 		`SELECT COUNT(CASE WHEN team_id = ? THEN 1 END), COUNT(CASE WHEN team_id = ? AND email = ? THEN 1 END),
 		COUNT(CASE WHEN email = ? THEN 1 END),
-		COUNT(CASE WHEN invited_by = ? THEN 1 END) FROM invitations WHERE mailed_at > ?`, team, team, email, email, by,
+		COUNT(CASE WHEN invited_by = ? THEN 1 END) FROM invitations WHERE mailed_at > ?`, team, team, email, email, person,
 		db.Micros(since)).
 		Scan(&n.team, &n.teamToAddress, &n.toAddress, &n.person)
 	if err != nil {
@@ -173,7 +173,7 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email strin
 	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&created); err != nil {
 		return fmt.Errorf("reading how old a team is: %w", err)
 	}
-	if rejection := n.rejection(by, db.Time(created).After(since)); rejection != nil {
+	if rejection := n.rejection(person, db.Time(created).After(since)); rejection != nil {
 		return rejection.With("scope", "mail").WithRetryAfter(day)
 	}
 	return nil
@@ -181,7 +181,7 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email strin
 
 // rejection returns the error for the limit that is reached, or nil. isNew reports whether the team was created within
 // a day.
-func (n mailCounts) rejection(by int64, isNew bool) *apierr.Error {
+func (n mailCounts) rejection(person int64, isNew bool) *apierr.Error {
 	switch {
 	case n.teamToAddress >= mailsPerAddressDay:
 		return apierr.Newf(apierr.RateLimited, "This address was invited %d times within a day. Try again tomorrow.", n.teamToAddress)
@@ -189,9 +189,9 @@ func (n mailCounts) rejection(by int64, isNew bool) *apierr.Error {
 		return apierr.Newf(apierr.RateLimited, "This address was sent too many invitations within a day. Try again tomorrow.")
 	case n.team >= mailsPerDay:
 		return apierr.Newf(apierr.RateLimited, "Your team has sent %d invitations within a day. Try again tomorrow.", n.team)
-	case by != 0 && n.person >= mailsPerDay:
+	case person != 0 && n.person >= mailsPerDay:
 		return apierr.Newf(apierr.RateLimited, "You have sent %d invitations within a day. Try again tomorrow.", n.person)
-	case by != 0 && isNew && n.team >= mailsOnFirstDay:
+	case person != 0 && isNew && n.team >= mailsOnFirstDay:
 		return apierr.Newf(apierr.RateLimited, "A new team can send %d invitations on its first day. Try again tomorrow.", mailsOnFirstDay)
 	}
 	return nil

@@ -78,13 +78,13 @@ func (s *Service) checkTeamExists(ctx context.Context, team int64) error {
 // CheckPlans returns an error if a team has a plan that is not in the catalog, because the keys of that team would not
 // work.
 func (s *Service) CheckPlans(ctx context.Context) error {
-	used, err := db.All(ctx, s.db, func(rows *sql.Rows, plan *string) error {
+	usedPlans, err := db.All(ctx, s.db, func(rows *sql.Rows, plan *string) error {
 		return rows.Scan(plan)
 	}, `SELECT DISTINCT plan FROM teams ORDER BY plan`)
 	if err != nil {
 		return fmt.Errorf("reading the plans of teams: %w", err)
 	}
-	for _, plan := range used {
+	for _, plan := range usedPlans {
 		if _, ok := s.catalog.Plan(plan); !ok {
 			return operatorErrorf("teams have the plan %q, which is not in the plans file (--plans): add it to the file, or "+
 				"change the plan of these teams with pressroom admin teams plan", plan)
@@ -141,13 +141,13 @@ func (s *Service) ListTeams(ctx context.Context, person int64) ([]OwnTeam, error
 }
 
 // firstOrNotFound returns the first element, or not_found if there is none.
-func firstOrNotFound[T any](found []T, err error) (T, error) {
+func firstOrNotFound[T any](items []T, err error) (T, error) {
 	var zero T
 	switch {
 	case err != nil:
 		return zero, err
-	case len(found) == 0:
+	case len(items) == 0:
 		return zero, apierr.ItemNotFound()
 	}
-	return found[0], nil
+	return items[0], nil
 }

@@ -40,12 +40,12 @@ func (s *Service) AddTeamForOwner(ctx context.Context, operator int64, t Team, e
 		case confirmed == 0 && person != operator:
 			return 0, errUnconfirmedOwner
 		}
-		var same int64
+		var sameNameCount int64
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships m JOIN teams t ON t.id = m.team_id
-		WHERE m.person_id = ? AND m.role = ? AND t.name = ?`, person, string(access.Owner), t.Name).Scan(&same); err != nil {
+		WHERE m.person_id = ? AND m.role = ? AND t.name = ?`, person, string(access.Owner), t.Name).Scan(&sameNameCount); err != nil {
 			return 0, fmt.Errorf("finding a team of the same name: %w", err)
 		}
-		if same > 0 {
+		if sameNameCount > 0 {
 			return 0, errSameTeam
 		}
 		return person, nil

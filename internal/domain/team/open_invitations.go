@@ -33,7 +33,7 @@ func (s *Service) OpenInvitationsFor(ctx context.Context, email string) ([]Offer
 // first.
 func (s *Service) InvitationsForDirectory(ctx context.Context, identity DirectoryIdentity) ([]Offer, error) {
 	all, err := s.OpenInvitationsFor(ctx, identity.Email)
-	return identity.acceptable(all), err
+	return identity.acceptableOffers(all), err
 }
 
 func (s *Service) openInvitationsFor(ctx context.Context, q db.Querier, email string) ([]Offer, error) {
@@ -51,24 +51,24 @@ func scanOffer(rows *sql.Rows, o *Offer) error {
 // lockOpenInvitation returns an open invitation to an address and locks its team. It returns not_found if there is no
 // such invitation.
 func (s *Service) lockOpenInvitation(ctx context.Context, tx *db.Tx, email string, invitation int64) (Offer, error) {
-	read := func() (Offer, error) {
-		found, err := db.All(ctx, tx, scanOffer, openInvitationsQuery+` AND i.id = ?`, email, db.Micros(tx.Now()), invitation)
+	readOffer := func() (Offer, error) {
+		offers, err := db.All(ctx, tx, scanOffer, openInvitationsQuery+` AND i.id = ?`, email, db.Micros(tx.Now()), invitation)
 		switch {
 		case err != nil:
 			return Offer{}, fmt.Errorf("reading an invitation to an address: %w", err)
-		case len(found) == 0:
+		case len(offers) == 0:
 			return Offer{}, apierr.ItemNotFound()
 		}
-		return found[0], nil
+		return offers[0], nil
 	}
-	o, err := read()
+	o, err := readOffer()
 	if err != nil {
 		return o, err
 	}
 	if _, err := s.lockOwner(ctx, tx, o.TeamID); err != nil {
 		return o, err
 	}
-	return read() // Another transaction may have accepted the invitation before the lock.
+	return readOffer() // Another transaction may have accepted the invitation before the lock.
 }
 
 // AcceptInvitation accepts an open invitation to the person's email address. It returns not_found if the address is not
@@ -107,7 +107,7 @@ func (s *Service) reopenInvitations(ctx context.Context, tx *db.Tx, person int64
 		invitation, team int64
 		role             access.Role
 	}
-	all, err := db.All(ctx, tx, func(rows *sql.Rows, a *acceptedInvitation) error {
+	invitations, err := db.All(ctx, tx, func(rows *sql.Rows, a *acceptedInvitation) error {
 		return rows.Scan(&a.invitation, &a.team, &a.role)
 	},
 		`SELECT i.id, i.team_id, m.role FROM memberships m
@@ -121,7 +121,7 @@ func (s *Service) reopenInvitations(ctx context.Context, tx *db.Tx, person int64
 	if err != nil {
 		return fmt.Errorf("reading the memberships of an unconfirmed account: %w", err)
 	}
-	for _, a := range all {
+	for _, a := range invitations {
 		if err := s.reopenInvitation(ctx, tx, person, a.team, a.invitation, a.role); err != nil {
 			return err
 		}

@@ -65,11 +65,11 @@ func Operations() []operation.Operation {
 				Capabilities: access.Effective(access.Full, access.Owner), Timezone: "Europe/Berlin",
 				ContentLanguage: "en",
 			}},
-		}, identity),
+		}, getIdentity),
 	}
 }
 
-func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Response[Identity], error) {
+func getIdentity(_ context.Context, call operation.Call, _ struct{}) (operation.Response[Identity], error) {
 	app, level := "/settings/keys", call.Level
 	if call.Assistant { // People with any role can open the page of their own connection.
 		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.LevelWithin(call.Granted)

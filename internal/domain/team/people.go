@@ -44,9 +44,9 @@ func (s *SignIns) ChangePassword(ctx context.Context, c PasswordChange) (Person,
 		return Person{}, err
 	}
 	if hash != "" {
-		tries := []throttle.Limit{{Counter: s.known, Key: throttle.NewKey("password of %d", p.ID), ResetOnSuccess: true,
+		limits := []throttle.Limit{{Counter: s.byKnownBrowser, Key: throttle.NewKey("password of %d", p.ID), ResetOnSuccess: true,
 			Rejection: tooManyPasswords}}
-		err := throttle.Attempt(ctx, tries, func() error {
+		err := throttle.Attempt(ctx, limits, func() error {
 			return s.comparePassword(ctx, passwords.PersonCaller(p.ID), signInAccount{Person: p, hash: hash}, c.Old, errSignIn)
 		})
 		if errors.Is(err, errSignIn) {
@@ -158,11 +158,11 @@ func (s *Service) SetOperator(ctx context.Context, email string, on bool, opts .
 func (s *Service) setOperator(ctx context.Context, email string, on, requireConfirmed bool, opts ...lastoperator.Option) (Person, error) {
 	p := Person{Email: names.NormalizeEmail(email), Operator: on}
 	err := s.db.InTx(ctx, "team.set_operator", lastoperator.With(opts, func(ctx context.Context, tx *db.Tx) error {
-		var wasOperator, proved int64
+		var wasOperator, confirmed int64
 		err := tx.QueryRow(ctx,
 			`SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(),
-			p.Email).Scan(&p.ID, &p.Name, &wasOperator, &proved)
-		p.EmailConfirmed = proved > 0
+			p.Email).Scan(&p.ID, &p.Name, &wasOperator, &confirmed)
+		p.EmailConfirmed = confirmed > 0
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return operatorErrorf("no person has this email address")

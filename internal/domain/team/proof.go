@@ -53,16 +53,16 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 	p, token := Person{ID: person}, rand.Text()
 	hash := apikey.Hash(token)
 	err := s.db.InTx(ctx, "team.new_proof", func(ctx context.Context, tx *db.Tx) error {
-		var proved int64
+		var confirmed int64
 		err := tx.QueryRow(ctx,
 			`SELECT name, email, email_proved_at FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(),
-			person).Scan(&p.Name, &p.Email, &proved)
+			person).Scan(&p.Name, &p.Email, &confirmed)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.ItemNotFound()
 		case err != nil:
 			return fmt.Errorf("reading the person whose address is to be confirmed: %w", err)
-		case proved > 0:
+		case confirmed > 0:
 			return errAlreadyConfirmed
 		}
 		if err := checkProofLimit(ctx, tx, person); err != nil {

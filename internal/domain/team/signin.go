@@ -19,8 +19,8 @@ import (
 
 // Rate limits for attempts.
 var (
-	// knownPolicy applies to one account from one client or browser. It also applies to codes.
-	knownPolicy = throttle.Policy{FreeAttempts: 5, InitialDelay: time.Minute, MaxDelay: time.Hour}
+	// knownBrowserPolicy applies to one account from one client or browser. It also applies to codes.
+	knownBrowserPolicy = throttle.Policy{FreeAttempts: 5, InitialDelay: time.Minute, MaxDelay: time.Hour}
 	// unknownBrowserPolicy applies to one account from all unknown browsers together. It delays the account's owner
 	// only if many clients guess passwords, and only in an unknown browser.
 	unknownBrowserPolicy = throttle.Policy{FreeAttempts: 10, InitialDelay: time.Minute, MaxDelay: time.Hour}
@@ -38,14 +38,14 @@ type SignIns struct {
 	db    *db.DB
 	teams *Service
 
-	pairs     *throttle.Local  // by email address and client
-	clients   *throttle.Local  // by client
-	sites     *throttle.Local  // by IPv6 /48
-	strangers *throttle.Shared // by email address
+	byEmailAndClient *throttle.Local  // by email address and client
+	byClient         *throttle.Local  // by client
+	bySite           *throttle.Local  // by IPv6 /48
+	byUnknownBrowser *throttle.Shared // by email address
 	// by known browser, by signed-in person, and by person who enters a code
-	known       *throttle.Shared
-	links       *throttle.Local // by client: links and passkeys, and attempts to join
-	invitations *throttle.Local // by invitation
+	byKnownBrowser *throttle.Shared
+	links          *throttle.Local // by client: links and passkeys, and attempts to join
+	byInvitation   *throttle.Local // by invitation
 
 	hashing *passwords.Queue
 }
@@ -54,10 +54,10 @@ type SignIns struct {
 func NewSignIns(s *Service) *SignIns {
 	return &SignIns{
 		db: s.db, teams: s,
-		pairs: throttle.NewLocal(s.db.Now, knownPolicy), clients: throttle.NewLocal(s.db.Now, clientPolicy),
-		strangers: throttle.NewShared(s.db, unknownBrowserPolicy),
-		known:     throttle.NewShared(s.db, knownPolicy), links: throttle.NewLocal(s.db.Now, clientPolicy),
-		sites: throttle.NewLocal(s.db.Now, sitePolicy), invitations: throttle.NewLocal(s.db.Now, invitationPolicy),
+		byEmailAndClient: throttle.NewLocal(s.db.Now, knownBrowserPolicy), byClient: throttle.NewLocal(s.db.Now, clientPolicy),
+		byUnknownBrowser: throttle.NewShared(s.db, unknownBrowserPolicy),
+		byKnownBrowser:   throttle.NewShared(s.db, knownBrowserPolicy), links: throttle.NewLocal(s.db.Now, clientPolicy),
+		bySite: throttle.NewLocal(s.db.Now, sitePolicy), byInvitation: throttle.NewLocal(s.db.Now, invitationPolicy),
 		hashing: passwords.NewQueue(5 * time.Second),
 	}
 }
@@ -112,30 +112,30 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 // password.
 func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAccount, wrongErr error) error {
 	client, caller := throttle.NewKey("client %s", a.From), passwords.ClientCaller(a.From)
-	tries := []throttle.Limit{
-		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), ResetOnSuccess: true,
+	limits := []throttle.Limit{
+		{Counter: s.byEmailAndClient, Key: throttle.NewKey("email %s client %s", a.Email, a.From), ResetOnSuccess: true,
 			Rejection: tooManyPasswords},
-		{Counter: s.clients, Key: client, Rejection: tooManyPasswords},
+		{Counter: s.byClient, Key: client, Rejection: tooManyPasswords},
 	}
 	if site := loadshed.SitePrefix(a.From); site != a.From {
-		tries = append(tries,
-			throttle.Limit{Counter: s.sites, Key: throttle.NewKey("site %s", site), Rejection: tooManyPasswords})
+		limits = append(limits,
+			throttle.Limit{Counter: s.bySite, Key: throttle.NewKey("site %s", site), Rejection: tooManyPasswords})
 	}
-	tries = append(tries,
-		throttle.Limit{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Rejection: tooManyPasswordsForEmail})
+	limits = append(limits,
+		throttle.Limit{Counter: s.byUnknownBrowser, Key: throttle.NewKey("email %s", a.Email), Rejection: tooManyPasswordsForEmail})
 	tokens, err := knownbrowser.Tokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
 	token := tokens[account.ID]
 	if token != "" {
-		own := throttle.Limit{Counter: s.known, Key: throttle.NewKey("browser %s", token), ResetOnSuccess: true,
+		own := throttle.Limit{Counter: s.byKnownBrowser, Key: throttle.NewKey("browser %s", token), ResetOnSuccess: true,
 			Rejection: tooManyPasswords}
-		tries, caller = []throttle.Limit{own}, passwords.PersonCaller(account.ID)
+		limits, caller = []throttle.Limit{own}, passwords.PersonCaller(account.ID)
 	}
-	err = throttle.Attempt(ctx, tries, func() error { return s.comparePassword(ctx, caller, account, a.Password, wrongErr) })
+	err = throttle.Attempt(ctx, limits, func() error { return s.comparePassword(ctx, caller, account, a.Password, wrongErr) })
 	if token != "" && errors.Is(err, wrongErr) {
-		s.clients.Charge(client) // Count the failure without rejecting the attempt.
+		s.byClient.Charge(client) // Count the failure without rejecting the attempt.
 	}
 	return err
 }
@@ -155,8 +155,7 @@ func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, c
 	if token := tokens[person]; token != "" {
 		key = throttle.NewKey("code of %d browser %s", person, token)
 	}
-	return throttle.Attempt(ctx, []throttle.Limit{{Counter: s.known, Key: key, ResetOnSuccess: true,
-		Rejection: tooManyCodes}}, check)
+	return throttle.Attempt(ctx, []throttle.Limit{{Counter: s.byKnownBrowser, Key: key, ResetOnSuccess: true, Rejection: tooManyCodes}}, check)
 }
 
 // CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. A check that returns not_found or
@@ -248,10 +247,10 @@ type OwnTeam struct {
 func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
-		var closed, operator, password, proved, factor int64
-		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &proved, &password, &a.Timezone, &a.Language, &t.ID,
+		var closed, operator, password, confirmed, factor int64
+		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &confirmed, &password, &a.Timezone, &a.Language, &t.ID,
 			&t.Name, &t.Timezone, &t.Role, &closed, &factor)
-		t.Closed, a.Operator, a.HasPassword, a.EmailConfirmed = closed > 0, operator > 0, password > 0, proved > 0
+		t.Closed, a.Operator, a.HasPassword, a.EmailConfirmed = closed > 0, operator > 0, password > 0, confirmed > 0
 		t.SecondFactor = factor > 0
 		return err
 	}, `SELECT p.id, p.name, p.email, p.epoch, p.operator, p.email_proved_at, CASE WHEN p.password_hash <> '' THEN 1

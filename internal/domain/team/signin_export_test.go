@@ -26,6 +26,6 @@ func (s *SignIns) HoldHashes() func() {
 // ChargeSite counts wrong passwords for a site until only one more is allowed.
 func (s *SignIns) ChargeSite(site string) {
 	for range sitePolicy.FreeAttempts - 1 {
-		s.sites.Charge(throttle.NewKey("site %s", site))
+		s.bySite.Charge(throttle.NewKey("site %s", site))
 	}
 }

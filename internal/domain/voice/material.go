@@ -21,8 +21,8 @@ import (
 
 // Limits of material.
 const (
-	MaxMaterials = 100    // per voice
-	MaxMaterial  = 50_000 // characters per text
+	MaxMaterials      = 100    // per voice
+	MaxMaterialLength = 50_000 // characters per text
 )
 
 // MaterialKind is the kind of a piece of material.
@@ -53,9 +53,9 @@ type NewMaterial struct {
 }
 
 var (
-	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Provide exactly one of text, link and post.")
-	errNoPost       = apierr.ItemNotFound().With("argument", "post_id")
-	errManyMaterial = apierr.Invalidf(apierr.OutOfRange, "",
+	errNotExactlyOne    = apierr.Invalid(apierr.ExactlyOneOf, "text", "Provide exactly one of text, link and post.")
+	errNoPost           = apierr.ItemNotFound().With("argument", "post_id")
+	errTooManyMaterials = apierr.Invalidf(apierr.OutOfRange, "",
 		"A brand voice can have at most %d pieces of material.", MaxMaterials)
 )
 
@@ -64,7 +64,7 @@ func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice in
 	if err := checkMaterialAccess(call); err != nil {
 		return Material{}, err
 	}
-	m, err := s.newMaterial(ctx, call, n)
+	m, err := s.resolveMaterial(ctx, call, n)
 	if err != nil {
 		return m, err
 	}
@@ -81,8 +81,8 @@ func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice in
 	return m, err
 }
 
-// pastPosts is how many posts AddPastPosts adds per call.
-const pastPosts = 20
+// maxPastPosts is how many posts AddPastPosts adds per call.
+const maxPastPosts = 20
 
 // pastPostsQuery selects a team's newest published posts with a text that a voice does not have as material yet.
 const pastPostsQuery = `SELECT p.id, p.caption FROM posts p
@@ -90,7 +90,7 @@ const pastPostsQuery = `SELECT p.id, p.caption FROM posts p
 	AND NOT EXISTS (SELECT 1 FROM voice_materials m WHERE m.voice_id = ? AND m.post_id = p.id)
 	ORDER BY p.id DESC LIMIT ?`
 
-// AddPastPosts adds up to pastPosts of the team's newest published posts that a voice does not have as material yet,
+// AddPastPosts adds up to maxPastPosts of the team's newest published posts that a voice does not have as material yet,
 // and returns how many it added. It stops when the voice has MaxMaterials, and returns an error if the voice already
 // has them.
 func (s *Service) AddPastPosts(ctx context.Context, call operation.Call, voice int64) (int, error) {
@@ -103,16 +103,16 @@ func (s *Service) AddPastPosts(ctx context.Context, call operation.Call, voice i
 		if _, err := find(ctx, tx, call.TeamID, voice); err != nil {
 			return 0, err
 		}
-		found, err := db.All(ctx, tx, func(rows *sql.Rows, m *Material) error { return rows.Scan(&m.PostID, &m.Content) },
-			pastPostsQuery, call.TeamID, voice, pastPosts)
+		materials, err := db.All(ctx, tx, func(rows *sql.Rows, m *Material) error { return rows.Scan(&m.PostID, &m.Content) },
+			pastPostsQuery, call.TeamID, voice, maxPastPosts)
 		if err != nil {
 			return 0, fmt.Errorf("looking for past posts for a brand voice: %w", err)
 		}
-		for _, m := range found {
+		for _, m := range materials {
 			m.Kind = PostMaterial
 			added, err := addMaterial(ctx, tx, voice, &m)
 			switch {
-			case errors.Is(err, errManyMaterial) && count > 0:
+			case errors.Is(err, errTooManyMaterials) && count > 0:
 				return voice, nil
 			case err != nil:
 				return 0, err
@@ -136,30 +136,30 @@ func checkMaterialAccess(call operation.Call) error {
 	return call.Require(access.Write)
 }
 
-// newMaterial validates the input and returns the material to store.
-func (s *Service) newMaterial(ctx context.Context, call operation.Call, n NewMaterial) (Material, error) {
+// resolveMaterial validates the input and returns the material to store.
+func (s *Service) resolveMaterial(ctx context.Context, call operation.Call, n NewMaterial) (Material, error) {
 	switch n {
 	case NewMaterial{Text: n.Text}:
-		return textMaterial(n.Text)
+		return newTextMaterial(n.Text)
 	case NewMaterial{Link: n.Link}:
-		return linkMaterial(n.Link)
+		return newLinkMaterial(n.Link)
 	case NewMaterial{PostID: n.PostID}:
-		return s.postMaterial(ctx, call.TeamID, n.PostID)
+		return s.newPostMaterial(ctx, call.TeamID, n.PostID)
 	}
-	return Material{}, errOneMaterial
+	return Material{}, errNotExactlyOne
 }
 
-func textMaterial(text string) (Material, error) {
+func newTextMaterial(text string) (Material, error) {
 	var t normalizer
-	text = t.lines("text", text, MaxMaterial)
+	text = t.lines("text", text, MaxMaterialLength)
 	if text == "" {
-		t.reject(errOneMaterial)
+		t.reject(errNotExactlyOne)
 	}
 	return Material{Kind: TextMaterial, Content: text}, t.err
 }
 
-// linkMaterial returns the material of a link. It normalizes the URL, so that the same link is recognized.
-func linkMaterial(address string) (Material, error) {
+// newLinkMaterial returns the material of a link. It normalizes the URL, so that the same link is recognized.
+func newLinkMaterial(address string) (Material, error) {
 	if apikey.ContainsSecret(address) {
 		return Material{}, errSecret.With("argument", "link")
 	}
@@ -174,8 +174,8 @@ func linkMaterial(address string) (Material, error) {
 	return Material{Kind: LinkMaterial, Content: link}, nil
 }
 
-// postMaterial returns one of the team's posts as material, with its current caption.
-func (s *Service) postMaterial(ctx context.Context, team int64, id string) (Material, error) {
+// newPostMaterial returns one of the team's posts as material, with its current caption.
+func (s *Service) newPostMaterial(ctx context.Context, team int64, id string) (Material, error) {
 	m := Material{Kind: PostMaterial, PostID: id}
 	if !utf8.ValidString(id) || strings.Contains(id, "\x00") { // invalid in PostgreSQL
 		return m, errNoPost
@@ -220,13 +220,13 @@ func addMaterial(ctx context.Context, tx *db.Tx, voice int64, m *Material) (bool
 	if !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}
-	var has int
+	var count int
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM voice_materials WHERE voice_id = ?`, voice).
-		Scan(&has); err != nil {
+		Scan(&count); err != nil {
 		return false, fmt.Errorf("counting the material of a brand voice: %w", err)
 	}
-	if has >= MaxMaterials {
-		return false, errManyMaterial
+	if count >= MaxMaterials {
+		return false, errTooManyMaterials
 	}
 	m.AddedAt = tx.Now()
 	err = tx.QueryRow(ctx, `INSERT INTO voice_materials (voice_id, kind, post_id, content, digest, created_at)

@@ -94,7 +94,7 @@ func TestMaterialRejected(t *testing.T) {
 				apierr.ValidationFailed, apierr.ExactlyOneOf, "text"},
 			"a link and a post": {NewMaterial{Link: "https://harbour.example.com/", PostID: "p"},
 				apierr.ValidationFailed, apierr.ExactlyOneOf, "text"},
-			"a long text": {NewMaterial{Text: strings.Repeat("a", MaxMaterial+1)}, apierr.ValidationFailed,
+			"a long text": {NewMaterial{Text: strings.Repeat("a", MaxMaterialLength+1)}, apierr.ValidationFailed,
 				apierr.TooLong, "text"},
 			"a key in a text": {NewMaterial{Text: key}, apierr.ValidationFailed, apierr.SecretInArgument, "text"},
 			"a key in a link": {NewMaterial{Link: "https://harbour.example.com/?key=" + key},

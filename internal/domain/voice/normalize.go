@@ -90,11 +90,11 @@ func (t *normalizer) text(argument, text string, limit int, tidy func(string) st
 var errSecret = apierr.Invalid(apierr.SecretInArgument, "", "The text contains an API key or an upload secret. "+
 	"Nothing was stored. Remove it, and revoke the secret if others may have seen it.")
 
-func (t *normalizer) audiences(given []BrandVoiceAudience) []BrandVoiceAudience {
+func (t *normalizer) audiences(list []BrandVoiceAudience) []BrandVoiceAudience {
 	out := []BrandVoiceAudience{}
-	for _, a := range given {
+	for _, a := range list {
 		a.Name = t.line("audiences.name", a.Name, MaxName)
-		a.Description = t.lines("audiences.description", a.Description, MaxAudience)
+		a.Description = t.lines("audiences.description", a.Description, MaxAudienceLength)
 		if a == (BrandVoiceAudience{}) {
 			continue
 		}
@@ -108,15 +108,15 @@ func (t *normalizer) audiences(given []BrandVoiceAudience) []BrandVoiceAudience 
 }
 
 func (t *normalizer) wording(argument string, w BrandVoiceUse) BrandVoiceUse {
-	return BrandVoiceUse{Words: t.list(argument+".words", w.Words, MaxWords, MaxWord),
+	return BrandVoiceUse{Words: t.list(argument+".words", w.Words, MaxWords, MaxWordLength),
 		Phrases: t.list(argument+".phrases",
-			w.Phrases, MaxPhrases, MaxPhrase)}
+			w.Phrases, MaxPhrases, MaxPhraseLength)}
 }
 
-func (t *normalizer) list(argument string, given []string, limit, longest int) []string {
+func (t *normalizer) list(argument string, texts []string, limit, maxLength int) []string {
 	out := []string{}
-	for _, text := range given {
-		if text = t.line(argument, text, longest); text != "" && !slices.Contains(out, text) {
+	for _, text := range texts {
+		if text = t.line(argument, text, maxLength); text != "" && !slices.Contains(out, text) {
 			out = append(out, text)
 		}
 		if t.checkCount(argument, len(out), limit); t.err != nil {
@@ -204,15 +204,15 @@ func normalizeLines(text string) string {
 
 func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
-// flags matches emoji flags of regions such as Scotland. They contain tag characters, which are removed elsewhere.
-var flags = regexp.MustCompile(`\x{1F3F4}[\x{E0030}-\x{E0039}\x{E0061}-\x{E007A}]{3,6}\x{E007F}`)
+// subdivisionFlags matches emoji flags of regions such as Scotland. They contain tag characters, which are removed elsewhere.
+var subdivisionFlags = regexp.MustCompile(`\x{1F3F4}[\x{E0030}-\x{E0039}\x{E0061}-\x{E007A}]{3,6}\x{E007F}`)
 
 // withoutHidden removes characters that a language model reads but a person cannot see, and characters that reorder
 // lines. The person who approves a voice must have seen all of it.
 func withoutHidden(text string) string {
 	var out strings.Builder
 	rest := 0
-	for _, at := range flags.FindAllStringIndex(text, -1) {
+	for _, at := range subdivisionFlags.FindAllStringIndex(text, -1) {
 		out.WriteString(strings.Map(dropHidden, text[rest:at[0]]) + text[at[0]:at[1]])
 		rest = at[1]
 	}
@@ -223,16 +223,16 @@ func dropHidden(r rune) rune {
 	switch {
 	case r == '\n':
 		return r
-	case unicode.IsControl(r), unicode.Is(hidden, r):
+	case unicode.IsControl(r), unicode.Is(hiddenRunes, r):
 		return -1
 	}
 	return r
 }
 
-// hidden are format characters that no script needs: bidirectional embeddings and overrides, invisible joiners and
+// hiddenRunes are format characters that no script needs: bidirectional embeddings and overrides, invisible joiners and
 // operators, annotations, byte order marks and tags. Bidirectional isolates and marks are allowed, because they suffice
 // and end with the line.
-var hidden = &unicode.RangeTable{
+var hiddenRunes = &unicode.RangeTable{
 	R16: []unicode.Range16{{0x180e, 0x180e, 1}, {0x202a, 0x202e, 1}, {0x2060, 0x2065, 1}, {0x206a, 0x206f, 1},
 		{0xfeff, 0xfeff, 1}, {0xfff9, 0xfffb, 1}},
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}},

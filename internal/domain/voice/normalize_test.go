@@ -44,17 +44,17 @@ func TestNormalizeRejects(t *testing.T) {
 		"an audience's name": {func(d *Draft) { d.Audiences = []BrandVoiceAudience{{Name: strings.Repeat("a", MaxName+1)}} },
 			apierr.TooLong, "audiences.name"},
 		"a long audience": {func(d *Draft) {
-			d.Audiences = []BrandVoiceAudience{{"a", strings.Repeat("a", MaxAudience+1)}}
+			d.Audiences = []BrandVoiceAudience{{"a", strings.Repeat("a", MaxAudienceLength+1)}}
 		}, apierr.TooLong,
 			"audiences.description"},
 		"many audiences": {func(d *Draft) { d.Audiences = tooManyAudiences() }, apierr.TooLong, "audiences"},
 		"many words": {func(d *Draft) { d.Use.Words = many(MaxWords+1, "w%d") }, apierr.TooLong,
 			"use.words"},
-		"a long word": {func(d *Draft) { d.Avoid.Words = []string{strings.Repeat("a", MaxWord+1)} },
+		"a long word": {func(d *Draft) { d.Avoid.Words = []string{strings.Repeat("a", MaxWordLength+1)} },
 			apierr.TooLong, "avoid.words"},
 		"many phrases": {func(d *Draft) { d.Avoid.Phrases = many(MaxPhrases+1, "p %d") }, apierr.TooLong,
 			"avoid.phrases"},
-		"a long phrase": {func(d *Draft) { d.Use.Phrases = []string{strings.Repeat("a", MaxPhrase+1)} },
+		"a long phrase": {func(d *Draft) { d.Use.Phrases = []string{strings.Repeat("a", MaxPhraseLength+1)} },
 			apierr.TooLong, "use.phrases"},
 		"word in both lists": {func(d *Draft) { d.Use.Words, d.Avoid.Words = []string{"a", "b"}, []string{" b"} },
 			apierr.NotAllowedValue, "avoid.words"},
@@ -114,8 +114,8 @@ func TestNormalizeAcceptsLargest(t *testing.T) {
 	d := Draft{Name: strings.Repeat("é", MaxName), Guide: Guide{BusinessDescription: strings.Repeat("a",
 		MaxDescription), Tone: strings.Repeat("a", MaxTone),
 		CustomInstructions: strings.Repeat("a", MaxInstructions), Audiences: tooManyAudiences()[1:],
-		Use: BrandVoiceUse{Words: []string{strings.Repeat("a", MaxWord)},
-			Phrases: []string{strings.Repeat("a", MaxPhrase)}}}}
+		Use: BrandVoiceUse{Words: []string{strings.Repeat("a", MaxWordLength)},
+			Phrases: []string{strings.Repeat("a", MaxPhraseLength)}}}}
 	if _, err := normalize(d); err != nil {
 		t.Error(err)
 	}

@@ -77,11 +77,11 @@ func (s *Service) list(
 	ctx context.Context, call operation.Call, _ ListInput,
 ) (operation.Response[BrandVoiceList], error) {
 	out := operation.Response[BrandVoiceList]{App: appPath, Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{}}}
-	found, err := listVoices(ctx, s.db, listQuery, call.TeamID)
+	records, err := listVoices(ctx, s.db, listQuery, call.TeamID)
 	if err != nil {
 		return out, err
 	}
-	for _, r := range found {
+	for _, r := range records {
 		out.Data.BrandVoices = append(out.Data.BrandVoices, entry(r))
 		if !r.isDefault {
 			continue
@@ -92,7 +92,7 @@ func (s *Service) list(
 		}
 		out.Data.DefaultVoice = &shown
 	}
-	if len(found) == 0 {
+	if len(records) == 0 {
 		out.Notes = []string{noVoices}
 	}
 	return out, nil
@@ -114,12 +114,12 @@ func (s *Service) List(ctx context.Context, call operation.Call) ([]BrandVoice, 
 	if err := call.Require(access.Read); err != nil {
 		return nil, err
 	}
-	found, err := listVoices(ctx, s.db, fullListQuery, call.TeamID)
+	records, err := listVoices(ctx, s.db, fullListQuery, call.TeamID)
 	if err != nil {
 		return nil, err
 	}
 	var out []BrandVoice
-	for _, r := range found {
+	for _, r := range records {
 		full, err := toFull(call, r)
 		if err != nil {
 			return nil, err

@@ -77,13 +77,13 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) error {
 // countVoices returns the number of a team's voices, and how many of them, except the one with the given ID, have the
 // name.
 func countVoices(ctx context.Context, tx *db.Tx, team, id int64, name string) (int, int, error) {
-	var has, taken int
+	var total, sameName int
 	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN folded = ? AND id <> ? THEN 1 ELSE 0 END), 0)
-		FROM brand_voices WHERE team_id = ?`, foldName(name), id, team).Scan(&has, &taken)
+		FROM brand_voices WHERE team_id = ?`, foldName(name), id, team).Scan(&total, &sameName)
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting a team's brand voices: %w", err)
 	}
-	return has, taken, nil
+	return total, sameName, nil
 }
 
 // insert inserts a voice and sets its ID.
@@ -114,11 +114,11 @@ func setDefault(ctx context.Context, tx *db.Tx, team, id int64) error {
 		team); err != nil {
 		return fmt.Errorf("clearing the default brand voice: %w", err)
 	}
-	which, args := `id = ? AND team_id = ?`, []any{id, team}
+	condition, args := `id = ? AND team_id = ?`, []any{id, team}
 	if id == 0 {
-		which, args = `id = (SELECT MIN(id) FROM brand_voices WHERE team_id = ?)`, []any{team}
+		condition, args = `id = (SELECT MIN(id) FROM brand_voices WHERE team_id = ?)`, []any{team}
 	}
-	if _, err := tx.Exec(ctx, `UPDATE brand_voices SET is_default = 1 WHERE `+which, args...); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE brand_voices SET is_default = 1 WHERE `+condition, args...); err != nil {
 		return fmt.Errorf("setting the default brand voice: %w", err)
 	}
 	return nil

@@ -30,16 +30,16 @@ func (s *Service) Suggest(ctx context.Context, call operation.Call) (Guide, int,
 		return Guide{}, 0, err
 	}
 	const noVoice = 0
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *Material) error { return rows.Scan(&m.PostID, &m.Content) },
-		pastPostsQuery, call.TeamID, noVoice, pastPosts)
+	materials, err := db.All(ctx, s.db, func(rows *sql.Rows, m *Material) error { return rows.Scan(&m.PostID, &m.Content) },
+		pastPostsQuery, call.TeamID, noVoice, maxPastPosts)
 	if err != nil {
 		return Guide{}, 0, fmt.Errorf("looking for past posts for a new brand voice: %w", err)
 	}
-	texts := make([]string, len(found))
-	for i, m := range found {
+	texts := make([]string, len(materials))
+	for i, m := range materials {
 		texts[i] = m.Content
 	}
-	return guideFrom(texts), len(found), nil
+	return guideFrom(texts), len(materials), nil
 }
 
 // guideFrom derives a guide from word and emoji counts of texts. The guide is empty if there are too few texts.
@@ -122,24 +122,24 @@ func wordsOf(text string) map[string]string {
 // commonWords returns the words that occur in at least three texts and in at least a quarter of the texts, the most
 // frequent first.
 func commonWords(texts []string) []string {
-	counts, written := map[string]int{}, map[string]string{}
+	counts, spelling := map[string]int{}, map[string]string{}
 	for _, text := range texts {
-		spelled := wordsOf(text)
+		spellings := wordsOf(text)
 		for _, word := range words.Parse(text).Words {
 			counts[word]++
-			if utf8.RuneCountInString(word) < minLetters || utf8.RuneCountInString(word) > MaxWord || spelled[word] == "" {
+			if utf8.RuneCountInString(word) < minLetters || utf8.RuneCountInString(word) > MaxWordLength || spellings[word] == "" {
 				continue
 			}
 			// If there are several spellings, max selects the lower-case one, which is the spelling within sentences.
-			written[word] = max(written[word], spelled[word])
+			spelling[word] = max(spelling[word], spellings[word])
 		}
 	}
-	least := max(minPosts, (len(texts)+3)/4)
-	found := slices.DeleteFunc(slices.Collect(maps.Keys(written)), func(w string) bool { return counts[w] < least })
+	minCount := max(minPosts, (len(texts)+3)/4)
+	found := slices.DeleteFunc(slices.Collect(maps.Keys(spelling)), func(w string) bool { return counts[w] < minCount })
 	slices.SortFunc(found, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b)) })
 	found = found[:min(len(found), suggestedWords)]
 	for i, word := range found {
-		found[i] = written[word]
+		found[i] = spelling[word]
 	}
 	return found
 }

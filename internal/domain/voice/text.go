@@ -23,11 +23,11 @@ func assemble(d Draft) (string, error) {
 }
 
 // indent indents all lines except empty lines.
-func indent(by int, text string) string {
+func indent(width int, text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if line != "" {
-			lines[i] = strings.Repeat(" ", by) + line
+			lines[i] = strings.Repeat(" ", width) + line
 		}
 	}
 	return strings.Join(lines, "\n")

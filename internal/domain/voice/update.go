@@ -30,16 +30,16 @@ func (s *Service) Create(ctx context.Context, call operation.Call, d Draft) (Bra
 		return BrandVoice{}, err
 	}
 	err = s.withLock(ctx, call, "brand_voice.created", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		has, taken, err := countVoices(ctx, tx, call.TeamID, 0, r.name)
+		total, sameName, err := countVoices(ctx, tx, call.TeamID, 0, r.name)
 		switch {
 		case err != nil:
 			return 0, err
-		case taken > 0:
+		case sameName > 0:
 			return 0, errNameTaken
-		case has >= MaxVoices:
+		case total >= MaxVoices:
 			return 0, errTooManyVoices
 		}
-		r.isDefault = has == 0
+		r.isDefault = total == 0
 		err = insert(ctx, tx, call.TeamID, &r)
 		return r.id, err
 	})
@@ -56,18 +56,18 @@ func (s *Service) Update(ctx context.Context, call operation.Call, id int64, d D
 		return BrandVoice{}, err
 	}
 	err = s.withLock(ctx, call, "brand_voice.changed", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		was, err := find(ctx, tx, call.TeamID, id)
+		old, err := find(ctx, tx, call.TeamID, id)
 		if err != nil {
 			return 0, err
 		}
-		if r.id, r.isDefault = was.id, was.isDefault; r == was {
+		if r.id, r.isDefault = old.id, old.isDefault; r == old {
 			return 0, nil
 		}
-		_, taken, err := countVoices(ctx, tx, call.TeamID, id, r.name)
+		_, sameName, err := countVoices(ctx, tx, call.TeamID, id, r.name)
 		if err != nil {
 			return 0, err
 		}
-		if taken > 0 {
+		if sameName > 0 {
 			return 0, errNameTaken
 		}
 		return id, update(ctx, tx, call.TeamID, r)
@@ -114,7 +114,7 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 		return err
 	}
 	return s.withLock(ctx, call, "brand_voice.deleted", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		was, err := find(ctx, tx, call.TeamID, id)
+		old, err := find(ctx, tx, call.TeamID, id)
 		if err != nil {
 			return 0, err
 		}
@@ -122,7 +122,7 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 			call.TeamID); err != nil {
 			return 0, fmt.Errorf("deleting a brand voice: %w", err)
 		}
-		if was.isDefault {
+		if old.isDefault {
 			err = setDefault(ctx, tx, call.TeamID, 0)
 		}
 		return id, err

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	maxPage     = 2 << 20 // maximum size of a web page in bytes
-	pageTimeout = 10 * time.Second
+	maxPageBytes = 2 << 20 // maximum size of a web page in bytes
+	pageTimeout  = 10 * time.Second
 )
 
 // Errors of reading a web page.
@@ -42,7 +42,7 @@ var (
 type Website struct {
 	Name        string
 	Description string
-	Text        string // the address and the visible text, truncated to MaxMaterial
+	Text        string // the address and the visible text, truncated to MaxMaterialLength
 }
 
 // ReadWebsite fetches a public web page and returns what it says about the business, truncated to the limits of a
@@ -55,26 +55,26 @@ func (s *Service) ReadWebsite(ctx context.Context, call operation.Call, address 
 	defer cancel()
 	address = strings.TrimSpace(address)
 	var page bytes.Buffer
-	if err := s.fetch(ctx, address, maxPage, &page); err != nil {
+	if err := s.fetch(ctx, address, maxPageBytes, &page); err != nil {
 		return Website{}, pageError(err)
 	}
-	found, err := parsePage(page.Bytes())
+	website, err := parsePage(page.Bytes())
 	if err != nil {
 		return Website{}, err
 	}
-	found.Text = cutText(address+"\n\n"+found.Text, MaxMaterial)
-	return found, nil
+	website.Text = cutText(address+"\n\n"+website.Text, MaxMaterialLength)
+	return website, nil
 }
 
 // pageError returns the error to show to the person for a failed download.
 func pageError(err error) error {
-	failed, ok := errors.AsType[*safehttp.Error](err)
+	fetchErr, ok := errors.AsType[*safehttp.Error](err)
 	switch {
 	case !ok:
 		return fmt.Errorf("reading a website for a brand voice: %w", err)
-	case failed.Code == safehttp.CodeRefused:
+	case fetchErr.Code == safehttp.CodeRefused:
 		return errPageAddress.Wrap(err)
-	case failed.Code == safehttp.CodeTooLarge:
+	case fetchErr.Code == safehttp.CodeTooLarge:
 		return errPageTooLarge.Wrap(err)
 	}
 	return errPageUnavailable.Wrap(err)
@@ -112,12 +112,12 @@ func readDocument(page []byte) (*pageReader, error) {
 		(!strings.HasPrefix(kind.String(), "text/") || !bytes.Contains(bytes.ToLower(page), []byte("<html"))) {
 		return nil, errNoPage
 	}
-	var from io.Reader = bytes.NewReader(page)
+	var r io.Reader = bytes.NewReader(page)
 	if !utf8.Valid(page) {
 		encoding, _, _ := charset.DetermineEncoding(page, "")
-		from = encoding.NewDecoder().Reader(from)
+		r = encoding.NewDecoder().Reader(r)
 	}
-	doc, err := html.Parse(from)
+	doc, err := html.Parse(r)
 	if err != nil {
 		return nil, errNoPage.Wrap(err)
 	}

@@ -72,7 +72,7 @@ func TestReadWebsite(t *testing.T) {
 	mux := http.NewServeMux()
 	for path, page := range map[string]string{
 		"/": harbourPage, "/picture": "\x89PNG\r\n\x1a\n", "/text": "Hello", "/script": "<html><script>start()</script>",
-		"/large": "<html>" + strings.Repeat("a", maxPage), "/long": "<html>" + strings.Repeat("ä ", MaxMaterial),
+		"/large": "<html>" + strings.Repeat("a", maxPageBytes), "/long": "<html>" + strings.Repeat("ä ", MaxMaterialLength),
 		"/deep": "<html>" + strings.Repeat("<div>", 10_000) + "deep",
 	} {
 		mux.HandleFunc("GET "+path+map[bool]string{true: "{$}"}[path == "/"], func(w http.ResponseWriter, _ *http.Request) {
@@ -96,7 +96,7 @@ func TestReadWebsite(t *testing.T) {
 		}
 		got, err = w.ReadWebsite(w.t.Context(), w.call, server.URL+"/long")
 		w.must(err)
-		if n := utf8.RuneCountInString(got.Text); n > MaxMaterial || n < MaxMaterial-1 {
+		if n := utf8.RuneCountInString(got.Text); n > MaxMaterialLength || n < MaxMaterialLength-1 {
 			t.Errorf("the text has %d characters", n)
 		}
 		_, err = w.AddMaterial(w.t.Context(), w.call, w.make("Plain"), NewMaterial{Text: got.Text})

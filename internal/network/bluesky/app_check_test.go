@@ -11,10 +11,10 @@ import (
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 0)
-	found := f.CheckedAccount(f.Connect("", networktest.Unconfirmed))
+	found := f.CheckAccount(f.Connect("", networktest.Unconfirmed))
 	networktest.WantFinding(t, found, network.CheckPassed, "session")
 	networktest.WantFinding(t, found, network.CheckFailed, "videos", "confirm the email address")
-	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.CheckPassed, "videos")
+	networktest.WantFinding(t, f.CheckAccount(f.Grant()), network.CheckPassed, "videos")
 }
 
 // CheckAccount reports what the account's server and the video service say about the account.

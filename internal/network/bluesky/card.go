@@ -51,19 +51,19 @@ func isWebURL(text string) bool {
 func (n *Network) embedCard(
 	ctx context.Context, g network.Grant, card network.BlueskyOptionsLinkCard, text string, files network.Files,
 ) (externalEmbed, error) {
-	shown := external{URI: cardURL(card, text), Title: card.Title, Description: card.Description}
-	if shown.Title == "" && n.opts.ReadPage != nil {
+	preview := external{URI: cardURL(card, text), Title: card.Title, Description: card.Description}
+	if preview.Title == "" && n.opts.ReadPage != nil {
 		// a card without the page's own texts is better than no post
-		if page, err := n.opts.ReadPage(ctx, shown.URI); err == nil {
-			shown.Title = network.Clip(page.Title, maxCardTitle)
-			if shown.Description == "" {
-				shown.Description = network.Clip(page.Description, maxCardDescription)
+		if page, err := n.opts.ReadPage(ctx, preview.URI); err == nil {
+			preview.Title = network.Clip(page.Title, maxCardTitle)
+			if preview.Description == "" {
+				preview.Description = network.Clip(page.Description, maxCardDescription)
 			}
 		}
 	}
-	if shown.Title == "" {
-		if u, err := url.Parse(shown.URI); err == nil {
-			shown.Title = u.Hostname()
+	if preview.Title == "" {
+		if u, err := url.Parse(preview.URI); err == nil {
+			preview.Title = u.Hostname()
 		}
 	}
 	if card.ThumbnailMediaID != 0 {
@@ -71,7 +71,7 @@ func (n *Network) embedCard(
 		if err != nil {
 			return externalEmbed{}, err
 		}
-		shown.Thumb = blob
+		preview.Thumb = blob
 	}
-	return externalEmbed{"app.bsky.embed.external", shown}, nil
+	return externalEmbed{"app.bsky.embed.external", preview}, nil
 }

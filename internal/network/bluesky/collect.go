@@ -34,18 +34,18 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return network.Collection{}, err
 	}
-	found, err := n.collectPages(since, limit, func(cursor string) ([]feedItem, string, error) {
-		var answer struct {
+	collection, err := n.collectPages(since, limit, func(cursor string) ([]feedItem, string, error) {
+		var page struct {
 			Feed   []feedEntry `json:"feed"`
 			Cursor string      `json:"cursor"`
 		}
 		err := n.read(ctx, g, "app.bsky.feed.getAuthorFeed",
-			pageParams(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &answer)
-		return n.feedItems(g, answer.Feed), answer.Cursor, err
+			pageParams(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &page)
+		return n.feedItems(g, page.Feed), page.Cursor, err
 	})
-	found.Followers, found.Picture = profile.Followers, network.WebURL(profile.Avatar)
-	found.NoPicture = profile.Avatar == ""
-	return found, err
+	collection.Followers, collection.Picture = profile.Followers, network.WebURL(profile.Avatar)
+	collection.NoPicture = profile.Avatar == ""
+	return collection, err
 }
 
 // read calls a method of the account's server with the account's token.
@@ -58,9 +58,9 @@ func (n *Network) read(ctx context.Context, g network.Grant, method string, para
 
 // lacksAppView reports whether err means that the server has no app view or cannot reach it.
 func lacksAppView(err error) bool {
-	failed, ok := errors.AsType[*network.Error](err)
-	return ok && (failed.Status == http.StatusNotImplemented ||
-		slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, failed.Code))
+	netErr, ok := errors.AsType[*network.Error](err)
+	return ok && (netErr.Status == http.StatusNotImplemented ||
+		slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, netErr.Code))
 }
 
 // feedItem is one item of a list. own is true if the item is one of the account's own posts; others are skipped.
@@ -74,32 +74,32 @@ type feedItem struct {
 func (n *Network) collectPages(
 	since time.Time, limit int, next func(cursor string) ([]feedItem, string, error),
 ) (network.Collection, error) {
-	var found network.Collection
+	var collection network.Collection
 	cursor := ""
 	for range maxPages {
-		listed, after, err := next(cursor)
+		items, nextCursor, err := next(cursor)
 		if err != nil {
-			return found, err
+			return collection, err
 		}
-		for _, s := range listed {
+		for _, s := range items {
 			switch {
 			case !s.isOwn || s.PostedAt.IsZero():
 				continue
 			case s.PostedAt.Before(since):
-				return found, nil
-			case len(found.Posts) >= limit:
-				found.Truncated = true
-				return found, nil
+				return collection, nil
+			case len(collection.Posts) >= limit:
+				collection.Truncated = true
+				return collection, nil
 			}
-			found.Posts = append(found.Posts, s.CollectedPost)
+			collection.Posts = append(collection.Posts, s.CollectedPost)
 		}
-		if after == "" || after == cursor {
-			return found, nil
+		if nextCursor == "" || nextCursor == cursor {
+			return collection, nil
 		}
-		cursor = after
+		cursor = nextCursor
 	}
-	found.Truncated = true
-	return found, nil
+	collection.Truncated = true
+	return collection, nil
 }
 
 // pageParams returns params with the page size and the cursor of the next page.
@@ -204,7 +204,7 @@ func (n *Network) collectRecords(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) (network.Collection, error) {
 	return n.collectPages(since, limit, func(cursor string) ([]feedItem, string, error) {
-		var answer struct {
+		var page struct {
 			Records []struct {
 				URI   string     `json:"uri"`
 				Value postRecord `json:"value"`
@@ -212,11 +212,11 @@ func (n *Network) collectRecords(
 			Cursor string `json:"cursor"`
 		}
 		err := n.read(ctx, g, "com.atproto.repo.listRecords",
-			pageParams(url.Values{"repo": {g.Account}, "collection": {collection}}, cursor), &answer)
-		out := make([]feedItem, len(answer.Records))
-		for i, r := range answer.Records {
+			pageParams(url.Values{"repo": {g.Account}, "collection": {collection}}, cursor), &page)
+		out := make([]feedItem, len(page.Records))
+		for i, r := range page.Records {
 			out[i] = n.feedItem(g, r.URI, r.Value)
 		}
-		return out, answer.Cursor, err
+		return out, page.Cursor, err
 	})
 }

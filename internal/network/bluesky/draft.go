@@ -81,36 +81,36 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
-	stored, rec, err := readDraft(d)
+	prev, rec, err := readDraft(d)
 	if err != nil {
 		return nil, 0, err
 	}
-	if stored.Prepared {
+	if prev.Prepared {
 		return d, 0, nil
 	}
-	wait, next := time.Duration(0), draft{RKey: stored.RKey, Prepared: true}
-	if len(stored.Media) > 0 {
-		rec.Embed, wait, err = n.embed(ctx, g, &stored, files)
+	wait, next := time.Duration(0), draft{RKey: prev.RKey, Prepared: true}
+	if len(prev.Media) > 0 {
+		rec.Embed, wait, err = n.embed(ctx, g, &prev, files)
 	}
 	if wait > 0 {
-		rec.Embed, next = nil, stored
+		rec.Embed, next = nil, prev
 	} else if err == nil {
 		rec.Facets, err = n.facets(ctx, g, rec.Text)
 	}
-	if stored.Reply != nil && wait == 0 && err == nil {
-		rec.Reply, err = n.findReply(ctx, g, *stored.Reply)
+	if prev.Reply != nil && wait == 0 && err == nil {
+		rec.Reply, err = n.findReply(ctx, g, *prev.Reply)
 	}
-	if stored.Options != nil && wait == 0 && err == nil {
-		rec.Embed, next.Gates, err = n.applyOptions(ctx, g, stored, rec, files)
+	if prev.Options != nil && wait == 0 && err == nil {
+		rec.Embed, next.Gates, err = n.applyOptions(ctx, g, prev, rec, files)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	written, err := writeDraft(next, rec)
+	encoded, err := writeDraft(next, rec)
 	if err != nil {
 		return nil, 0, network.PermanentError(err)
 	}
-	return written, wait, nil
+	return encoded, wait, nil
 }
 
 func writeDraft(d draft, rec record) (network.Draft, error) {
@@ -118,35 +118,35 @@ func writeDraft(d draft, rec record) (network.Draft, error) {
 	if d.Record, err = json.Marshal(rec); err != nil {
 		return nil, fmt.Errorf("writing the record: %w", err)
 	}
-	written, err := json.Marshal(d)
+	encoded, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("writing the draft: %w", err)
 	}
-	return written, nil
+	return encoded, nil
 }
 
 func readDraft(d network.Draft) (draft, record, error) {
-	var read draft
+	var out draft
 	var rec record
-	if err := json.Unmarshal(d, &read); err != nil {
+	if err := json.Unmarshal(d, &out); err != nil {
 		return draft{}, record{}, network.PermanentError(fmt.Errorf("reading the draft: %w", err))
 	}
-	if err := json.Unmarshal(read.Record, &rec); err != nil {
+	if err := json.Unmarshal(out.Record, &rec); err != nil {
 		return draft{}, record{}, network.PermanentError(fmt.Errorf("reading the draft's record: %w", err))
 	}
-	if !validTID.MatchString(read.RKey) || rec.Type != collection {
+	if !validTID.MatchString(out.RKey) || rec.Type != collection {
 		return draft{}, record{}, network.PermanentError(errors.New("the draft is not for a Bluesky post"))
 	}
-	return read, rec, nil
+	return out, rec, nil
 }
 
 // readPrepared returns the draft and its record, or an error if Prepare has not completed.
 func readPrepared(d network.Draft) (draft, record, error) {
-	read, rec, err := readDraft(d)
-	if err == nil && !read.Prepared {
+	out, rec, err := readDraft(d)
+	if err == nil && !out.Prepared {
 		err = network.PermanentError(errors.New("the draft has not been prepared"))
 	}
-	return read, rec, err
+	return out, rec, err
 }
 
 // languageTag matches the BCP 47 tags that posts can have: language, script, region and variants.

@@ -65,7 +65,8 @@ func (n *Network) embedVideo(
 	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (any, time.Duration, error) {
 	m := d.Media[0]
-	shown := videoEmbed{Type: "app.bsky.embed.video", Alt: network.Clip(m.Alt, maxVideoAlt), Ratio: newAspectRatio(network.File{}, m)}
+	embed := videoEmbed{Type: "app.bsky.embed.video", Alt: network.Clip(m.Alt, maxVideoAlt),
+		Ratio: newAspectRatio(network.File{}, m)}
 	if d.Job == "" && !d.Direct {
 		err := errNoVideoService
 		if n.usesVideoService(g) {
@@ -78,11 +79,11 @@ func (n *Network) embedVideo(
 	var wait time.Duration
 	var err error
 	if d.Direct {
-		shown.Video, shown.Ratio, err = n.upload(ctx, g, m, files)
+		embed.Video, embed.Ratio, err = n.upload(ctx, g, m, files)
 	} else {
-		shown.Video, wait, err = n.videoBlob(ctx, g, d, files)
+		embed.Video, wait, err = n.videoBlob(ctx, g, d, files)
 	}
-	return shown, wait, err
+	return embed, wait, err
 }
 
 // upload sends the bytes of an image or video. It returns the server's blob object and the aspect ratio, which is nil
@@ -94,7 +95,7 @@ func (n *Network) upload(
 	if err != nil {
 		return nil, nil, network.FileError(err)
 	}
-	var answer struct {
+	var response struct {
 		Blob json.RawMessage `json:"blob"`
 	}
 	err = n.call(ctx, call{
@@ -104,15 +105,15 @@ func (n *Network) upload(
 		server:  g.Server,
 		token:   g.AccessToken,
 		file:    &file,
-		out:     &answer,
+		out:     &response,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkBlob(answer.Blob, file.Size); err != nil {
+	if err := checkBlob(response.Blob, file.Size); err != nil {
 		return nil, nil, network.InvalidResponse(err)
 	}
-	return answer.Blob, newAspectRatio(file, m), nil
+	return response.Blob, newAspectRatio(file, m), nil
 }
 
 // anySize disables the check of a blob's size, for a blob that is not the uploaded file.

@@ -42,29 +42,29 @@ var classByName = map[string]network.ErrorClass{
 var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
 // rejection returns the error for a response with a status other than 200.
-func rejection(answer network.Response, now time.Time) *network.Error {
+func rejection(response network.Response, now time.Time) *network.Error {
 	var body struct {
 		Error   string `json:"error"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(answer.Body, &body) // a response that is not XRPC has no name
+	_ = json.Unmarshal(response.Body, &body) // a response that is not XRPC has no name
 	if !errorName.MatchString(body.Error) {
 		body.Error = ""
 	}
-	class := classify(answer, body.Error)
+	class := classify(response, body.Error)
 	// A proxy in front of the server may limit the request size. The proxy's response has no error name.
-	if answer.Call.Body != nil && (class == network.Rejected || answer.Status == http.StatusRequestEntityTooLarge) {
+	if response.Call.Body != nil && (class == network.Rejected || response.Status == http.StatusRequestEntityTooLarge) {
 		class = network.RejectedMedia
 	}
-	rejected := answer.Rejection(class, body.Error, body.Message)
-	if rejected.Class == network.RateLimited {
-		rejected.RetryAt = retryTime(answer.Header, now)
+	netErr := response.Rejection(class, body.Error, body.Message)
+	if netErr.Class == network.RateLimited {
+		netErr.RetryAt = retryTime(response.Header, now)
 	}
-	return rejected
+	return netErr
 }
 
-func classify(answer network.Response, name string) network.ErrorClass {
-	status := answer.Status
+func classify(response network.Response, name string) network.ErrorClass {
+	status := response.Status
 	if status == http.StatusTooManyRequests {
 		return network.RateLimited
 	}
@@ -76,7 +76,7 @@ func classify(answer network.Response, name string) network.ErrorClass {
 	switch {
 	case known && class == network.RateLimited:
 		return class
-	case answer.Call.Purpose == network.PurposeAuthorize:
+	case response.Call.Purpose == network.PurposeAuthorize:
 		return network.ReconnectRequired // only a new sign-in returns new tokens
 	case known:
 		return class

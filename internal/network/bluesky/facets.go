@@ -44,8 +44,8 @@ type span struct {
 
 // facets returns the text's links, tags and mentions. A mention of an unknown handle remains plain text.
 func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]facet, error) {
-	var found []facet
-	known := map[string]string{} // handle to DID, "" if unknown
+	var facets []facet
+	didByHandle := map[string]string{} // handle to DID, "" if unknown
 	for _, s := range detectSpans(text) {
 		f := feature{Type: s.feature}
 		switch s.feature {
@@ -54,7 +54,7 @@ func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]f
 		case tagFeature:
 			f.Tag = s.value
 		case mentionFeature:
-			did, err := n.resolveCached(ctx, g, s.value, known)
+			did, err := n.resolveCached(ctx, g, s.value, didByHandle)
 			if err != nil {
 				return nil, err
 			}
@@ -63,50 +63,50 @@ func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]f
 			}
 			f.DID = did
 		}
-		found = append(found, facet{Index: byteSlice{s.start, s.end}, Features: []feature{f}})
+		facets = append(facets, facet{Index: byteSlice{s.start, s.end}, Features: []feature{f}})
 	}
-	return found, nil
+	return facets, nil
 }
 
 // resolveCached returns the DID of a handle, "" if unknown, and stores it in known.
 func (n *Network) resolveCached(
-	ctx context.Context, g network.Grant, handle string, known map[string]string,
+	ctx context.Context, g network.Grant, handle string, didByHandle map[string]string,
 ) (string, error) {
-	if did, ok := known[handle]; ok {
+	if did, ok := didByHandle[handle]; ok {
 		return did, nil
 	}
 	did, err := n.resolveHandle(ctx, g, handle)
 	if err != nil {
 		return "", err
 	}
-	known[handle] = did
+	didByHandle[handle] = did
 	return did, nil
 }
 
 // detectSpans returns the spans from left to right, without overlaps.
 func detectSpans(text string) []span {
-	var found []span
-	before := ' ' // the rune before at
+	var spans []span
+	previous := ' ' // the rune before at
 	for at := 0; at < len(text); {
-		if s, ok := spanAt(before, text[at:]); ok {
-			found = append(found, span{at, at + s.end, s.feature, s.value})
+		if s, ok := spanAt(previous, text[at:]); ok {
+			spans = append(spans, span{at, at + s.end, s.feature, s.value})
 			at += s.end
-			before, _ = utf8.DecodeLastRuneInString(text[:at])
+			previous, _ = utf8.DecodeLastRuneInString(text[:at])
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[at:])
-		before = r
+		previous = r
 		at += size
 	}
-	return found
+	return spans
 }
 
 // spanAt returns the span at the beginning of rest, with offsets relative to rest. It returns false if rest does not
 // begin with a span, or if no span can start after the rune before.
-func spanAt(before rune, rest string) (span, bool) {
+func spanAt(previous rune, rest string) (span, bool) {
 	var s span
 	switch {
-	case !canPrecedeSpan(before):
+	case !canPrecedeSpan(previous):
 		return s, false
 	case strings.HasPrefix(rest, "@"):
 		s.feature = mentionFeature

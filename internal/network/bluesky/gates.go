@@ -22,10 +22,10 @@ type write struct {
 func (n *Network) commitWithGates(ctx context.Context, g network.Grant, post draft, rec record) (network.Receipt, error) {
 	const create = "com.atproto.repo.applyWrites#create"
 	writes := []write{{create, collection, post.RKey, post.Record}}
-	for _, one := range post.Gates {
-		writes = append(writes, write{create, one.Collection, post.RKey, one.Record})
+	for _, gateRecord := range post.Gates {
+		writes = append(writes, write{create, gateRecord.Collection, post.RKey, gateRecord.Record})
 	}
-	var answer struct {
+	var response struct {
 		Results []struct {
 			URI string `json:"uri"`
 		} `json:"results"`
@@ -37,13 +37,13 @@ func (n *Network) commitWithGates(ctx context.Context, g network.Grant, post dra
 			Repo   string  `json:"repo"`
 			Writes []write `json:"writes"`
 		}{g.Account, writes},
-		out: &answer,
+		out: &response,
 	})
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	receipt := n.receipt(g, post.RKey, rec)
-	if len(answer.Results) != len(writes) || answer.Results[0].URI != receipt.ID {
+	if len(response.Results) != len(writes) || response.Results[0].URI != receipt.ID {
 		return network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusOK,
 			Err: errors.New("creating the records: the response is for other records"),

@@ -36,7 +36,7 @@ func parseMention(rest string) (int, string) {
 
 // resolveHandle returns the DID of a handle, or "" if the network does not know the handle.
 func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle string) (string, error) {
-	var answer struct {
+	var response struct {
 		DID string `json:"did"`
 	}
 	err := n.call(ctx, call{
@@ -45,20 +45,20 @@ func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle str
 		method:  "com.atproto.identity.resolveHandle",
 		server:  g.Server,
 		params:  url.Values{"handle": {handle}},
-		out:     &answer,
+		out:     &response,
 	})
-	var rejected *network.Error
-	if errors.As(err, &rejected) && rejected.Class == network.Rejected && rejected.Status == http.StatusBadRequest {
+	var netErr *network.Error
+	if errors.As(err, &netErr) && netErr.Class == network.Rejected && netErr.Status == http.StatusBadRequest {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	if !didSyntax.MatchString(answer.DID) {
+	if !didSyntax.MatchString(response.DID) {
 		return "", &network.Error{
 			Class: network.Transient, Status: http.StatusOK,
 			Err: errors.New("resolving a handle: the response has no DID"),
 		}
 	}
-	return answer.DID, nil
+	return response.DID, nil
 }

@@ -21,13 +21,13 @@ const (
 )
 
 // options returns a post's options for Bluesky, or the zero value if there are none.
-func options(o network.Options) network.BlueskyOptions { return network.Chosen(o.Bluesky) }
+func options(o network.Options) network.BlueskyOptions { return network.ValueOrZero(o.Bluesky) }
 
 // checkOptions returns problems with a post's options.
 func checkOptions(c network.Content) []network.Problem {
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field, code string, isBlocking bool, message string) {
-		found = append(found, network.OptionProblem(platform, field, code, isBlocking, message))
+		problems = append(problems, network.OptionProblem(platform, field, code, isBlocking, message))
 	}
 	o := options(c.Options)
 	if _, ok := parseQuote(o.QuoteURL); o.QuoteURL != "" && !ok {
@@ -63,7 +63,7 @@ func checkOptions(c network.Content) []network.Problem {
 			"The reply settings everybody and nobody (options.bluesky.reply_settings) cannot be "+
 				"combined with others.")
 	}
-	return found
+	return problems
 }
 
 // newDraftOptions returns the options that Prepare applies, or nil if there are none.
@@ -239,19 +239,19 @@ func (n *Network) findQuote(ctx context.Context, g network.Grant, address string
 		}
 		quoted.repo = did
 	}
-	stored, err := n.readRecord(ctx, g, quoted.repo, collection, quoted.rkey)
+	rec, err := n.readRecord(ctx, g, quoted.repo, collection, quoted.rkey)
 	if isRejected(err) {
 		return strongRef{}, quoteError(codeQuoteNotFound, "The quoted post does not exist or was deleted.", err)
 	}
 	if err == nil {
 		err = n.checkQuotable(ctx, g, quoted)
 	}
-	return strongRef{"at://" + quoted.repo + "/" + collection + "/" + quoted.rkey, stored.CID}, err
+	return strongRef{"at://" + quoted.repo + "/" + collection + "/" + quoted.rkey, rec.CID}, err
 }
 
 // checkQuotable returns an error if the author of a post does not allow quotes of it.
 func (n *Network) checkQuotable(ctx context.Context, g network.Grant, quoted postAddress) error {
-	stored, err := n.readRecord(ctx, g, quoted.repo, postGate, quoted.rkey)
+	rec, err := n.readRecord(ctx, g, quoted.repo, postGate, quoted.rkey)
 	if isRejected(err) {
 		return nil // without a gate, everybody can quote the post
 	}
@@ -261,7 +261,7 @@ func (n *Network) checkQuotable(ctx context.Context, g network.Grant, quoted pos
 	var rules struct {
 		Embedding []typedObject `json:"embeddingRules"`
 	}
-	if json.Unmarshal(stored.Value, &rules) == nil && slices.Contains(rules.Embedding, typedObject{postGate + "#disableRule"}) {
+	if json.Unmarshal(rec.Value, &rules) == nil && slices.Contains(rules.Embedding, typedObject{postGate + "#disableRule"}) {
 		return quoteError(codeQuotesDisabled, "The author of the quoted post does not allow quotes of it.", nil)
 	}
 	return nil
@@ -272,6 +272,6 @@ func quoteError(code, message string, err error) error {
 }
 
 func isRejected(err error) bool {
-	rejected, ok := errors.AsType[*network.Error](err)
-	return ok && rejected.Class == network.Rejected
+	netErr, ok := errors.AsType[*network.Error](err)
+	return ok && netErr.Class == network.Rejected
 }

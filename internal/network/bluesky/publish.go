@@ -26,7 +26,7 @@ func (n *Network) Commit(
 	if len(post.Gates) > 0 {
 		return n.commitWithGates(ctx, g, post, rec)
 	}
-	var answer struct {
+	var response struct {
 		URI string `json:"uri"`
 	}
 	err = n.call(ctx, call{
@@ -42,13 +42,13 @@ func (n *Network) Commit(
 			Record     json.RawMessage `json:"record"`
 			SwapRecord *string         `json:"swapRecord"` // null: only create, never replace
 		}{g.Account, collection, post.RKey, post.Record, nil},
-		out: &answer,
+		out: &response,
 	})
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	receipt := n.receipt(g, post.RKey, rec)
-	if answer.URI != receipt.ID {
+	if response.URI != receipt.ID {
 		return network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusOK,
 			Err: errors.New("creating the record: the response is for another record"),
@@ -70,14 +70,14 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	stored, err := n.getRecord(ctx, g, post.RKey)
+	existing, err := n.getRecord(ctx, g, post.RKey)
 	if isMissing(err) {
 		return network.Absent, network.Receipt{}, nil
 	}
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	same, err := sameJSON(stored.Value, post.Record)
+	same, err := sameJSON(existing.Value, post.Record)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, network.InvalidResponse(fmt.Errorf("comparing the record: %w", err))
 	}
@@ -109,16 +109,16 @@ func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (
 // readRecord reads a record of any repository. It sends no token, because records are public. The account's server
 // forwards requests for repositories of other servers.
 func (n *Network) readRecord(ctx context.Context, g network.Grant, repo, collection, rkey string) (storedRecord, error) {
-	var answer storedRecord
+	var rec storedRecord
 	err := n.call(ctx, call{
 		purpose: network.PurposeRead,
 		verb:    http.MethodGet,
 		method:  "com.atproto.repo.getRecord",
 		server:  g.Server,
 		params:  url.Values{"repo": {repo}, "collection": {collection}, "rkey": {rkey}},
-		out:     &answer,
+		out:     &rec,
 	})
-	return answer, err
+	return rec, err
 }
 
 func (n *Network) receipt(g network.Grant, rkey string, rec record) network.Receipt {

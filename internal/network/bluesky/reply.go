@@ -43,18 +43,18 @@ func (n *Network) findPost(ctx context.Context, g network.Grant, uri string) (st
 	if !found || !validTID.MatchString(rkey) {
 		return strongRef{}, network.PermanentError(errors.New("the thread does not belong to this account"))
 	}
-	stored, err := n.getRecord(ctx, g, rkey)
+	rec, err := n.getRecord(ctx, g, rkey)
 	if isMissing(err) {
 		return strongRef{}, &network.Error{
 			Class: network.Rejected, Status: http.StatusBadRequest, Code: codeNoParent,
 			Message: "The post that this part replies to no longer exists.", Err: err,
 		}
 	}
-	return strongRef{uri, stored.CID}, err
+	return strongRef{uri, rec.CID}, err
 }
 
 // isMissing reports whether the server does not have a record.
 func isMissing(err error) bool {
-	rejected, ok := errors.AsType[*network.Error](err)
-	return ok && rejected.Class == network.Rejected && rejected.Code == "RecordNotFound"
+	netErr, ok := errors.AsType[*network.Error](err)
+	return ok && netErr.Class == network.Rejected && netErr.Code == "RecordNotFound"
 }

@@ -30,7 +30,7 @@ type session struct {
 // factor is required, or the account is inactive.
 func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.Grant, error) {
 	identifier := strings.TrimPrefix(strings.TrimSpace(c.Identifier), "@")
-	var answer session
+	var response session
 	err := n.call(ctx, call{
 		purpose: network.PurposeRead,
 		verb:    http.MethodPost,
@@ -40,40 +40,40 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 			Identifier string `json:"identifier"`
 			Password   string `json:"password"`
 		}{identifier, c.Password},
-		out: &answer,
+		out: &response,
 	})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	if answer.Active != nil && !*answer.Active {
+	if response.Active != nil && !*response.Active {
 		return network.Grant{}, &network.Error{
 			Class: network.ReconnectRequired, Status: http.StatusOK, Code: "AccountInactive",
-			Message: network.Clip(answer.Status, maxMessage),
+			Message: network.Clip(response.Status, maxMessage),
 			Err:     errors.New("signing in: the account is not active; reactivate it on Bluesky"),
 		}
 	}
-	return answer.grant(c.Server)
+	return response.grant(c.Server)
 }
 
 // Refresh exchanges the refresh token for a new pair of tokens. The old refresh token expires soon after. The error is
 // of class ReconnectRequired only if the server rejects the token, not if a response is missing.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	var answer session
+	var response session
 	err := n.call(ctx, call{
 		purpose: network.PurposeAuthorize,
 		verb:    http.MethodPost,
 		method:  "com.atproto.server.refreshSession",
 		server:  g.Server,
 		token:   g.RefreshToken,
-		out:     &answer,
+		out:     &response,
 	})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	if answer.DID != g.Account {
+	if response.DID != g.Account {
 		return network.Grant{}, network.InvalidResponse(errors.New("refreshing the session: the response is for another account"))
 	}
-	return answer.grant(g.Server)
+	return response.grant(g.Server)
 }
 
 // Revoke ends the session of a grant.
@@ -99,17 +99,17 @@ func (s session) grant(server string) (network.Grant, error) {
 
 // pdsURL returns the URL of the server with the account's repository from the DID document, or given if the document
 // has none. It never replaces an https URL with an http URL.
-func (s session) pdsURL(given string) string {
+func (s session) pdsURL(fallback string) string {
 	for _, service := range s.DIDDoc.Service {
 		if service.ID != "#atproto_pds" && service.ID != s.DID+"#atproto_pds" {
 			continue
 		}
 		endpoint, _ := service.Endpoint.(string)
 		home, err := serverURL(endpoint)
-		from, _ := url.Parse(given)
+		from, _ := url.Parse(fallback)
 		if err == nil && (home.Scheme == "https" || from == nil || from.Scheme != "https") {
 			return endpoint
 		}
 	}
-	return given
+	return fallback
 }

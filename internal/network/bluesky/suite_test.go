@@ -65,8 +65,8 @@ var cases = map[string]func(*testing.T, env){
 // genuineCases maps capabilities to the cases that test them with a real server. Videos are not included, because the
 // tests have no real server of Bluesky's video service.
 var genuineCases = map[string]string{
-	networktest.SignIn: "connect", networktest.Text: "published text is unchanged", networktest.AnImage: "one image",
-	networktest.SeveralImages: "four images", networktest.LookUp: "lost response",
+	networktest.SignIn: "connect", networktest.Text: "published text is unchanged", networktest.SingleImage: "one image",
+	networktest.SeveralImages: "four images", networktest.OutcomeLookup: "lost response",
 }
 
 // The guide says how each capability is verified.

@@ -16,8 +16,8 @@ const (
 // parseTag returns the length in bytes of the hashtag at the beginning of rest, and the tag without its sign. The
 // length is 0 if rest does not begin with a hashtag, or if the tag is longer than the network accepts.
 func parseTag(rest string) (int, string) {
-	_, sign := utf8.DecodeRuneInString(rest)
-	body := rest[sign:]
+	_, signSize := utf8.DecodeRuneInString(rest)
+	body := rest[signSize:]
 	if end := strings.IndexFunc(body, func(r rune) bool { return !isTagRune(r) }); end >= 0 {
 		body = body[:end]
 	}
@@ -28,7 +28,7 @@ func parseTag(rest string) (int, string) {
 	if len(body) > maxTagBytes || uniseg.GraphemeClusterCount(body) > maxTagGraphemes {
 		return 0, ""
 	}
-	return sign + len(body), body
+	return signSize + len(body), body
 }
 
 // isTagRune reports whether a tag may contain r. Combining marks are allowed, because many scripts need them. Variation

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	jobInterval      = 3 * time.Second  // between checks of a video's processing
-	uploadTokenLife  = 30 * time.Minute // recommended
-	maxVideoUploads  = 3
-	videoQuotaWait   = 24 * time.Hour // used because the service does not report a time
-	uploadBlobMethod = "com.atproto.repo.uploadBlob"
-	limitsMethod     = "app.bsky.video.getUploadLimits"
+	jobInterval         = 3 * time.Second  // between checks of a video's processing
+	uploadTokenLifetime = 30 * time.Minute // recommended
+	maxVideoUploads     = 3
+	videoQuotaWait      = 24 * time.Hour // used because the service does not report a time
+	uploadBlobMethod    = "com.atproto.repo.uploadBlob"
+	limitsMethod        = "app.bsky.video.getUploadLimits"
 )
 
 // usesVideoService reports whether Bluesky's video service processes the account's videos before they are posted. The
@@ -55,36 +55,36 @@ func (j job) hasBlob() bool { return len(j.Blob) > 0 && string(j.Blob) != "null"
 func (n *Network) videoBlob(
 	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (json.RawMessage, time.Duration, error) {
-	var now job
+	var videoJob job
 	var err error
 	if d.Job != "" {
-		now, err = n.videoJob(ctx, d.Job)
-		var rejected *network.Error
-		if errors.As(err, &rejected) && rejected.Class == network.Rejected { // the job is unknown
-			now, err = job{State: jobFailed, Error: rejected.Code}, nil
+		videoJob, err = n.videoJob(ctx, d.Job)
+		var netErr *network.Error
+		if errors.As(err, &netErr) && netErr.Class == network.Rejected { // the job is unknown
+			videoJob, err = job{State: jobFailed, Error: netErr.Code}, nil
 		}
 		if err != nil {
 			return nil, 0, err
 		}
 	}
-	if !now.hasBlob() && (d.Job == "" || now.State == jobFailed) {
-		if failure := now.failure(); d.Job != "" && (failure.Class != network.Transient || d.Uploads >= maxVideoUploads) {
+	if !videoJob.hasBlob() && (d.Job == "" || videoJob.State == jobFailed) {
+		if failure := videoJob.failure(); d.Job != "" && (failure.Class != network.Transient || d.Uploads >= maxVideoUploads) {
 			failure.Host = n.opts.VideoURL
 			return nil, 0, failure
 		}
-		if now, err = n.uploadVideo(ctx, g, d, files); err != nil {
+		if videoJob, err = n.uploadVideo(ctx, g, d, files); err != nil {
 			return nil, 0, err
 		}
-		d.Job = now.ID
+		d.Job = videoJob.ID
 		d.Uploads++
 	}
-	if !now.hasBlob() {
+	if !videoJob.hasBlob() {
 		return nil, jobInterval, nil
 	}
-	if err := checkBlob(now.Blob, anySize); err != nil {
+	if err := checkBlob(videoJob.Blob, anySize); err != nil {
 		return nil, 0, n.serviceError(network.InvalidResponse(err))
 	}
-	return now.Blob, 0, nil
+	return videoJob.Blob, 0, nil
 }
 
 // failure returns the error for a failed job. Its class is Transient if another upload may succeed.
@@ -106,14 +106,14 @@ func (j job) failure() *network.Error {
 
 // videoJob returns the state of a job. The request needs no token.
 func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
-	var answer struct {
+	var response struct {
 		Status job `json:"jobStatus"`
 	}
 	err := n.call(ctx, call{
 		purpose: network.PurposeRead, verb: http.MethodGet, method: "app.bsky.video.getJobStatus",
-		server: n.opts.VideoURL, params: url.Values{"jobId": {id}}, out: &answer,
+		server: n.opts.VideoURL, params: url.Values{"jobId": {id}}, out: &response,
 	})
-	return answer.Status, n.serviceError(err)
+	return response.Status, n.serviceError(err)
 }
 
 // uploadVideo sends the video to the service and returns the job that processes it. If the service already has the
@@ -127,51 +127,51 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 	if err != nil {
 		return job{}, network.FileError(err)
 	}
-	var answer struct {
+	var response struct {
 		job // format that the service sends
 
 		Status job `json:"jobStatus"` // format in the lexicon
 	}
 	err = n.call(ctx, call{
 		purpose: network.PurposeTransfer, verb: http.MethodPost, method: "app.bsky.video.uploadVideo",
-		server: n.opts.VideoURL, token: token, file: &file, out: &answer, orStatus: http.StatusConflict,
+		server: n.opts.VideoURL, token: token, file: &file, out: &response, orStatus: http.StatusConflict,
 		params: url.Values{"did": {g.Account}, "name": {d.RKey + ".mp4"}},
 	})
 	if err != nil {
 		return job{}, n.serviceError(err)
 	}
-	if answer.Status.ID == "" && !answer.Status.hasBlob() {
-		answer.Status = answer.job
+	if response.Status.ID == "" && !response.Status.hasBlob() {
+		response.Status = response.job
 	}
-	if j := answer.Status; j.ID == "" && !j.hasBlob() && j.Error+j.Message != "" {
+	if j := response.Status; j.ID == "" && !j.hasBlob() && j.Error+j.Message != "" {
 		return job{}, n.uploadRejection(j)
 	}
-	if answer.Status.ID == "" && !answer.Status.hasBlob() {
+	if response.Status.ID == "" && !response.Status.hasBlob() {
 		return job{}, n.serviceError(network.InvalidResponse(errors.New("uploading a video: the response has no job")))
 	}
-	return answer.Status, nil
+	return response.Status, nil
 }
 
 // uploadRejection returns the error for an upload that the service does not process. The service sends the reason as
 // the error or as the message.
 func (n *Network) uploadRejection(j job) *network.Error {
-	rejected := &network.Error{
+	netErr := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(cmp.Or(j.Message, j.Error), maxMessage),
 		Err: errors.New("the video service did not accept the video"),
 	}
 	if errorName.MatchString(j.Error) {
-		rejected.Code = j.Error
+		netErr.Code = j.Error
 	}
-	if isQuotaUsed(rejected) {
-		rejected.Class, rejected.RetryAt = network.QuotaExceeded, n.quotaEnd()
+	if isQuotaUsed(netErr) {
+		netErr.Class, netErr.RetryAt = network.QuotaExceeded, n.quotaEnd()
 	}
-	return rejected
+	return netErr
 }
 
 // isQuotaUsed reports whether the account has used up its quota for today. Some responses only report this in a
 // message, such as "User has exceeded daily upload videos limit".
-func isQuotaUsed(rejected *network.Error) bool {
-	return rejected.Code == "DailyLimitExceeded" || strings.Contains(rejected.Message, "exceeded daily upload")
+func isQuotaUsed(netErr *network.Error) bool {
+	return netErr.Code == "DailyLimitExceeded" || strings.Contains(netErr.Message, "exceeded daily upload")
 }
 
 // errNoVideoService means that the video service does not support the account.
@@ -181,8 +181,8 @@ var errNoVideoService = errors.New("the video service does not support the accou
 // the service does not know the account or the account's server does not issue tokens for the service.
 func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size int64) error {
 	token, err := n.serviceToken(ctx, g, n.opts.VideoURL, limitsMethod)
-	var rejected *network.Error
-	if errors.As(err, &rejected) && rejected.Status == http.StatusNotImplemented {
+	var netErr *network.Error
+	if errors.As(err, &netErr) && netErr.Status == http.StatusNotImplemented {
 		return errNoVideoService
 	}
 	if err != nil {
@@ -199,22 +199,22 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 		purpose: network.PurposeRead, verb: http.MethodGet, method: limitsMethod, server: n.opts.VideoURL,
 		token: token, out: &limits,
 	})
-	if errors.As(err, &rejected) && (rejected.Status == http.StatusUnauthorized || rejected.Status == http.StatusForbidden) {
+	if errors.As(err, &netErr) && (netErr.Status == http.StatusUnauthorized || netErr.Status == http.StatusForbidden) {
 		return errNoVideoService
 	}
 	if err != nil {
 		return n.serviceError(err)
 	}
-	used := limits.Videos != nil && *limits.Videos <= 0 || limits.Bytes != nil && *limits.Bytes < size
-	if limits.CanUpload && !used {
+	quotaUsed := limits.Videos != nil && *limits.Videos <= 0 || limits.Bytes != nil && *limits.Bytes < size
+	if limits.CanUpload && !quotaUsed {
 		return nil
 	}
-	return n.limitError(used, limits.Error, limits.Message)
+	return n.limitError(quotaUsed, limits.Error, limits.Message)
 }
 
 // limitError returns the error for a video that the service does not accept. If used is true, the account has used up
 // its quota.
-func (n *Network) limitError(used bool, code, message string) *network.Error {
+func (n *Network) limitError(quotaUsed bool, code, message string) *network.Error {
 	rejection := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(message, maxMessage),
 		Err: errors.New("the video service does not accept the video today"),
@@ -222,7 +222,7 @@ func (n *Network) limitError(used bool, code, message string) *network.Error {
 	if errorName.MatchString(code) {
 		rejection.Code = code
 	}
-	if used {
+	if quotaUsed {
 		rejection.Class, rejection.RetryAt = network.QuotaExceeded, n.quotaEnd()
 	}
 	return rejection
@@ -238,28 +238,28 @@ func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, me
 	if err != nil {
 		return "", network.PermanentError(err)
 	}
-	var answer struct {
+	var response struct {
 		Token string `json:"token"`
 	}
 	err = n.call(ctx, call{
 		purpose: network.PurposeRead, verb: http.MethodGet, method: "com.atproto.server.getServiceAuth",
 		server: g.Server,
-		token:  g.AccessToken, out: &answer, params: url.Values{
+		token:  g.AccessToken, out: &response, params: url.Values{
 			"aud": {"did:web:" + strings.ReplaceAll(target.Host, ":", "%3A")}, "lxm": {method},
-			"exp": {strconv.FormatInt(n.opts.Now().Add(tokenLife(method)).Unix(), 10)},
+			"exp": {strconv.FormatInt(n.opts.Now().Add(tokenLifetime(method)).Unix(), 10)},
 		},
 	})
-	if err == nil && answer.Token == "" {
+	if err == nil && response.Token == "" {
 		err = network.InvalidResponse(errors.New("requesting a service token: the response has no token"))
 	}
-	return answer.Token, err
+	return response.Token, err
 }
 
-// tokenLife returns the lifetime to request for a service token. An upload can take longer than the default of a
+// tokenLifetime returns the lifetime to request for a service token. An upload can take longer than the default of a
 // minute.
-func tokenLife(method string) time.Duration {
+func tokenLifetime(method string) time.Duration {
 	if method == uploadBlobMethod {
-		return uploadTokenLife
+		return uploadTokenLifetime
 	}
 	return time.Minute
 }
@@ -267,16 +267,16 @@ func tokenLife(method string) time.Duration {
 // serviceError adapts the error of a call to the video service. If the service rejects its token, the account's own
 // token may still be valid. An outage of the service does not count as an outage of the account's server.
 func (n *Network) serviceError(err error) error {
-	var rejected *network.Error
-	if !errors.As(err, &rejected) {
+	var netErr *network.Error
+	if !errors.As(err, &netErr) {
 		return err
 	}
-	changed := *rejected
+	changed := *netErr
 	changed.Host = n.opts.VideoURL
 	switch {
-	case isQuotaUsed(rejected):
+	case isQuotaUsed(netErr):
 		changed.Class, changed.RetryAt = network.QuotaExceeded, n.quotaEnd()
-	case rejected.Class == network.ReconnectRequired, rejected.Class == network.RefreshRequired:
+	case netErr.Class == network.ReconnectRequired, netErr.Class == network.RefreshRequired:
 		changed.Class = network.Transient
 	}
 	return &changed

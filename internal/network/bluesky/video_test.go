@@ -29,7 +29,7 @@ var withVideoService = func() networktest.Case {
 			Name: "a video", Media: oneFilm, Format: network.FormatVideo, UploadStart: "uploadVideo",
 		},
 	}
-	c.Fits = c.Fits[1:]
+	c.FileLimits = c.FileLimits[1:]
 	c.Checks, c.Rejections = nil, nil
 	c.Failures = networktest.Failures{Grant: c.Grant, Quote: c.Quote}
 	return c

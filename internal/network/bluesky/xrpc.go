@@ -34,24 +34,24 @@ func (n *Network) call(ctx context.Context, c call) error {
 	if err != nil {
 		return network.PermanentError(err)
 	}
-	sent := network.Call{
+	networkCall := network.Call{
 		Purpose: c.purpose, Name: c.method, Method: c.verb, URL: base.JoinPath("xrpc", c.method).String(),
 		Query: c.params, Bearer: c.token, JSON: c.in,
 	}
 	if c.file != nil {
-		sent.Body = &network.Body{Reader: c.file, Type: c.file.Type, Size: c.file.Size}
+		networkCall.Body = &network.Body{Reader: c.file, Type: c.file.Type, Size: c.file.Size}
 	}
-	answer, err := n.client.Do(ctx, sent)
+	response, err := n.client.Do(ctx, networkCall)
 	if err != nil {
 		return err
 	}
-	if answer.Status != http.StatusOK && answer.Status != c.orStatus {
-		return rejection(answer, n.opts.Now())
+	if response.Status != http.StatusOK && response.Status != c.orStatus {
+		return rejection(response, n.opts.Now())
 	}
 	if c.out == nil {
 		return nil
 	}
-	return answer.Decode(c.out)
+	return response.Decode(c.out)
 }
 
 // serverURL parses the base URL of an account's server.

@@ -11,12 +11,12 @@ import (
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-unreviewed"), 0)
-	found := f.CheckedApp()
+	found := f.CheckApp()
 	networktest.WantFinding(t, found, network.CheckPassed, "client ID and secret")
 	networktest.WantFinding(t, found, network.CheckUnclear, "App Review: Not approved: pages_show_list", "Complete App Review")
 
 	g := f.Candidates("", networktest.Account+"&declined=read_insights")[0].Grant
-	found = f.CheckedAccount(g)
+	found = f.CheckAccount(g)
 	networktest.WantFinding(t, found, network.CheckFailed, "permission read_insights", "metrics are missing",
 		"Connect the account again")
 	networktest.WantFinding(t, found, network.CheckPassed, "permission pages_manage_posts")

@@ -68,8 +68,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	if picture := page.Picture.Data; !picture.Silhouette {
 		out.Picture = network.WebURL(picture.URL)
 	}
-	posts, cut, err := n.posts(ctx, g, since, limit)
-	out.Truncated = cut
+	posts, truncated, err := n.posts(ctx, g, since, limit)
+	out.Truncated = truncated
 	if err != nil {
 		return out, err
 	}
@@ -100,12 +100,12 @@ func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, l
 			n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{"fields": {fields}}, nil), since, limit,
 			func(c countedPost) time.Time { return graph.ParseTime(c.Created) })
 	}
-	posts, cut, err := list(countFields)
+	posts, truncated, err := list(countFields)
 	netErr, ok := errors.AsType[*network.Error](graph.DowngradeMissingPermission(err))
 	if ok && (netErr.Class == network.AppNotApproved || netErr.Class == network.Rejected) {
 		return list(plainFields)
 	}
-	return posts, cut, err
+	return posts, truncated, err
 }
 
 func (n *Network) collectedPost(p countedPost, insights graph.Metrics) network.CollectedPost {

@@ -11,20 +11,20 @@ import (
 
 // draft is the stored state of a publication.
 type draft struct {
-	Post    bool            `json:"facebook"` // distinguishes drafts of different networks
-	Text    string          `json:"text"`
-	Link    string          `json:"link,omitempty"` // shown with a preview on Facebook
-	Media   []network.Media `json:"media,omitempty"`
-	Photos  []string        `json:"photos,omitempty"`  // IDs of the unpublished photos, in order
-	Video   string          `json:"video,omitempty"`   // ID of the uploaded video
-	Session string          `json:"session,omitempty"` // upload session; Commit finishes it
-	Reel    bool            `json:"reel,omitempty"`    // the video is published as a reel; reels have no upload session
-	Format  string          `json:"format,omitempty"`  // chosen in the options; a story's video is uploaded like a reel
-	Place   string          `json:"place,omitempty"`   // ID of the place
-	Title   string          `json:"title,omitempty"`   // of a video
-	Uploads int             `json:"uploads,omitempty"` // number of uploads of the video
-	Used    bool            `json:"used,omitempty"`    // Facebook reported that the photo was published as a story
-	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready; the post is not older
+	IsFacebook bool            `json:"facebook"` // distinguishes drafts of different networks
+	Text       string          `json:"text"`
+	Link       string          `json:"link,omitempty"` // shown with a preview on Facebook
+	Media      []network.Media `json:"media,omitempty"`
+	Photos     []string        `json:"photos,omitempty"`  // IDs of the unpublished photos, in order
+	Video      string          `json:"video,omitempty"`   // ID of the uploaded video
+	Session    string          `json:"session,omitempty"` // upload session; Commit finishes it
+	Reel       bool            `json:"reel,omitempty"`    // the video is published as a reel; reels have no upload session
+	Format     string          `json:"format,omitempty"`  // chosen in the options; a story's video is uploaded like a reel
+	Place      string          `json:"place,omitempty"`   // ID of the place
+	Title      string          `json:"title,omitempty"`   // of a video
+	Uploads    int             `json:"uploads,omitempty"` // number of uploads of the video
+	PhotoUsed  bool            `json:"used,omitempty"`    // Facebook reported that the photo was published as a story
+	PreparedAt time.Time       `json:"made,omitzero"`     // when the draft became ready; the post is not older
 	// Finished is true once the network has confirmed the end of the upload.
 	Finished bool `json:"finished,omitempty"`
 }
@@ -39,7 +39,7 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	}
 	o := i.Content.Options
 	p := draft{
-		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		IsFacebook: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
 		Format: postOptions(o).Format, Place: postOptions(o).Place, Title: strings.ToValidUTF8(postOptions(o).Title, "\uFFFD"),
 	}
 	if p.isStory() {
@@ -63,14 +63,14 @@ func (d draft) content() network.Content {
 func (d draft) isStory() bool { return d.Format == network.FormatStory }
 
 func (d draft) validate() error {
-	if !d.Post {
+	if !d.IsFacebook {
 		return errors.New("the draft does not belong to Facebook")
 	}
 	return nil
 }
 
 func (d draft) isReady() bool {
-	if d.Made.IsZero() {
+	if d.PreparedAt.IsZero() {
 		return false
 	}
 	if d.isVideo() {

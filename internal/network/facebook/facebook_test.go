@@ -47,7 +47,7 @@ var story = with(network.FacebookOptions{Format: network.FormatStory})
 
 var adapter = networktest.Case{
 	Platform:     "facebook",
-	CheckTraffic: checkCall, Described: isDescribed,
+	CheckTraffic: checkCall, IsDescribed: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return facebook.New(facebook.Options{
 			App: app, AuthorizeHost: base + "/www", GraphHost: base + "/graph", VideoHost: base + "/video",
@@ -66,8 +66,8 @@ var adapter = networktest.Case{
 				Holder: "facebook:" + strings.TrimPrefix(g.Holder, "facebook:"),
 			}}}
 		},
-		BadCode: "100", CodeLife: 10 * time.Minute,
-		Life: 60 * day, Renew: 30 * day, GrantLife: 61 * day, RotatesRefresh: true, TokenLasts: true,
+		BadCode: "100", CodeLifetime: 10 * time.Minute,
+		TokenLifetime: 60 * day, RefreshAge: 30 * day, GrantLifetime: 61 * day, RotatesRefresh: true, TokenNeverExpires: true,
 		UnknownTokenError: networktest.ExpectedError{Class: network.ReconnectRequired, Code: "190"},
 		ExpiredRefresh:    "190/463",
 		RevokedCode:       "190/463", SecondRevocation: network.ReconnectRequired,
@@ -107,7 +107,7 @@ var adapter = networktest.Case{
 			},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true,
-		Fits: []network.FileLimits{
+		FileLimits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxBytes: 4_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 10_000_000_000},
 		},
@@ -163,61 +163,62 @@ var adapter = networktest.Case{
 				Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired,
+			"expired": networktest.NewFailure(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"no session":      networktest.Fails(400, graph(`"code":102`), network.ReconnectRequired),
-			"permission":      networktest.Fails(403, graph(`"code":200`), network.ReconnectRequired),
-			"failed inside":   networktest.Fails(500, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown),
-			"rejected inside": networktest.Fails(500, graph(`"code":100`), network.Rejected, network.OutcomeUnknown),
-			"app blocked": networktest.Fails(400, graph(`"code":200,"message":"API access deactivated."`),
+			"no session":      networktest.NewFailure(400, graph(`"code":102`), network.ReconnectRequired),
+			"permission":      networktest.NewFailure(403, graph(`"code":200`), network.ReconnectRequired),
+			"failed inside":   networktest.NewFailure(500, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown),
+			"rejected inside": networktest.NewFailure(500, graph(`"code":100`), network.Rejected, network.OutcomeUnknown),
+			"app blocked": networktest.NewFailure(400, graph(`"code":200,"message":"API access deactivated."`),
 				network.AppNotApproved, network.AppNotApproved, network.AppNotApproved),
-			"permission missing": networktest.Fails(400, graph(`"code":10`), network.ReconnectRequired),
-			"identity": networktest.Fails(400, graph(`"code":100,"error_subcode":1404078`), network.ReconnectRequired,
+			"permission missing": networktest.NewFailure(400, graph(`"code":10`), network.ReconnectRequired),
+			"identity": networktest.NewFailure(400, graph(`"code":100,"error_subcode":1404078`), network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"identity too":        networktest.Fails(400, graph(`"code":4854002`), network.ReconnectRequired),
-			"throttled":           networktest.Fails(400, graph(`"code":32`), network.RateLimited),
-			"too fast":            networktest.Fails(400, graph(`"code":1390008`), network.RateLimited),
-			"policy":              networktest.Fails(400, graph(`"code":368`), network.RateLimited),
-			"throttled elsewhere": networktest.Fails(429, `slow down`, network.RateLimited),
-			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.QuotaExceeded,
+			"identity too":        networktest.NewFailure(400, graph(`"code":4854002`), network.ReconnectRequired),
+			"throttled":           networktest.NewFailure(400, graph(`"code":32`), network.RateLimited),
+			"too fast":            networktest.NewFailure(400, graph(`"code":1390008`), network.RateLimited),
+			"policy":              networktest.NewFailure(400, graph(`"code":368`), network.RateLimited),
+			"throttled elsewhere": networktest.NewFailure(429, `slow down`, network.RateLimited),
+			"quota": networktest.NewFailure(400, graph(`"code":9,"error_subcode":2207042`), network.QuotaExceeded,
 				network.QuotaExceeded, network.QuotaExceeded),
-			"content": networktest.Fails(400, graph(`"code":100,"error_subcode":1346003`), network.Rejected,
+			"content": networktest.NewFailure(400, graph(`"code":100,"error_subcode":1346003`), network.Rejected,
 				network.Rejected, network.OutcomeUnknown),
-			"content too": networktest.Fails(400, graph(`"code":1404102`), network.Rejected, network.Rejected,
+			"content too": networktest.NewFailure(400, graph(`"code":1404102`), network.Rejected, network.Rejected,
 				network.OutcomeUnknown),
-			"link": networktest.Fails(400, graph(`"code":1609005`), network.Rejected, network.Rejected, network.OutcomeUnknown),
-			"link too": networktest.Fails(400, graph(`"code":100,"error_subcode":1609008`), network.Rejected,
+			"link": networktest.NewFailure(400, graph(`"code":1609005`), network.Rejected, network.Rejected,
+				network.OutcomeUnknown),
+			"link too": networktest.NewFailure(400, graph(`"code":100,"error_subcode":1609008`), network.Rejected,
 				network.Rejected, network.OutcomeUnknown),
-			"photo": networktest.Fails(400, graph(`"code":100,"error_subcode":1366046`), network.RejectedMedia,
+			"photo": networktest.NewFailure(400, graph(`"code":100,"error_subcode":1366046`), network.RejectedMedia,
 				network.RejectedMedia, network.OutcomeUnknown),
-			"login approvals": networktest.Fails(400, graph(`"code":490`), network.ReconnectRequired),
-			"security check": networktest.Fails(400, graph(`"code":100,"error_subcode":1404006`), network.ReconnectRequired,
+			"login approvals": networktest.NewFailure(400, graph(`"code":490`), network.ReconnectRequired),
+			"security check": networktest.NewFailure(400, graph(`"code":100,"error_subcode":1404006`), network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"rate limit of days": networktest.Fails(400, graph(`"code":1404112`), network.RateLimited),
-			"video": networktest.Fails(400, graph(`"code":100,"error_subcode":1349125`), network.RejectedMedia,
+			"rate limit of days": networktest.NewFailure(400, graph(`"code":1404112`), network.RateLimited),
+			"video": networktest.NewFailure(400, graph(`"code":100,"error_subcode":1349125`), network.RejectedMedia,
 				network.RejectedMedia, network.OutcomeUnknown),
-			"media": networktest.Fails(400, graph(`"code":100,"error_subcode":2069019`), network.RejectedMedia,
+			"media": networktest.NewFailure(400, graph(`"code":100,"error_subcode":2069019`), network.RejectedMedia,
 				network.RejectedMedia, network.OutcomeUnknown),
-			"bad link": networktest.Fails(400, graph(`"code":100,"error_subcode":2061006`), network.Rejected,
+			"bad link": networktest.NewFailure(400, graph(`"code":100,"error_subcode":2061006`), network.Rejected,
 				network.Rejected, network.OutcomeUnknown),
-			"duplicate post": networktest.Fails(400, graph(`"code":506`), network.Duplicate, network.Duplicate,
+			"duplicate post": networktest.NewFailure(400, graph(`"code":506`), network.Duplicate, network.Duplicate,
 				network.OutcomeUnknown),
-			"posted photos": networktest.Fails(400, graph(`"code":100,"error_subcode":1366051`), network.Duplicate,
+			"posted photos": networktest.NewFailure(400, graph(`"code":100,"error_subcode":1366051`), network.Duplicate,
 				network.Duplicate, network.OutcomeUnknown),
-			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown),
-			"service":   networktest.Fails(400, graph(`"code":1363047`), network.Transient, network.OutcomeUnknown),
-			"service too": networktest.Fails(400, graph(`"code":100,"error_subcode":1609010`), network.Transient,
+			"temporary": networktest.NewFailure(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown),
+			"service":   networktest.NewFailure(400, graph(`"code":1363047`), network.Transient, network.OutcomeUnknown),
+			"service too": networktest.NewFailure(400, graph(`"code":100,"error_subcode":1609010`), network.Transient,
 				network.OutcomeUnknown, network.OutcomeUnknown),
-			"says so": networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient,
+			"says so": networktest.NewFailure(400, graph(`"code":77777,"is_transient":true`), network.Transient,
 				network.OutcomeUnknown, network.OutcomeUnknown),
-			"unknown": networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Rejected,
+			"unknown": networktest.NewFailure(400, graph(`"code":77777`), network.Rejected, network.Rejected,
 				network.OutcomeUnknown),
-			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.OutcomeUnknown),
-			"wrong types": networktest.Fails(200, `{"id":5,"permalink_url":{},"success":"yes"}`, network.Transient,
+			"no Graph": networktest.NewFailure(404, `<html>`, network.Transient, network.OutcomeUnknown),
+			"wrong types": networktest.NewFailure(200, `{"id":5,"permalink_url":{},"success":"yes"}`, network.Transient,
 				network.OutcomeUnknown, network.OutcomeUnknown),
-			"no id": networktest.Fails(200, `{"permalink_url":"javascript:alert(1)"}`, "", network.OutcomeUnknown),
+			"no id": networktest.NewFailure(200, `{"permalink_url":"javascript:alert(1)"}`, "", network.OutcomeUnknown),
 		},
-		Repeats: map[string]networktest.Repeat{
+		RetryTimes: map[string]networktest.RetryTimeCase{
 			"minutes": rateLimited(`1390008`, usage, 7*time.Minute),
 			"seconds": rateLimited(`32`, http.Header{"Retry-After": {"2"}}, 2*time.Second),
 			"no time": rateLimited(`1390008`, nil, 0),
@@ -231,7 +232,7 @@ var adapter = networktest.Case{
 			readyVideo: networktest.StubResponse{Body: `{"status":{"video_status":"uploading"}}`},
 			readyReel:  networktest.StubResponse{Body: `{"status":{"video_status":"upload_complete"}}`},
 		},
-		GivesUp: map[string]networktest.GiveUp{
+		GiveUps: map[string]networktest.GiveUpCase{
 			"expired":       uploading(`{"status":{"video_status":"expired"}}`, network.Transient, 4),
 			"gone":          uploading(graph(`"code":100,"error_subcode":33`), network.Transient, 4),
 			"failed":        uploading(`{"status":{"video_status":"error"}}`, network.RejectedMedia, 2),
@@ -245,25 +246,25 @@ var adapter = networktest.Case{
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
 // rateLimited returns a case with a rate limit response.
-func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
+func rateLimited(code string, header http.Header, after time.Duration) networktest.RetryTimeCase {
 	class := network.RateLimited
 	if code == "190" {
 		class = network.ReconnectRequired
 	}
-	r := networktest.Repeat{
-		Call: 1, Answer: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
+	r := networktest.RetryTimeCase{
+		Call: 1, Response: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
 			Body: graph(`"code":` + code)}, Class: class,
 	}
 	if after > 0 {
-		r.After = networktest.Start.Add(after)
+		r.RetryAt = networktest.Start.Add(after)
 	}
 	return r
 }
 
 // uploading returns a case in which the network accepts uploads and returns the same state for all videos.
-func uploading(video string, class network.ErrorClass, calls int) networktest.GiveUp {
-	return networktest.GiveUp{Draft: plannedVideo, Class: class, Calls: calls,
-		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func uploading(video string, class network.ErrorClass, calls int) networktest.GiveUpCase {
+	return networktest.GiveUpCase{Draft: plannedVideo, Class: class, Calls: calls,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body := `{"video_id":"15001","upload_session_id":"16001","start_offset":"0","end_offset":"100"}`
 			switch {
 			case r.Method == http.MethodGet:
@@ -271,7 +272,7 @@ func uploading(video string, class network.ErrorClass, calls int) networktest.Gi
 			case strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/"):
 				body = `{"start_offset":"100","end_offset":"100"}`
 			}
-			networktest.Listing("", body, "").ServeHTTP(w, r)
+			networktest.ListHandler("", body, "").ServeHTTP(w, r)
 		})}
 }
 
@@ -285,7 +286,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 	const photo, share = `{"type":"photo"}`, `{"type":"share"}`
 	look := func(draft, answer string, verdict network.Verdict, class network.ErrorClass, id string) networktest.ResolveCase {
 		l := networktest.ResolveCase{
-			Draft: draft, Later: time.Hour, Answer: networktest.Listing("", answer, ""), Verdict: verdict, Class: class,
+			Draft: draft, Elapsed: time.Hour, Handler: networktest.ListHandler("", answer, ""), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
 		}
 		if strings.Contains(answer, "too dark") {

@@ -43,11 +43,11 @@ func (n *Network) login() graph.Login {
 // Exchange exchanges the code for a token of the person with a lifetime of sixty days. It returns the Pages on which
 // the person may post. The error is of class ReconnectRequired if the code is rejected or a permission was declined.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	short, err := n.login().ExchangeCode(ctx, n.opts.GraphHost, a.Redirect, code)
+	shortLived, err := n.login().ExchangeCode(ctx, n.opts.GraphHost, a.Redirect, code)
 	if err != nil {
 		return nil, err
 	}
-	person, err := n.extendToken(ctx, network.Grant{Server: n.opts.GraphHost}, short.AccessToken)
+	person, err := n.extendToken(ctx, network.Grant{Server: n.opts.GraphHost}, shortLived.AccessToken)
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +105,12 @@ func (n *Network) page(ctx context.Context, person network.Grant, id string) (gr
 // extendToken returns the person's grant with a token that lasts sixty days. The Page's token may last longer than the
 // person's token, but this is unconfirmed, so the Page's grant expires with the person's token.
 func (n *Network) extendToken(ctx context.Context, g network.Grant, token string) (network.Grant, error) {
-	long, err := n.login().ExtendToken(ctx, g.Server, token)
+	longLived, err := n.login().ExtendToken(ctx, g.Server, token)
 	if err != nil {
 		return network.Grant{}, err
 	}
-	long.RefreshToken, long.RefreshFor = long.AccessToken, long.Expires
-	g = long.Grant(g, n.opts.Now())
+	longLived.RefreshToken, longLived.RefreshExpiresIn = longLived.AccessToken, longLived.ExpiresIn
+	g = longLived.Grant(g, n.opts.Now())
 	if g.Holder == "" {
 		g.Holder, err = n.login().Holder(ctx, g)
 	}
@@ -125,16 +125,17 @@ func (n *Network) candidates(ctx context.Context, person network.Grant) ([]netwo
 	if err != nil && pages == nil {
 		return nil, err
 	}
-	var found []network.Candidate
+	var candidates []network.Candidate
 	for _, p := range pages {
 		if mayPost(p) {
-			found = append(found, network.Candidate{Grant: pageGrant(person, p), DisplayName: network.Clip(p.Name, maxName)})
+			candidates = append(candidates, network.Candidate{Grant: pageGrant(person, p),
+				DisplayName: network.Clip(p.Name, maxName)})
 		}
 	}
 	switch {
 	case err != nil:
-		return found, err
-	case len(found) > 0:
+		return candidates, err
+	case len(candidates) > 0:
 	case len(pages) > 0:
 		return nil, noTaskError()
 	case !slices.Contains(person.Scopes, graph.ScopeBusiness):
@@ -143,7 +144,7 @@ func (n *Network) candidates(ctx context.Context, person network.Grant) ([]netwo
 	default:
 		return nil, noPageError()
 	}
-	return found, nil
+	return candidates, nil
 }
 
 func noPageError() *network.Error {

@@ -212,7 +212,9 @@ func TestSandboxPortfolio(t *testing.T) {
 
 // answering returns a handler that responds with the result of answer.
 func answering(answer func(*http.Request) string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { networktest.Listing("", answer(r), "").ServeHTTP(w, r) }
+	return func(w http.ResponseWriter, r *http.Request) {
+		networktest.ListHandler("", answer(r), "").ServeHTTP(w, r)
+	}
 }
 
 // The person's token cannot be used for calls about the Page.

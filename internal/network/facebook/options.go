@@ -7,16 +7,16 @@ import (
 )
 
 // postOptions returns a post's options for Facebook, or the zero value if there are none.
-func postOptions(o network.Options) network.FacebookOptions { return network.Chosen(o.Facebook) }
+func postOptions(o network.Options) network.FacebookOptions { return network.ValueOrZero(o.Facebook) }
 
 // checkOptions returns problems with the options that Facebook does not support for this post.
 func checkOptions(c network.Content) []network.Problem {
 	o, story := postOptions(c.Options), c.Options.IsStory(platform)
 	video := len(c.Media) == 1 && c.Media[0].Kind == network.Video
 	reel := isReel(c.Media) && !story
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field string, isBlocking bool, message string) {
-		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
+		problems = append(problems, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
 	}
 	if o.Format == network.FormatReel && !reel {
 		add("format", true,
@@ -32,7 +32,7 @@ func checkOptions(c network.Content) []network.Problem {
 	if o.Title != "" && (story || !video) {
 		add("title", false, "On Facebook, only videos have a title (options.facebook.title). It is not sent.")
 	}
-	return found
+	return problems
 }
 
 // link returns the link that the post shows with a preview, or "" if it shows none.

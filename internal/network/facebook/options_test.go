@@ -25,25 +25,26 @@ func TestCheckOptions(t *testing.T) {
 	long.Duration += time.Second
 	small.Width, small.Height = 360, 640
 	networktest.RunChecks(t, adapter, map[string]networktest.CheckCase{
-		"a story":            networktest.Checks("", picture).With(story),
-		"a story's text":     networktest.Checks("words", picture, "caption_not_sent").With(story),
-		"a video story":      networktest.Checks("", []network.Media{clip}).With(story),
-		"a wide video story": networktest.Checks("", []network.Media{wide}, "media_aspect").With(story),
-		"a long video story": networktest.Checks("", []network.Media{long}, "!media_too_long").With(story),
-		"a small video story": networktest.Checks("", []network.Media{small}, "!media_aspect").
+		"a story":            networktest.NewCheckCase("", picture).With(story),
+		"a story's text":     networktest.NewCheckCase("words", picture, "caption_not_sent").With(story),
+		"a video story":      networktest.NewCheckCase("", []network.Media{clip}).With(story),
+		"a wide video story": networktest.NewCheckCase("", []network.Media{wide}, "media_aspect").With(story),
+		"a long video story": networktest.NewCheckCase("", []network.Media{long}, "!media_too_long").With(story),
+		"a small video story": networktest.NewCheckCase("", []network.Media{small}, "!media_aspect").
 			With(story),
-		"a story's options": networktest.Checks("", picture, "option_not_supported", "option_not_supported", "option_not_supported").
+		"a story's options": networktest.NewCheckCase("", picture, "option_not_supported", "option_not_supported",
+			"option_not_supported").
 			With(with(network.FacebookOptions{Format: "story", Link: "https://a.test", Place: "1", Title: "Waves"})),
-		"a reel": networktest.Checks("", []network.Media{clip}).With(with(network.FacebookOptions{
+		"a reel": networktest.NewCheckCase("", []network.Media{clip}).With(with(network.FacebookOptions{
 			Format: "reel", Title: "Waves", Place: "1",
 		})),
-		"a wide reel": networktest.Checks("", []network.Media{wide}, "!option_not_supported").
+		"a wide reel": networktest.NewCheckCase("", []network.Media{wide}, "!option_not_supported").
 			With(with(network.FacebookOptions{Format: "reel"})),
-		"a title": networktest.Checks("", []network.Media{wide}).With(with(network.FacebookOptions{Title: "Waves"})),
-		"a video's place": networktest.Checks("", []network.Media{wide}, "option_not_supported").
+		"a title": networktest.NewCheckCase("", []network.Media{wide}).With(with(network.FacebookOptions{Title: "Waves"})),
+		"a video's place": networktest.NewCheckCase("", []network.Media{wide}, "option_not_supported").
 			With(with(network.FacebookOptions{Place: "1"})),
-		"a link": networktest.Checks("words", nil).With(with(network.FacebookOptions{Link: "https://a.test", Place: "1"})),
-		"a link and media": networktest.Checks("", picture, "option_not_supported").
+		"a link": networktest.NewCheckCase("words", nil).With(with(network.FacebookOptions{Link: "https://a.test", Place: "1"})),
+		"a link and media": networktest.NewCheckCase("", picture, "option_not_supported").
 			With(with(network.FacebookOptions{Link: "https://a.test"})),
 	})
 }

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	photoLinkLife = time.Hour // how long the network may fetch a photo
-	maxAlt        = 1000      // characters; the network's limit is unknown
+	photoLinkLifetime = time.Hour // how long the network may fetch a photo
+	maxAlt            = 1000      // characters; the network's limit is unknown
 )
 
 // Prepare uploads the media unpublished. If the Draft is lost, its uploads are never published. If the Draft is ready,
@@ -40,7 +40,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	} else {
 		p.Photos, err = n.photos(ctx, g, p.Media, files)
 	}
-	p.Made = n.opts.Now().UTC()
+	p.PreparedAt = n.opts.Now().UTC()
 	return err
 }
 
@@ -48,19 +48,19 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 func (n *Network) photos(
 	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
 ) ([]string, error) {
-	var made []string
+	var ids []string
 	for _, m := range media {
 		id, err := n.photo(ctx, g, m, files)
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, id)
+		ids = append(ids, id)
 	}
-	return made, nil
+	return ids, nil
 }
 
 func (n *Network) photo(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
-	address, err := files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), n.opts.Now().Add(photoLinkLife))
+	address, err := files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), n.opts.Now().Add(photoLinkLifetime))
 	if err != nil {
 		return "", network.FileError(err)
 	}

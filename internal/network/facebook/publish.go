@@ -94,15 +94,15 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 			Err: errors.New("finishing an upload: the response does not confirm success"),
 		}
 	}
-	if now, err := n.state(ctx, g, p.Video); err == nil && now.isPublished() {
-		return n.videoReceipt(p, now), nil
+	if videoState, err := n.state(ctx, g, p.Video); err == nil && videoState.isPublished() {
+		return n.videoReceipt(p, videoState), nil
 	}
-	undecided := n.processingError(processing)
+	processingErr := n.processingError(statusProcessing)
 	p.Finished = true
 	if d, err := drafts.Encode(p); err == nil {
-		undecided.Draft = d
+		processingErr.Draft = d
 	}
-	return network.Receipt{}, undecided
+	return network.Receipt{}, processingErr
 }
 
 // confirmRejection returns err. If err is a rejection but the video may be published, its class becomes OutcomeUnknown.
@@ -112,9 +112,9 @@ func (n *Network) confirmRejection(ctx context.Context, g network.Grant, p draft
 		!slices.Contains([]network.ErrorClass{network.Rejected, network.RejectedMedia, network.Duplicate}, rejection.Class) {
 		return err
 	}
-	now, err := n.state(ctx, g, p.Video)
-	if err == nil && (now.Status.Video == uploading || now.Status.Video == uploadComplete ||
-		p.isUnfinished(now) && !p.Finished) {
+	videoState, err := n.state(ctx, g, p.Video)
+	if err == nil && (videoState.Status.Video == statusUploading || videoState.Status.Video == statusUploadComplete ||
+		p.isUnfinished(videoState) && !p.Finished) {
 		return rejection
 	}
 	uncertain := *rejection
@@ -130,8 +130,8 @@ func (n *Network) processingError(code string) *network.Error {
 }
 
 // videoReceipt returns the receipt of a published video. Facebook does not report the time of publication.
-func (n *Network) videoReceipt(p draft, now state) network.Receipt {
-	return network.Receipt{ID: p.Video, Permalink: n.absoluteURL(now.Permalink)}
+func (n *Network) videoReceipt(p draft, videoState state) network.Receipt {
+	return network.Receipt{ID: p.Video, Permalink: n.absoluteURL(videoState.Permalink)}
 }
 
 // absoluteURL adds the host to a permalink without a host. Permalinks of videos have none.

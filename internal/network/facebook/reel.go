@@ -17,11 +17,11 @@ import (
 //
 // Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
 const (
-	reelRatio    = 9.0 / 16
-	reelSlack    = 0.02
-	reelMinWidth = 540
-	shortestReel = 3 * time.Second
-	longestReel  = 90 * time.Second
+	reelRatio       = 9.0 / 16
+	reelSlack       = 0.02
+	minReelWidth    = 540
+	minReelDuration = 3 * time.Second
+	maxReelDuration = 90 * time.Second
 )
 
 // isReel reports whether the Reels API accepts a video. The Video API turns vertical videos into drafts, and the Page's
@@ -32,8 +32,8 @@ func isReel(media []network.Media) bool {
 	}
 	m := media[0]
 	ratio := float64(m.Width) / float64(m.Height)
-	return ratio > reelRatio*(1-reelSlack) && ratio < reelRatio*(1+reelSlack) && m.Width >= reelMinWidth &&
-		m.Duration >= shortestReel && m.Duration <= longestReel
+	return ratio > reelRatio*(1-reelSlack) && ratio < reelRatio*(1+reelSlack) && m.Width >= minReelWidth &&
+		m.Duration >= minReelDuration && m.Duration <= maxReelDuration
 }
 
 func isVertical(m network.Media) bool { return m.Width > 0 && m.Width < m.Height }
@@ -60,15 +60,15 @@ func (n *Network) reelCall(g network.Grant, p draft, params url.Values, out any)
 
 // uploadReel sends the video in one request. The reel is published when the upload is finished.
 func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, file network.File) error {
-	var started struct {
+	var newUpload struct {
 		Video   string `json:"video_id"`
 		Address string `json:"upload_url"`
 	}
-	if err := n.graph.Do(ctx, n.reelCall(g, *p, url.Values{"upload_phase": {"start"}}, &started)); err != nil {
+	if err := n.graph.Do(ctx, n.reelCall(g, *p, url.Values{"upload_phase": {"start"}}, &newUpload)); err != nil {
 		return err
 	}
-	path, ok := strings.CutPrefix(started.Address, n.opts.UploadHost+"/")
-	if !ok || !graph.IsID(started.Video) { // never send the token to another host
+	path, ok := strings.CutPrefix(newUpload.Address, n.opts.UploadHost+"/")
+	if !ok || !graph.IsID(newUpload.Video) { // never send the token to another host
 		return network.InvalidResponse(errors.New("starting the upload of a reel: the response lacks an ID or a usable URL"))
 	}
 	var response struct {
@@ -91,7 +91,7 @@ func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, fil
 	if !response.Success {
 		return network.InvalidResponse(errors.New("uploading a reel: the response does not confirm success"))
 	}
-	p.Video = started.Video
+	p.Video = newUpload.Video
 	p.Uploads++
 	return nil
 }
@@ -116,6 +116,7 @@ func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
 
 // isUnfinished reports whether Facebook has processed the reel but not published it. Facebook may process a reel before
 // the upload is finished. It checks the reel for some minutes afterwards.
-func (d draft) isUnfinished(now state) bool {
-	return d.Reel && now.Status.Video == ready && now.Status.Publishing.Status == notStarted && !now.isMarkedPublished()
+func (d draft) isUnfinished(videoState state) bool {
+	return d.Reel && videoState.Status.Video == statusReady &&
+		videoState.Status.Publishing.Status == phaseNotStarted && !videoState.isMarkedPublished()
 }

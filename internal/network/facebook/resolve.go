@@ -22,10 +22,10 @@ const (
 // Resolve reads the video's state, or searches the Page's posts. A post that is not found counts as absent once
 // ListingDelay has passed since the last attempt.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	if network.IsFirstComment(d) {
-		return n.comments.Resolve(ctx, g, d, t)
+		return n.comments.Resolve(ctx, g, d, history)
 	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
@@ -33,32 +33,32 @@ func (n *Network) Resolve(
 	}
 	switch {
 	case p.isVideo():
-		return n.resolveVideo(ctx, g, p, t)
+		return n.resolveVideo(ctx, g, p, history)
 	case p.isStory():
-		return n.resolvePhotoStory(ctx, g, p, t)
+		return n.resolvePhotoStory(ctx, g, p, history)
 	}
-	started := n.opts.Now() // before the search, because a post may appear during it
-	found, cut, err := n.findPosts(ctx, g, p, p.Made.Add(-clockSkew))
+	searchStart := n.opts.Now() // before the search, because a post may appear during it
+	posts, truncated, err := n.findPosts(ctx, g, p, p.PreparedAt.Add(-clockSkew))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.BelongsToOther(l.ID, l.Permalink) })
-	if len(found) > 1 { // posts older than the Draft belong to other publications, unless the clocks differ
-		found = slices.DeleteFunc(found, func(l listedPost) bool {
-			return graph.ParseTime(l.Created).Before(p.Made.Truncate(time.Second))
+	posts = slices.DeleteFunc(posts, func(l listedPost) bool { return history.BelongsToOther(l.ID, l.Permalink) })
+	if len(posts) > 1 { // posts older than the Draft belong to other publications, unless the clocks differ
+		posts = slices.DeleteFunc(posts, func(l listedPost) bool {
+			return graph.ParseTime(l.Created).Before(p.PreparedAt.Truncate(time.Second))
 		})
 	}
 	switch {
-	case len(found) == 1:
-		receipt := found[0].receipt()
+	case len(posts) == 1:
+		receipt := posts[0].receipt()
 		receipt.MatchedByContent = true
 		return network.Published, receipt, nil
-	case len(found) > 1:
+	case len(posts) > 1:
 		return network.Unknown, network.Receipt{}, uncertainError("several posts match this one")
-	case cut:
+	case truncated:
 		return network.Unknown, network.Receipt{}, uncertainError("the Page has too many posts to look through")
 	}
-	return n.notFound(started, t)
+	return n.notFound(searchStart, history)
 }
 
 func uncertainError(reason string) *network.Error {
@@ -66,15 +66,15 @@ func uncertainError(reason string) *network.Error {
 }
 
 // notFound returns the verdict if a search that began at started found no matching post.
-func (n *Network) notFound(started time.Time, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
-	return n.absentAfter(time.Duration(n.opts.ListingDelay), started, t)
+func (n *Network) notFound(searchStart time.Time, history network.CommitHistory) (network.Verdict, network.Receipt, error) {
+	return n.absentAfter(time.Duration(n.opts.ListingDelay), searchStart, history)
 }
 
 // absentAfter returns Absent if delay has passed between the last attempt and started, else a Processing error.
 func (n *Network) absentAfter(
-	delay time.Duration, started time.Time, t network.CommitHistory,
+	delay time.Duration, searchStart time.Time, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	if started.Sub(t.Last) < delay {
+	if searchStart.Sub(history.Last) < delay {
 		return network.Unknown, network.Receipt{}, n.processingError("")
 	}
 	return network.Absent, network.Receipt{}, nil
@@ -84,30 +84,30 @@ func (n *Network) absentAfter(
 // does not publish the video again. If the video is not found, the result is Unknown, because Facebook reports missing
 // access in the same way.
 func (n *Network) resolveVideo(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	started := n.opts.Now()
-	now, err := n.state(ctx, g, p.Video)
+	searchStart := n.opts.Now()
+	videoState, err := n.state(ctx, g, p.Video)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	if now.isRejected() {
-		return network.Absent, network.Receipt{}, now.failureReason()
+	if videoState.isRejected() {
+		return network.Absent, network.Receipt{}, videoState.failureReason()
 	}
-	switch now.Status.Video {
-	case uploading, uploadComplete:
-		return n.notFound(started, t)
-	case expired, uploadFailed:
-		return network.Absent, network.Receipt{}, lostUploadError(now.Status.Video)
-	case processing, ready:
-		if now.isPublished() {
-			return network.Published, n.videoReceipt(p, now), nil
+	switch videoState.Status.Video {
+	case statusUploading, statusUploadComplete:
+		return n.notFound(searchStart, history)
+	case statusExpired, statusUploadFailed:
+		return network.Absent, network.Receipt{}, lostUploadError(videoState.Status.Video)
+	case statusProcessing, statusReady:
+		if videoState.isPublished() {
+			return network.Published, n.videoReceipt(p, videoState), nil
 		}
 		// Facebook checks reels after the end of the upload. Until then it may report the previous state.
-		if unheard := t.Undecided || t.First.IsZero(); p.isUnfinished(now) && unheard && !p.Finished {
-			return n.absentAfter(max(reelCheck, time.Duration(n.opts.ListingDelay)), started, t)
+		if unheard := history.Undecided || history.First.IsZero(); p.isUnfinished(videoState) && unheard && !p.Finished {
+			return n.absentAfter(max(reelCheck, time.Duration(n.opts.ListingDelay)), searchStart, history)
 		}
-		return network.Unknown, network.Receipt{}, n.unpublishedError(now)
+		return network.Unknown, network.Receipt{}, n.unpublishedError(videoState)
 	}
 	return network.Unknown, network.Receipt{},
 		network.InvalidResponse(errors.New("reading a video: the response has no known status"))
@@ -115,12 +115,12 @@ func (n *Network) resolveVideo(
 
 // unpublishedError returns the error for a video that is not published yet. If Facebook keeps the video as a draft, the
 // message says so.
-func (n *Network) unpublishedError(now state) *network.Error {
-	unpublished := n.processingError(processing)
-	if strings.EqualFold(now.Status.Publishing.PublishStatus, statusDraft) {
-		unpublished.Message = "Facebook keeps the video as a draft. Share it on Facebook."
+func (n *Network) unpublishedError(videoState state) *network.Error {
+	netErr := n.processingError(statusProcessing)
+	if strings.EqualFold(videoState.Status.Publishing.PublishStatus, statusDraft) {
+		netErr.Message = "Facebook keeps the video as a draft. Share it on Facebook."
 	}
-	return unpublished
+	return netErr
 }
 
 // listedPost is a post in the Page's list.
@@ -146,12 +146,12 @@ func (n *Network) findPosts(
 	call := n.newCall(g, http.MethodGet, g.Account+"/published_posts", url.Values{
 		"fields": {"id,message,created_time,permalink_url,attachments"},
 	}, nil)
-	posts, cut, err := graph.ListSince(ctx, n.graph, call, since, maxSearched, func(l listedPost) time.Time {
+	posts, truncated, err := graph.ListSince(ctx, n.graph, call, since, maxSearched, func(l listedPost) time.Time {
 		return graph.ParseTime(l.Created)
 	})
 	return slices.DeleteFunc(posts, func(l listedPost) bool {
 		return !graph.IsID(l.ID) || !l.matches(p) || graph.ParseTime(l.Created).Before(since)
-	}), cut, err
+	}), truncated, err
 }
 
 // matches reports whether a post has the draft's text and number of photos. It ignores white space, because the network

@@ -25,8 +25,8 @@ func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draf
 	c := n.newCall(g, http.MethodPost, g.Account+"/photo_stories", url.Values{"photo_id": {p.Photos[0]}}, &response)
 	c.Purpose = network.PurposeCommit
 	if err := n.graph.Do(ctx, c); err != nil {
-		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Duplicate {
-			return network.Receipt{}, usedPhotoError(p, *failed)
+		if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Class == network.Duplicate {
+			return network.Receipt{}, usedPhotoError(p, *netErr)
 		}
 		return network.Receipt{}, err
 	}
@@ -39,7 +39,7 @@ func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draf
 // usedPhotoError returns the error for a photo that was already published as a story. The photo belongs to the draft,
 // so an earlier call has published it.
 func usedPhotoError(p draft, rejection network.Error) *network.Error {
-	p.Used = true
+	p.PhotoUsed = true
 	rejection.Class = network.OutcomeUnknown
 	if d, err := drafts.Encode(p); err == nil {
 		rejection.Draft = d
@@ -68,13 +68,13 @@ func (s listedStory) receipt() network.Receipt {
 // only once, and rejects later calls. After such a rejection, the story counts as published, with an unknown ID if it
 // is not listed.
 func (n *Network) resolvePhotoStory(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	started := n.opts.Now() // before the search, because a story may appear during it
+	searchStart := n.opts.Now() // before the search, because a story may appear during it
 	var response struct {
 		Data []listedStory `json:"data"`
 	}
-	since := strconv.FormatInt(p.Made.Add(-clockSkew).Unix(), 10)
+	since := strconv.FormatInt(p.PreparedAt.Add(-clockSkew).Unix(), 10)
 	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, g.Account+"/stories", url.Values{"since": {since}, "limit": {"100"}}, &response))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -83,13 +83,13 @@ func (n *Network) resolvePhotoStory(
 	if at >= 0 {
 		return network.Published, response.Data[at].receipt(), nil
 	}
-	if p.Used {
+	if p.PhotoUsed {
 		return network.Published, network.Receipt{}, nil
 	}
-	return n.notFound(started, t)
+	return n.notFound(searchStart, history)
 }
 
 // fileLimits returns the limits on a file of the post.
 func (n *Network) fileLimits(p draft, kind string) network.FileLimits {
-	return n.opts.Rules.For(platform, p.content().Options).FileLimits(kind)
+	return n.opts.Rules.ForOptions(platform, p.content().Options).FileLimits(kind)
 }

@@ -34,23 +34,23 @@ func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files n
 	if p.Reel {
 		return n.uploadReel(ctx, g, p, file)
 	}
-	var started struct {
+	var newUpload struct {
 		span
 
 		Video   string `json:"video_id"`
 		Session string `json:"upload_session_id"`
 	}
-	start := n.videoCall(g, url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(file.Size, 10)}}, &started)
+	start := n.videoCall(g, url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(file.Size, 10)}}, &newUpload)
 	if err := n.graph.Do(ctx, start); err != nil {
 		return err
 	}
-	if !graph.IsID(started.Video) || started.Session == "" || len(started.Session) > maxName {
+	if !graph.IsID(newUpload.Video) || newUpload.Session == "" || len(newUpload.Session) > maxName {
 		return network.InvalidResponse(errors.New("starting an upload: the response lacks an id"))
 	}
-	if err := n.transfer(ctx, g, started.Session, started.span, file); err != nil {
+	if err := n.transfer(ctx, g, newUpload.Session, newUpload.span, file); err != nil {
 		return err
 	}
-	p.Video, p.Session = started.Video, started.Session
+	p.Video, p.Session = newUpload.Video, newUpload.Session
 	p.Uploads++
 	return nil
 }
@@ -71,19 +71,19 @@ type span struct {
 // transfer sends the file once, in order. After a failure, the upload cannot be resumed and starts again from the
 // beginning.
 func (n *Network) transfer(ctx context.Context, g network.Grant, session string, next span, file network.File) error {
-	sent := int64(0)
+	offset := int64(0)
 	for range maxChunks {
 		switch {
-		case next.Start == file.Size && next.End == file.Size && sent == file.Size:
+		case next.Start == file.Size && next.End == file.Size && offset == file.Size:
 			return nil
-		case next.Start != sent || next.End <= next.Start || next.End > file.Size:
+		case next.Start != offset || next.End <= next.Start || next.End > file.Size:
 			return network.InvalidResponse(errors.New("uploading: the network does not request the next part"))
 		}
 		body, err := n.chunk(g.AccessToken, session, next, file)
 		if err != nil {
 			return network.PermanentError(err)
 		}
-		sent = next.End
+		offset = next.End
 		c := n.videoCall(g, nil, &next)
 		c.Purpose, c.Body = network.PurposeTransfer, body
 		if err := n.graph.Do(ctx, c); err != nil {
@@ -112,29 +112,29 @@ func (n *Network) chunk(token, session string, s span, file io.Reader) (*network
 	if _, err := form.CreateFormFile("video_file_chunk", "chunk"); err != nil {
 		return nil, fmt.Errorf("encoding a chunk: %w", err)
 	}
-	lead := envelope.Len()
+	headSize := envelope.Len()
 	if err := form.Close(); err != nil {
 		return nil, fmt.Errorf("encoding a chunk: %w", err)
 	}
 	written, size := envelope.Bytes(), s.End-s.Start
 	return &network.Body{
-		Reader: io.MultiReader(bytes.NewReader(written[:lead]), io.LimitReader(file, size),
-			bytes.NewReader(written[lead:])),
+		Reader: io.MultiReader(bytes.NewReader(written[:headSize]), io.LimitReader(file, size),
+			bytes.NewReader(written[headSize:])),
 		Type: form.FormDataContentType(), Size: int64(len(written)) + size,
 	}, nil
 }
 
 // The states of a video.
 const (
-	uploading      = "uploading"
-	uploadComplete = "upload_complete"
-	processing     = "processing"
-	ready          = "ready"
-	failed         = "error"
-	uploadFailed   = "upload_failed"
-	expired        = "expired"
-	complete       = "complete" // of a phase
-	notStarted     = "not_started"
+	statusUploading      = "uploading"
+	statusUploadComplete = "upload_complete"
+	statusProcessing     = "processing"
+	statusReady          = "ready"
+	statusError          = "error"
+	statusUploadFailed   = "upload_failed"
+	statusExpired        = "expired"
+	phaseComplete        = "complete" // of a phase
+	phaseNotStarted      = "not_started"
 
 	// Values of publish_status. The value "scheduled" is not used here.
 	statusPublished = "published"
@@ -166,10 +166,10 @@ type state struct {
 }
 
 func (n *Network) state(ctx context.Context, g network.Grant, id string) (state, error) {
-	var now state
+	var videoState state
 	fields := url.Values{"fields": {"id,status,published,permalink_url"}}
-	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, id, fields, &now))
-	return now, err
+	err := n.graph.Do(ctx, n.newCall(g, http.MethodGet, id, fields, &videoState))
+	return videoState, err
 }
 
 // isPublished reports whether everybody can see the video. Drafts may also have completed all phases. The end of the
@@ -179,14 +179,14 @@ func (n *Network) state(ctx context.Context, g network.Grant, id string) (state,
 func (s state) isPublished() bool {
 	step := s.Status.Publishing
 	switch {
-	case s.Status.Video != ready:
+	case s.Status.Video != statusReady:
 		return false
 	case step.PublishStatus != "":
-		return strings.EqualFold(step.PublishStatus, statusPublished) && (step.Status == complete || s.isMarkedPublished())
+		return strings.EqualFold(step.PublishStatus, statusPublished) && (step.Status == phaseComplete || s.isMarkedPublished())
 	case s.Published != nil:
 		return *s.Published
 	}
-	return step.Status == complete
+	return step.Status == phaseComplete
 }
 
 // isMarkedPublished reports whether the video's field published is true.
@@ -194,7 +194,7 @@ func (s state) isMarkedPublished() bool { return s.Published != nil && *s.Publis
 
 // isRejected reports whether the network could not process or publish the video.
 func (s state) isRejected() bool {
-	return s.Status.Video == failed || s.Status.Publishing.Status == failed && !s.isMarkedPublished()
+	return s.Status.Video == statusError || s.Status.Publishing.Status == statusError && !s.isMarkedPublished()
 }
 
 // failureReason returns the network's reason for a rejected video.
@@ -207,7 +207,7 @@ func (s state) failureReason() *network.Error {
 		}
 	}
 	return &network.Error{
-		Class: network.RejectedMedia, Status: http.StatusOK, Code: failed, Message: network.Clip(text, maxMessage),
+		Class: network.RejectedMedia, Status: http.StatusOK, Code: statusError, Message: network.Clip(text, maxMessage),
 		Err: errors.New("the network could not process or publish the video"),
 	}
 }
@@ -217,17 +217,17 @@ func (n *Network) verifyVideo(ctx context.Context, g network.Grant, p *draft, fi
 	if !p.isVideo() {
 		return nil
 	}
-	now, err := n.state(ctx, g, p.Video)
-	netErr, rejected := errors.AsType[*network.Error](err)
+	videoState, err := n.state(ctx, g, p.Video)
+	netErr, ok := errors.AsType[*network.Error](err)
 	switch {
-	case rejected && graph.IsMissing(netErr):
+	case ok && graph.IsMissing(netErr):
 		return n.uploadAgain(ctx, g, p, files, netErr)
 	case err != nil:
 		return err
-	case now.isRejected():
-		return now.failureReason()
-	case now.Status.Video == expired, now.Status.Video == uploadFailed:
-		return n.uploadAgain(ctx, g, p, files, lostUploadError(now.Status.Video))
+	case videoState.isRejected():
+		return videoState.failureReason()
+	case videoState.Status.Video == statusExpired, videoState.Status.Video == statusUploadFailed:
+		return n.uploadAgain(ctx, g, p, files, lostUploadError(videoState.Status.Video))
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (n *Network) uploadAgain(
 	}
 	p.Video, p.Session, p.Finished = "", "", false
 	err := n.upload(ctx, g, p, files)
-	p.Made = n.opts.Now().UTC()
+	p.PreparedAt = n.opts.Now().UTC()
 	return err
 }
 

@@ -17,20 +17,20 @@ import (
 func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, path string, params url.Values) network.Finding {
 	params.Set("grant_type", "client_credentials")
 	_, err := c.RequestToken(ctx, http.MethodGet, server, path, params)
-	found := network.CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
+	finding := network.CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
 	// a wrong secret has the same code as a temporary failure
-	if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.IsClientError() &&
-		rejected.Class != network.RateLimited {
-		found.Result, found.NextStep = network.CheckFailed,
+	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.IsClientError() &&
+		netErr.Class != network.RateLimited {
+		finding.Result, finding.NextStep = network.CheckFailed,
 			"Compare the app's ID and secret with Meta's developer console."
 	}
-	return found
+	return finding
 }
 
 // CheckApp reports whether the network accepts the app, and which permissions App Review has approved.
 //
 // Source: https://developers.facebook.com/docs/graph-api/reference/application/permissions
-func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs []network.RequiredScope) []network.Finding {
+func (l Login) CheckApp(ctx context.Context, platform, app, server string, required []network.RequiredScope) []network.Finding {
 	first := l.Client.CheckCredentials(ctx, platform, app, server, l.Version+"/oauth/access_token",
 		url.Values{"client_id": {l.ClientID}, "client_secret": {l.ClientSecret}})
 	if first.Result != network.CheckPassed {
@@ -48,9 +48,9 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs
 		Secrets: []string{l.ClientSecret}, Out: &response,
 	})
 	if err != nil {
-		found := network.CallFinding(platform, subject, err)
-		found.Result = network.CheckUnclear // apps of some types have no such list
-		return []network.Finding{first, found}
+		finding := network.CallFinding(platform, subject, err)
+		finding.Result = network.CheckUnclear // apps of some types have no such list
+		return []network.Finding{first, finding}
 	}
 	var approved, missing []string
 	for _, p := range response.Data {
@@ -58,19 +58,19 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs
 			approved = append(approved, p.Permission)
 		}
 	}
-	for _, need := range needs {
+	for _, need := range required {
 		if !slices.Contains(approved, need.Scope) {
 			missing = append(missing, need.Scope)
 		}
 	}
-	found := network.Finding{Subject: subject, Result: network.CheckPassed}
+	finding := network.Finding{Subject: subject, Result: network.CheckPassed}
 	if len(missing) > 0 {
 		// an app that is only used for the operator's accounts may not need App Review
-		found.Result, found.NextStep = network.CheckUnclear, network.NextStep(platform, "")
-		found.Detail = "Not approved: " + strings.Join(missing, ", ") +
+		finding.Result, finding.NextStep = network.CheckUnclear, network.NextStep(platform, "")
+		finding.Detail = "Not approved: " + strings.Join(missing, ", ") +
 			". Without approval, only people with a role in the app can connect accounts."
 	}
-	return []network.Finding{first, found}
+	return []network.Finding{first, finding}
 }
 
 // appToken is the access token of the app itself.
@@ -79,7 +79,8 @@ func (l Login) appToken() string { return l.ClientID + "|" + l.ClientSecret }
 // CheckToken reports whether an account's token is valid, and which of the needed permissions it has.
 //
 // Source: https://developers.facebook.com/docs/graph-api/reference/debug_token
-func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant, needs []network.RequiredScope) []network.Finding {
+func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant,
+	required []network.RequiredScope) []network.Finding {
 	var response struct {
 		Data struct {
 			Valid  bool     `json:"is_valid"`
@@ -105,7 +106,7 @@ func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant,
 		return []network.Finding{network.CallFinding(platform, subject, err)}
 	}
 	return append([]network.Finding{{Subject: subject, Result: network.CheckPassed}},
-		network.CheckScopes(response.Data.Scopes, needs...)...)
+		network.CheckScopes(response.Data.Scopes, required...)...)
 }
 
 // CheckLimit reports how many posts an account may still publish. edge is the API edge that returns this limit.
@@ -122,11 +123,11 @@ func (c *Containers) CheckLimit(ctx context.Context, g network.Grant, edge strin
 	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, c.ownerPath(g, edge),
 		url.Values{"fields": {"quota_usage,config"}}, &response))
 	if err != nil || len(response.Data) == 0 {
-		found := network.CallFinding(c.Platform(), subject, err)
+		finding := network.CallFinding(c.Platform(), subject, err)
 		if err == nil {
-			found.Result, found.Detail = network.CheckUnclear, "The network does not report the limit."
+			finding.Result, finding.Detail = network.CheckUnclear, "The network does not report the limit."
 		}
-		return found
+		return finding
 	}
 	usage := response.Data[0]
 	return network.UsageFinding(subject, usage.Usage, usage.Config.Total)

@@ -38,30 +38,30 @@ func ListSince[T any](
 ) ([]T, bool, error) {
 	params, size := maps.Clone(call.Params), maxPageSize
 	params.Set("since", strconv.FormatInt(since.Unix(), 10))
-	var found []T
+	var items []T
 	for range maxCalls {
 		var response listPage[T]
 		call.Params, call.Out = params, &response
 		var err error
 		if size, err = c.doSmaller(ctx, call, size); err != nil {
-			return found, true, err
+			return items, true, err
 		}
 		for _, item := range response.Data {
 			if when := at(item); when.Before(since) && !when.IsZero() {
-				return found, false, nil
+				return items, false, nil
 			}
-			if len(found) >= limit {
-				return found, true, nil
+			if len(items) >= limit {
+				return items, true, nil
 			}
-			found = append(found, item)
+			items = append(items, item)
 		}
 		after := response.Paging.Cursors.After
 		if response.Paging.Next == "" || after == "" || after == params.Get("after") {
-			return found, response.Paging.Next != "", nil
+			return items, response.Paging.Next != "", nil
 		}
 		params.Set("after", after)
 	}
-	return found, true, nil
+	return items, true, nil
 }
 
 // doSmaller reads a page of a list. The network rejects large pages of large posts, so doSmaller halves the size until
@@ -160,16 +160,16 @@ type MetricsReader struct {
 	// Fetch reads metrics of a post.
 	Fetch func(ctx context.Context, post string, metrics []string) (Metrics, error)
 
-	supported map[string][]string // supported metrics by kind of post
-	rejected  map[string]int      // rejected posts by kind, while no metric is supported
-	failed    int
+	supported     map[string][]string // supported metrics by kind of post
+	rejectedPosts map[string]int      // rejected posts by kind, while no metric is supported
+	failedPosts   int
 }
 
 // Read returns the metrics of a post. The result is empty after an error that concerns only this post.
 func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, error) {
 	names, known := m.supported[kind]
 	if !known {
-		if m.rejected[kind] >= maxRejected {
+		if m.rejectedPosts[kind] >= maxRejected {
 			return Metrics{}, nil
 		}
 		names = m.Names
@@ -182,8 +182,8 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 	case isRejection(err) || err == nil && len(names) == 0:
 		m.recordRejection(kind)
 		return Metrics{}, nil
-	case isTemporary(err) && m.failed < maxFailed:
-		m.failed++
+	case isTemporary(err) && m.failedPosts < maxFailed:
+		m.failedPosts++
 		return Metrics{}, nil
 	case err != nil:
 		return nil, err
@@ -195,7 +195,7 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 // fetchEach requests each metric on its own and returns the supported metrics.
 func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, Metrics, error) {
 	var supported []string
-	all := Metrics{}
+	metrics := Metrics{}
 	for _, name := range m.Names {
 		values, err := m.Fetch(ctx, post, []string{name})
 		switch {
@@ -205,16 +205,16 @@ func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, M
 			return nil, nil, err
 		}
 		supported = append(supported, name)
-		maps.Copy(all, values)
+		maps.Copy(metrics, values)
 	}
-	return supported, all, nil
+	return supported, metrics, nil
 }
 
 func (m *MetricsReader) recordRejection(kind string) {
-	if m.rejected == nil {
-		m.rejected = map[string]int{}
+	if m.rejectedPosts == nil {
+		m.rejectedPosts = map[string]int{}
 	}
-	m.rejected[kind]++
+	m.rejectedPosts[kind]++
 }
 
 func (m *MetricsReader) recordSupported(kind string, names []string) {

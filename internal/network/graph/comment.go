@@ -67,16 +67,16 @@ func (c Comments) withoutPermission(err error) error {
 	if !ok || e.Class != network.ReconnectRequired || !isPermissionCode(e.Code) {
 		return err
 	}
-	rejected := *e
-	rejected.Class, rejected.Message = network.Rejected, fmt.Sprintf(
+	changed := *e
+	changed.Class, changed.Message = network.Rejected, fmt.Sprintf(
 		"pressroom may not comment with this account. Reconnect it and allow comments (%s).", strings.Join(c.Permissions, " or "))
-	return &rejected
+	return &changed
 }
 
 // Resolve searches the comments on the post. A comment that is not listed counts as absent once ListingDelay has passed
 // since the last attempt.
 func (c Comments) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	p, err := network.ReadFirstComment(d)
 	if err != nil {
@@ -86,11 +86,11 @@ func (c Comments) Resolve(
 		return network.Unknown, network.Receipt{}, errNoPostID
 	}
 	search := network.CommentSearch{StartedAt: c.App.Now()} // before the search, because a comment may appear during it
-	search.Found, search.Truncated, err = c.find(ctx, g, p, t)
+	search.Matches, search.Truncated, err = c.find(ctx, g, p, history)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, c.withoutPermission(err)
 	}
-	return search.Verdict(t, time.Duration(c.App.ListingDelay))
+	return search.Verdict(history, time.Duration(c.App.ListingDelay))
 }
 
 var errNoPostID = network.PermanentError(errors.New("the comment's post has an invalid ID"))
@@ -113,7 +113,7 @@ func (l listedComment) at() time.Time { return ParseTime(l.Timestamp + l.Created
 
 // find returns the account's comments on the post with the draft's text, and whether there may be more.
 func (c Comments) find(
-	ctx context.Context, g network.Grant, p network.FirstComment, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p network.FirstComment, history network.CommitHistory,
 ) ([]network.Receipt, bool, error) {
 	var list listPage[listedComment]
 	params := url.Values{"fields": {strings.Join(append([]string{"id", "from"}, c.Fields...), ",")}, "limit": {pageSize}}
@@ -121,22 +121,22 @@ func (c Comments) find(
 	if err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, p.On+"/comments", params, &list)); err != nil {
 		return nil, false, err
 	}
-	var found []network.Receipt
-	since, cut := p.PreparedAt.Add(-clockSkew), list.Paging.Next != ""
+	var receipts []network.Receipt
+	since, truncated := p.PreparedAt.Add(-clockSkew), list.Paging.Next != ""
 	for _, l := range list.Data {
 		if l.at().Before(since) {
-			cut = false
+			truncated = false
 			continue
 		}
 		// From.ID may differ from the account's ID.
-		own := l.From.ID == g.Account || strings.EqualFold(l.From.Username, g.Username) && g.Username != ""
-		if own && isPostID(l.ID) && network.SameWords(l.Text+l.Message, p.Text) && !t.BelongsToOther(l.ID, l.Permalink) {
-			found = append(found, network.Receipt{
+		isOwn := l.From.ID == g.Account || strings.EqualFold(l.From.Username, g.Username) && g.Username != ""
+		if isOwn && isPostID(l.ID) && network.SameWords(l.Text+l.Message, p.Text) && !history.BelongsToOther(l.ID, l.Permalink) {
+			receipts = append(receipts, network.Receipt{
 				ID: l.ID, Permalink: network.WebURL(l.Permalink), At: l.at(),
 			})
 		}
 	}
-	return found, cut, nil
+	return receipts, truncated, nil
 }
 
 // isPermissionCode reports whether an error code means that a permission is missing (10 and 200 to 299).

@@ -29,11 +29,11 @@ type Containers struct {
 	Secret func(network.Grant) string
 	// MediaParams returns a container's parameters for one image or video at a URL. several is true if the post has
 	// several media.
-	MediaParams func(o network.Options, m network.Media, address string, several bool) url.Values
+	MediaParams func(o network.Options, m network.Media, address string, inCarousel bool) url.Values
 	Options     OptionHooks
 	// FailureReason returns the error for the network's description of a failed container. It also reports whether a
 	// new container may succeed.
-	FailureReason func(description string) (reason *network.Error, again bool)
+	FailureReason func(description string) (reason *network.Error, retryable bool)
 	// Observe is called after each attempt to create a post's container, with the post's text and the error or nil.
 	// Observe itself may be nil.
 	Observe func(text string, err error)
@@ -75,7 +75,7 @@ type draft struct {
 	Media     []network.Media `json:"media,omitempty"`
 	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in order
 	Container string          `json:"container,omitempty"` // the container that Commit publishes
-	Made      time.Time       `json:"made,omitzero"`       // when the newest containers were created
+	CreatedAt time.Time       `json:"made,omitzero"`       // when the newest containers were created
 	Replaced  int             `json:"builds,omitempty"`    // number of times that containers were replaced
 	// number of commits that failed because the network did not find the container
 	NotVisible int `json:"not_visible,omitempty"`
@@ -91,16 +91,16 @@ func (c *Containers) Check(content network.Content) []network.Problem {
 
 // CheckWith is like Check, but applies the given limits.
 func (c *Containers) CheckWith(rules network.Rules, content network.Content) []network.Problem {
-	var found []network.Problem
+	var problems []network.Problem
 	if content.Options.IsStory(c.Names.Platform) {
-		found = rules.CheckStory(content)
+		problems = rules.CheckStory(content)
 	} else {
-		found = rules.Check(content)
+		problems = rules.Check(content)
 	}
 	if c.Options.Check != nil {
-		found = append(found, c.Options.Check(content)...)
+		problems = append(problems, c.Options.Check(content)...)
 	}
-	return found
+	return problems
 }
 
 // isStory reports whether the draft is a story.
@@ -164,11 +164,11 @@ func (c *Containers) ownerPath(g network.Grant, edge string) string {
 
 // The states of a container.
 const (
-	inProgress = "IN_PROGRESS"
-	finished   = "FINISHED"
-	published  = "PUBLISHED"
-	failed     = "ERROR"
-	expired    = "EXPIRED"
+	stateInProgress = "IN_PROGRESS"
+	stateFinished   = "FINISHED"
+	statePublished  = "PUBLISHED"
+	stateError      = "ERROR"
+	stateExpired    = "EXPIRED"
 )
 
 // container is the state of a container.

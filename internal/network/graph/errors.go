@@ -133,17 +133,17 @@ func responseError(response network.Response, now time.Time) *network.Error {
 	}
 	_ = json.Unmarshal(response.Body, &body) // a proxy's response has a different format
 	if e := body.Error; e != nil {
-		failed := response.Rejection(e.class(), e.code(), e.userText())
-		failed.RetryAt = e.retryTime(failed.Class, response, now)
-		return failed
+		netErr := response.Rejection(e.class(), e.code(), e.userText())
+		netErr.RetryAt = e.retryTime(netErr.Class, response, now)
+		return netErr
 	}
 	if body.Type != "" {
 		return response.Rejection(body.class(), body.Type, body.Message)
 	}
 	if response.Status == http.StatusTooManyRequests {
-		failed := response.Rejection(network.RateLimited, "", "")
-		failed.RetryAt = headerRetryTime(response, now)
-		return failed
+		netErr := response.Rejection(network.RateLimited, "", "")
+		netErr.RetryAt = headerRetryTime(response, now)
+		return netErr
 	}
 	return response.Rejection(network.Transient, "", "")
 }

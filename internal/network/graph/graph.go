@@ -52,20 +52,20 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 			params.Set(ProofParam, Proof(call.Token, call.Secret))
 		}
 	}
-	sent := network.Call{
+	networkCall := network.Call{
 		Purpose: call.Purpose, Name: withoutIDs(call.Path), Method: call.Method,
 		URL:    strings.TrimRight(call.Server, "/") + "/" + call.Path,
 		Header: call.Header, Secrets: append(call.Secrets, call.Token),
 	}
 	switch {
 	case call.Body != nil:
-		sent.Body, sent.Query = call.Body, call.Query
+		networkCall.Body, networkCall.Query = call.Body, call.Query
 	case call.Method == http.MethodPost:
-		sent.Form = params
+		networkCall.Form = params
 	default:
-		sent.Query = params
+		networkCall.Query = params
 	}
-	return c.client.Read(ctx, sent, call.Out, func(a network.Response) *network.Error {
+	return c.client.Read(ctx, networkCall, call.Out, func(a network.Response) *network.Error {
 		return responseError(a, c.now())
 	}, http.StatusOK)
 }

@@ -95,8 +95,8 @@ func (l Login) Holder(ctx context.Context, person network.Grant) (string, error)
 }
 
 // RevokePermissions revokes all permissions that a person granted to the app, for all Pages and accounts.
-func (l Login) RevokePermissions(ctx context.Context, server, who, token string) error {
-	id, known := strings.CutPrefix(who, holderPrefix)
+func (l Login) RevokePermissions(ctx context.Context, server, holder, token string) error {
+	id, known := strings.CutPrefix(holder, holderPrefix)
 	if !known || token == "" {
 		return network.ErrRevokeUnsupported // revoking would also end grants that are still in use
 	}

@@ -35,44 +35,44 @@ func isNotVisible(e *network.Error) bool {
 // increments the draft's counter of these commits.
 func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 	p.NotVisible++
-	counted, err := c.drafts().Encode(p)
+	encoded, err := c.drafts().Encode(p)
 	if err != nil {
 		return network.PermanentError(err)
 	}
-	later := *e
-	later.Draft = counted
-	later.RetryAt = c.App.Now().Add(time.Duration(min(p.NotVisible, maxNotVisible)) * notVisibleWait).UTC()
-	return &later
+	changed := *e
+	changed.Draft = encoded
+	changed.RetryAt = c.App.Now().Add(time.Duration(min(p.NotVisible, maxNotVisible)) * notVisibleWait).UTC()
+	return &changed
 }
 
 // resolveNotVisible returns the verdict for a container that the network did not find. If the post is not listed, the
 // container is published again, or replaced after maxNotVisible commits. A replacement requires that no earlier commit
 // can still take effect, and that ListingDelay has passed since the last attempt.
 func (c *Containers) resolveNotVisible(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	started := c.App.Now() // before the search, because a post may appear during it
-	listed := t.Last.Add(time.Duration(c.App.ListingDelay))
-	found, err := c.findPosts(ctx, g, p, t)
+	searchStart := c.App.Now() // before the search, because a post may appear during it
+	listedBy := history.Last.Add(time.Duration(c.App.ListingDelay))
+	posts, err := c.findPosts(ctx, g, p, history)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case len(found) > 1:
+	case len(posts) > 1:
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("several posts match this one"),
 		}
-	case len(found) == 1:
-		receipt := found[0].receipt()
+	case len(posts) == 1:
+		receipt := posts[0].receipt()
 		receipt.MatchedByContent = true
 		return network.Published, receipt, nil
 	case p.NotVisible < maxNotVisible:
 		return network.Absent, network.Receipt{}, nil
-	case started.Before(listed):
+	case searchStart.Before(listedBy):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, RetryAt: listed.UTC(),
+			Class: network.Processing, Status: http.StatusOK, RetryAt: listedBy.UTC(),
 			Err: errors.New("the account may not list the post yet"),
 		}
-	case t.Undecided:
+	case history.Undecided:
 		return network.Absent, network.Receipt{}, nil
 	}
 	return network.Absent, network.Receipt{}, notVisibleError()

@@ -49,39 +49,39 @@ type InstagramAccount struct {
 //
 // The edges of portfolios are missing from Meta's API description. They are undocumented, but widely used.
 func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
-	own := pageList{}
-	own.pages, own.more, own.err = l.OwnPages(ctx, person, fields)
-	lists := []pageList{own}
-	if (own.err == nil || isRetryable(own.err)) && slices.Contains(person.Scopes, ScopeBusiness) {
+	ownList := pageList{}
+	ownList.pages, ownList.hasMore, ownList.err = l.OwnPages(ctx, person, fields)
+	lists := []pageList{ownList}
+	if (ownList.err == nil || isRetryable(ownList.err)) && slices.Contains(person.Scopes, ScopeBusiness) {
 		lists = append(lists, l.readPortfolios(ctx, person, fields)...)
 	}
-	found, more := own.pages, false
-	var failed error // the first temporary error
+	pages, hasMore := ownList.pages, false
+	var firstErr error // the first temporary error
 	for _, list := range lists {
-		found, more = appendNew(found, list.pages), more || list.more
+		pages, hasMore = appendNew(pages, list.pages), hasMore || list.hasMore
 		switch {
 		case list.err == nil:
 		case isRetryable(list.err) && ctx.Err() == nil:
-			if failed == nil {
-				failed = list.err
+			if firstErr == nil {
+				firstErr = list.err
 			}
 		default:
 			return nil, list.err
 		}
 	}
-	if failed != nil && len(found) == 0 {
-		return nil, failed
+	if firstErr != nil && len(pages) == 0 {
+		return nil, firstErr
 	}
-	return found, incompleteListError(failed != nil, more)
+	return pages, incompleteListError(firstErr != nil, hasMore)
 }
 
 // incompleteListError returns the error for an incomplete list, or nil. The list is incomplete if some of its Pages
 // were not read or if it has more Pages.
-func incompleteListError(unread, more bool) error {
+func incompleteListError(hasUnread, hasMore bool) error {
 	switch {
-	case unread:
+	case hasUnread:
 		return network.ErrUnreadAccounts
-	case more:
+	case hasMore:
 		return network.ErrMoreAccounts
 	}
 	return nil
@@ -90,23 +90,23 @@ func incompleteListError(unread, more bool) error {
 // readPortfolios reads the lists of Pages of a person's business portfolios. Lists that the network rejects are empty.
 // After the time limit, the remaining lists are marked as incomplete.
 func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields string) []pageList {
-	timed, cancel := context.WithTimeout(ctx, l.portfolioTime())
+	timedCtx, cancel := context.WithTimeout(ctx, l.portfolioTime())
 	defer cancel()
-	businesses, more, err := readList[CreatedObject](timed, l, person, "me/businesses", "id")
+	businesses, hasMore, err := readList[CreatedObject](timedCtx, l, person, "me/businesses", "id")
 	businesses = slices.DeleteFunc(businesses, func(b CreatedObject) bool { return !IsID(b.ID) })
 	var edges []string
 	for _, b := range businesses[:min(len(businesses), maxBusinesses)] {
 		edges = append(edges, b.ID+"/owned_pages", b.ID+"/client_pages")
 	}
-	lists := l.readEdges(timed, person, edges, fields)
-	lists = append(lists, pageList{more: more || len(businesses) > maxBusinesses, err: err})
+	lists := l.readEdges(timedCtx, person, edges, fields)
+	lists = append(lists, pageList{hasMore: hasMore || len(businesses) > maxBusinesses, err: err})
 	for i, list := range lists {
 		switch {
 		case list.err == nil:
 		case isRejection(list.err):
 			lists[i].err = nil
-		case timed.Err() != nil && ctx.Err() == nil: // portfolioTime is over
-			lists[i].err, lists[i].more = nil, true
+		case timedCtx.Err() != nil && ctx.Err() == nil: // portfolioTime is over
+			lists[i].err, lists[i].hasMore = nil, true
 		}
 	}
 	return lists
@@ -129,64 +129,64 @@ func (l Login) portfolioTime() time.Duration {
 
 // pageList is the result of reading a list of Pages.
 type pageList struct {
-	pages []Page
-	more  bool
-	err   error
+	pages   []Page
+	hasMore bool
+	err     error
 }
 
 // readEdges reads several lists of Pages, portfolioReaders at a time. It returns the lists in the order of the edges.
 func (l Login) readEdges(ctx context.Context, person network.Grant, edges []string, fields string) []pageList {
 	lists, slots := make([]pageList, len(edges)), make(chan struct{}, portfolioReaders)
-	var group sync.WaitGroup
+	var wg sync.WaitGroup
 	for i, edge := range edges {
 		slots <- struct{}{}
-		group.Go(func() {
+		wg.Go(func() {
 			defer func() { <-slots }()
-			lists[i].pages, lists[i].more, lists[i].err = readList[Page](ctx, l, person, edge, fields)
+			lists[i].pages, lists[i].hasMore, lists[i].err = readList[Page](ctx, l, person, edge, fields)
 		})
 	}
-	group.Wait()
+	wg.Wait()
 	return lists
 }
 
 // OwnPages returns the Pages in the person's own list, with the given fields and the person's tasks. It also reports
 // whether there may be more Pages.
 func (l Login) OwnPages(ctx context.Context, person network.Grant, fields string) ([]Page, bool, error) {
-	pages, more, err := readList[Page](ctx, l, person, "me/accounts", fields+",tasks")
-	return slices.DeleteFunc(pages, Page.isUnusable), more, err
+	pages, hasMore, err := readList[Page](ctx, l, person, "me/accounts", fields+",tasks")
+	return slices.DeleteFunc(pages, Page.isUnusable), hasMore, err
 }
 
 func (p Page) isUnusable() bool { return !IsID(p.ID) || p.Access == "" }
 
 // appendNew adds the usable Pages that were not found before.
-func appendNew(found, pages []Page) []Page {
+func appendNew(list, pages []Page) []Page {
 	for _, p := range pages {
-		if !p.isUnusable() && !slices.ContainsFunc(found, func(f Page) bool { return f.ID == p.ID }) {
-			found = append(found, p)
+		if !p.isUnusable() && !slices.ContainsFunc(list, func(f Page) bool { return f.ID == p.ID }) {
+			list = append(list, p)
 		}
 	}
-	return found
+	return list
 }
 
 // readList reads at most maxPageLists pages of a list. It also reports whether the list may have more items.
 func readList[T any](ctx context.Context, l Login, person network.Grant, path, fields string) ([]T, bool, error) {
 	params := url.Values{"fields": {fields}, "limit": {pagesPerList}}
-	var found []T
+	var items []T
 	for range maxPageLists {
 		var response listPage[T]
 		if err := l.get(ctx, person, path, params, &response); err != nil {
-			return found, false, err
+			return items, false, err
 		}
-		found = append(found, response.Data...)
+		items = append(items, response.Data...)
 		if response.Paging.Next == "" {
-			return found, false, nil
+			return items, false, nil
 		}
 		if response.Paging.Cursors.After == "" {
 			break // the list has pages that cannot be requested
 		}
 		params.Set("after", response.Paging.Cursors.After)
 	}
-	return found, true, nil
+	return items, true, nil
 }
 
 // Page returns one Page of a person.

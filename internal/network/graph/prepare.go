@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	mediaLinkLife   = time.Hour // time during which the network may fetch the media
-	minPollInterval = 2 * time.Second
-	maxPollInterval = time.Minute // polling interval that the networks recommend
-	maxReplacements = 3
+	mediaLinkLifetime = time.Hour // time during which the network may fetch the media
+	minPollInterval   = 2 * time.Second
+	maxPollInterval   = time.Minute // polling interval that the networks recommend
+	maxReplacements   = 3
 )
 
 // Prepare creates the containers and waits until the network has processed their media. Containers that expired or
@@ -56,7 +56,7 @@ func (c *Containers) advance(
 		if err != nil {
 			return 0, p.creationError(params, err)
 		}
-		p.Made = c.App.Now().UTC()
+		p.CreatedAt = c.App.Now().UTC()
 	}
 	return c.checkReady(ctx, g, p, p.Container)
 }
@@ -71,9 +71,9 @@ func (p draft) creationError(params url.Values, err error) error {
 	if !ok || netErr.Class != network.Transient || !namesObject || p.ReplyTo != "" || len(p.Items) > 0 || !isUnknownObject(netErr) {
 		return err
 	}
-	rejected := *netErr
-	rejected.Class = network.Rejected
-	return &rejected
+	changed := *netErr
+	changed.Class = network.Rejected
+	return &changed
 }
 
 // createItems creates the containers of a carousel's media and waits for them.
@@ -97,7 +97,7 @@ func (c *Containers) createItems(
 			}
 			items = append(items, id)
 		}
-		p.Items, p.Made = items, c.App.Now().UTC()
+		p.Items, p.CreatedAt = items, c.App.Now().UTC()
 	}
 	for _, id := range p.Items {
 		if wait, err := c.checkReady(ctx, g, p, id); wait > 0 || err != nil {
@@ -142,7 +142,7 @@ func (c *Containers) addOptions(ctx context.Context, params url.Values, p *draft
 	if c.Options.Cover != nil {
 		if id := c.Options.Cover(p.Options, p.Media); id != 0 {
 			var err error
-			cover, err = files.Link(ctx, id, c.App.Rules.FileLimits(network.Image), c.App.Now().Add(mediaLinkLife))
+			cover, err = files.Link(ctx, id, c.App.Rules.FileLimits(network.Image), c.App.Now().Add(mediaLinkLifetime))
 			if err != nil {
 				return network.FileError(err)
 			}
@@ -154,14 +154,14 @@ func (c *Containers) addOptions(ctx context.Context, params url.Values, p *draft
 
 // mediaParams returns a container's parameters for one image or video.
 func (c *Containers) mediaParams(
-	ctx context.Context, p draft, m network.Media, files network.Files, several bool,
+	ctx context.Context, p draft, m network.Media, files network.Files, inCarousel bool,
 ) (url.Values, error) {
-	limits := c.App.Rules.For(c.Names.Platform, p.Options).FileLimits(m.Kind)
-	address, err := files.Link(ctx, m.ID, limits, c.App.Now().Add(mediaLinkLife))
+	limits := c.App.Rules.ForOptions(c.Names.Platform, p.Options).FileLimits(m.Kind)
+	address, err := files.Link(ctx, m.ID, limits, c.App.Now().Add(mediaLinkLifetime))
 	if err != nil {
 		return nil, network.FileError(err)
 	}
-	return c.MediaParams(p.Options, m, address, several), nil
+	return c.MediaParams(p.Options, m, address, inCarousel), nil
 }
 
 // create returns the ID of a new container. If the response is lost, the container remains unused and expires.
@@ -183,10 +183,10 @@ func (c *Containers) create(ctx context.Context, g network.Grant, params url.Val
 
 // checkReady returns 0 if a container is ready, else the time until the next check.
 func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, id string) (time.Duration, error) {
-	now, err := c.status(ctx, g, id)
+	status, err := c.status(ctx, g, id)
 	netErr, failing := errors.AsType[*network.Error](err)
 	switch {
-	case failing && isNotVisible(netErr) && c.App.Now().Sub(p.Made) < newContainerTime:
+	case failing && isNotVisible(netErr) && c.App.Now().Sub(p.CreatedAt) < newContainerTime:
 		return minPollInterval, nil
 	case failing && (isNotVisible(netErr) || IsMissing(netErr)):
 		return c.discardContainers(p, netErr)
@@ -194,16 +194,16 @@ func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, 
 	if err != nil {
 		return 0, err
 	}
-	switch now.state {
-	case finished, published:
+	switch status.state {
+	case stateFinished, statePublished:
 		return 0, nil
-	case inProgress:
-		return max(minPollInterval, min(c.App.Now().Sub(p.Made), maxPollInterval)), nil
-	case expired:
-		return c.discardContainers(p, &network.Error{Class: network.Transient, Status: http.StatusOK, Code: expired})
-	case failed:
-		reason, again := c.FailureReason(now.reason)
-		if !again {
+	case stateInProgress:
+		return max(minPollInterval, min(c.App.Now().Sub(p.CreatedAt), maxPollInterval)), nil
+	case stateExpired:
+		return c.discardContainers(p, &network.Error{Class: network.Transient, Status: http.StatusOK, Code: stateExpired})
+	case stateError:
+		reason, retryable := c.FailureReason(status.reason)
+		if !retryable {
 			return 0, reason
 		}
 		return c.discardContainers(p, reason)
@@ -218,6 +218,6 @@ func (c *Containers) discardContainers(p *draft, reason *network.Error) (time.Du
 		return 0, reason
 	}
 	p.Replaced++
-	p.Container, p.Items, p.Made, p.NotVisible = "", nil, time.Time{}, 0
+	p.Container, p.Items, p.CreatedAt, p.NotVisible = "", nil, time.Time{}, 0
 	return minPollInterval << p.Replaced, nil
 }

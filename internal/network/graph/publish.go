@@ -53,8 +53,8 @@ func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p dr
 	if !ok || responseError.Status == 0 || !mayContradictState(responseError) {
 		return err
 	}
-	now, err := c.status(ctx, g, p.Container)
-	if err != nil || now.state == published || now.state == expired {
+	status, err := c.status(ctx, g, p.Container)
+	if err != nil || status.state == statePublished || status.state == stateExpired {
 		uncertain := *responseError
 		uncertain.Class = network.OutcomeUnknown
 		return &uncertain
@@ -81,45 +81,45 @@ func mayContradictState(e *network.Error) bool {
 // it, the verdict is Absent with the reason, and Prepare creates a new one. If the container no longer exists, Resolve
 // searches for the post, and returns Unknown if it is not found.
 func (c *Containers) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	p, err := c.drafts().DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	now, err := c.status(ctx, g, p.Container)
+	status, err := c.status(ctx, g, p.Container)
 	netErr, failing := errors.AsType[*network.Error](err)
 	hidden := failing && isNotVisible(netErr)
 	switch {
-	case p.NotVisible > 0 && (hidden || now.state == finished):
-		return c.resolveNotVisible(ctx, g, p, t)
+	case p.NotVisible > 0 && (hidden || status.state == stateFinished):
+		return c.resolveNotVisible(ctx, g, p, history)
 	case hidden, failing && (IsMissing(netErr) || lacksStatus(netErr)):
-		return c.resolveMissing(ctx, g, p, t, err)
+		return c.resolveMissing(ctx, g, p, history, err)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	}
-	if now.state == published {
-		return c.resolvePublished(ctx, g, p, t)
+	if status.state == statePublished {
+		return c.resolvePublished(ctx, g, p, history)
 	}
-	return c.verdict(now)
+	return c.verdict(status)
 }
 
 // verdict returns the verdict for the state of an unpublished container.
-func (c *Containers) verdict(now container) (network.Verdict, network.Receipt, error) {
-	switch now.state {
-	case finished:
+func (c *Containers) verdict(status container) (network.Verdict, network.Receipt, error) {
+	switch status.state {
+	case stateFinished:
 		return network.Absent, network.Receipt{}, nil
-	case inProgress:
+	case stateInProgress:
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, Code: inProgress,
+			Class: network.Processing, Status: http.StatusOK, Code: stateInProgress,
 			RetryAt: c.App.Now().Add(progressPollInterval).UTC(),
 		}
-	case expired:
+	case stateExpired:
 		return network.Absent, network.Receipt{}, &network.Error{
-			Class: network.Transient, Status: http.StatusOK, Code: expired,
+			Class: network.Transient, Status: http.StatusOK, Code: stateExpired,
 		}
-	case failed:
-		reason, _ := c.FailureReason(now.reason)
+	case stateError:
+		reason, _ := c.FailureReason(status.reason)
 		return network.Absent, network.Receipt{}, reason
 	}
 	return network.Unknown, network.Receipt{}, network.InvalidResponse(errUnknownState)
@@ -134,9 +134,9 @@ func lacksStatus(e *network.Error) bool {
 // resolvePublished finds the ID of a published post. Temporary errors and rate limits of the list are returned. After
 // other errors, the receipt is empty.
 func (c *Containers) resolvePublished(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.findPost(ctx, g, p, t)
+	receipt, err := c.findPost(ctx, g, p, history)
 	netErr, ok := errors.AsType[*network.Error](err)
 	if ok && (netErr.Class == network.Transient || netErr.Class == network.RateLimited) {
 		return network.Unknown, network.Receipt{}, err
@@ -147,9 +147,9 @@ func (c *Containers) resolvePublished(
 // resolveMissing searches for the post of a container that no longer exists. If the post is not found, the result is
 // Unknown.
 func (c *Containers) resolveMissing(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory, cause error,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory, cause error,
 ) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.findPost(ctx, g, p, t)
+	receipt, err := c.findPost(ctx, g, p, history)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
@@ -176,23 +176,23 @@ type listedPost struct {
 // findPost searches the posts published since the container was created. The Receipt is empty unless exactly one post
 // matches.
 func (c *Containers) findPost(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Receipt, error) {
-	found, err := c.findPosts(ctx, g, p, t)
-	if err != nil || len(found) != 1 {
+	posts, err := c.findPosts(ctx, g, p, history)
+	if err != nil || len(posts) != 1 {
 		return network.Receipt{}, err
 	}
-	return found[0].receipt(), nil
+	return posts[0].receipt(), nil
 }
 
 // findPosts returns the posts since the container was created that match the draft.
 func (c *Containers) findPosts(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) ([]listedPost, error) {
 	var response struct {
 		Data []listedPost `json:"data"`
 	}
-	since := p.Made.Add(-clockSkew)
+	since := p.CreatedAt.Add(-clockSkew)
 	edge, fields := c.Names.Edge, "id,"+c.Names.Text+",timestamp,permalink,media_type"
 	params := url.Values{"since": {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize}}
 	switch {
@@ -208,7 +208,7 @@ func (c *Containers) findPosts(
 		return nil, err
 	}
 	return slices.DeleteFunc(response.Data, func(l listedPost) bool {
-		return !IsID(l.ID) || !l.matches(p) || t.BelongsToOther(l.ID, l.Permalink) ||
+		return !IsID(l.ID) || !l.matches(p) || history.BelongsToOther(l.ID, l.Permalink) ||
 			ParseTime(l.Timestamp).Before(since)
 	}), nil
 }

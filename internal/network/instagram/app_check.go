@@ -13,13 +13,13 @@ var _ network.AppChecker = (*Network)(nil)
 
 // The permissions of each sign-in method.
 var (
-	needs = []network.RequiredScope{
+	scopeRequirements = []network.RequiredScope{
 		{Scope: "instagram_business_basic", Effect: network.CannotConnect},
 		{Scope: instagramPublish, Effect: network.CannotPublish},
 		{Scope: "instagram_business_manage_insights", Effect: network.MetricsMissing},
 		{Scope: instagramComments, Effect: network.CommentsMissing},
 	}
-	facebookNeeds = []network.RequiredScope{
+	facebookScopeRequirements = []network.RequiredScope{
 		{Scope: "instagram_basic", Effect: network.CannotConnect},
 		{Scope: facebookPublish, Effect: network.CannotPublish},
 		{Scope: "instagram_manage_insights", Effect: network.MetricsMissing},
@@ -36,24 +36,24 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	if n.opts.Facebook.ClientID == "" {
 		return nil
 	}
-	return n.login().CheckApp(ctx, platform, "Facebook login:", n.opts.Facebook.GraphHost, facebookNeeds)
+	return n.login().CheckApp(ctx, platform, "Facebook login:", n.opts.Facebook.GraphHost, facebookScopeRequirements)
 }
 
 // CheckAccount reports what the app may do for an account.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
-	var found []network.Finding
+	var findings []network.Finding
 	if g.Kind == kindFacebook {
-		found = n.login().CheckToken(ctx, platform, g, facebookNeeds)
+		findings = n.login().CheckToken(ctx, platform, g, facebookScopeRequirements)
 	} else {
 		var me graph.InstagramAccount
 		err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id,username"}}, &me))
-		found = []network.Finding{network.CallFinding(platform, "access token", err)}
+		findings = []network.Finding{network.CallFinding(platform, "access token", err)}
 		if err == nil {
-			found = append(found, network.CheckScopes(g.Scopes, needs...)...)
+			findings = append(findings, network.CheckScopes(g.Scopes, scopeRequirements...)...)
 		}
 	}
-	if found[0].Result != network.CheckPassed {
-		return found
+	if findings[0].Result != network.CheckPassed {
+		return findings
 	}
-	return append(found, n.CheckLimit(ctx, g, "content_publishing_limit"))
+	return append(findings, n.CheckLimit(ctx, g, "content_publishing_limit"))
 }

@@ -12,12 +12,12 @@ func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	for _, kind := range kinds {
-		networktest.WantFinding(t, f.CheckedAccount(f.Connect(kind, networktest.Account)), network.CheckPassed,
+		networktest.WantFinding(t, f.CheckAccount(f.Connect(kind, networktest.Account)), network.CheckPassed,
 			"posts in 24 hours: 0 of 100 used")
 	}
 	g := f.Grant()
 	f.Post(g, "one", f.Media()...)
-	networktest.WantFinding(t, f.CheckedAccount(g), network.CheckPassed, "posts in 24 hours: 1 of 100 used")
+	networktest.WantFinding(t, f.CheckAccount(g), network.CheckPassed, "posts in 24 hours: 1 of 100 used")
 
 	s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{
 		Body: `{"id":"1","username":"a","data":[{"quota_usage":100,"config":{"quota_total":100}}]}`,

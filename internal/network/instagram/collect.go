@@ -47,10 +47,10 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		return network.Collection{}, err
 	}
 	out := network.Collection{Followers: me.Followers, Picture: network.WebURL(me.Picture), NoPicture: me.Picture == ""}
-	posts, cut, err := graph.ListSince(ctx, n.Client,
+	posts, truncated, err := graph.ListSince(ctx, n.Client,
 		n.NewCall(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, limit,
 		func(m listedMedia) time.Time { return graph.ParseTime(m.Timestamp) })
-	out.Truncated = cut
+	out.Truncated = truncated
 	if err != nil {
 		return out, err
 	}

@@ -52,10 +52,10 @@ func (n *Network) Commit(
 
 // Resolve reports whether an earlier Commit took effect.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	if network.IsFirstComment(d) {
-		return n.comments.Resolve(ctx, g, d, t)
+		return n.comments.Resolve(ctx, g, d, history)
 	}
-	return n.Containers.Resolve(ctx, g, d, t)
+	return n.Containers.Resolve(ctx, g, d, history)
 }

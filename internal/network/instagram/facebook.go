@@ -28,11 +28,11 @@ func (n *Network) exchangeFacebook(
 	ctx context.Context, a network.Authorization, code string,
 ) ([]network.Candidate, error) {
 	person := network.Grant{Server: n.opts.Facebook.GraphHost, Kind: kindFacebook}
-	short, err := n.login().ExchangeCode(ctx, person.Server, a.Redirect, code)
+	shortLived, err := n.login().ExchangeCode(ctx, person.Server, a.Redirect, code)
 	if err != nil {
 		return nil, err
 	}
-	if person, err = n.extendToken(ctx, person, short.AccessToken); err != nil {
+	if person, err = n.extendToken(ctx, person, shortLived.AccessToken); err != nil {
 		return nil, err
 	}
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
@@ -48,29 +48,29 @@ func (n *Network) exchangeFacebook(
 	if err != nil && pages == nil {
 		return nil, err
 	}
-	var found []network.Candidate
+	var candidates []network.Candidate
 	for _, p := range pages {
 		if c, ok := candidate(pageGrant(person, p), p.Instagram); ok {
-			found = append(found, c)
+			candidates = append(candidates, c)
 		}
 	}
 	if err != nil {
-		return found, err
+		return candidates, err
 	}
-	if len(found) == 0 && !slices.Contains(person.Scopes, graph.ScopeBusiness) {
+	if len(candidates) == 0 && !slices.Contains(person.Scopes, graph.ScopeBusiness) {
 		return nil, network.PermissionMissing(graph.ScopeBusiness,
 			"No account was found. Accounts whose Page belongs to a business portfolio need another permission.")
 	}
-	return found, nil
+	return candidates, nil
 }
 
 // extendToken returns the person's grant with a token that lasts sixty days.
 func (n *Network) extendToken(ctx context.Context, person network.Grant, token string) (network.Grant, error) {
-	long, err := n.login().ExtendToken(ctx, person.Server, token)
+	longLived, err := n.login().ExtendToken(ctx, person.Server, token)
 	if err != nil {
 		return network.Grant{}, err
 	}
-	return graph.ApplyToken(person, long.Token, n.opts.Now()), nil
+	return graph.ApplyToken(person, longLived.Token, n.opts.Now()), nil
 }
 
 // pageGrant returns the person's grant with the Page's token, which is used in calls for the account. The grant expires
@@ -94,9 +94,9 @@ func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network
 		return network.Grant{}, err
 	}
 	p, err := n.login().Page(ctx, person, id, "id,access_token")
-	failed, rejected := errors.AsType[*network.Error](err)
+	netErr, ok := errors.AsType[*network.Error](err)
 	switch {
-	case rejected && !graph.IsMissing(failed):
+	case ok && !graph.IsMissing(netErr):
 		return network.Grant{}, err
 	case p.Access == "":
 		return network.Grant{}, &network.Error{

@@ -27,28 +27,28 @@ type hashtagLimit struct{ value atomic.Int64 }
 // is ignored if the text has few hashtags, because the reason is a different one. If Instagram accepts more hashtags
 // than the limit, the limit is removed.
 func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
-	have := len(network.Hashtags(text))
-	failed, rejected := errors.AsType[*network.Error](err)
+	count := len(network.Hashtags(text))
+	netErr, ok := errors.AsType[*network.Error](err)
 	switch {
 	case err == nil:
-		if most := l.value.Load(); most > 0 && int64(have) > most {
-			l.value.CompareAndSwap(most, 0)
+		if limit := l.value.Load(); limit > 0 && int64(count) > limit {
+			l.value.CompareAndSwap(limit, 0)
 		}
-	case rejected && strings.HasSuffix(failed.Code, subcodeText) && have > rules.Hashtags.SoftLimit:
-		most := have - 1
-		if named := hashtagsPattern.FindStringSubmatch(failed.Message); named != nil {
-			number, _ := strconv.Atoi(named[1])
-			most = min(most, number)
+	case ok && strings.HasSuffix(netErr.Code, subcodeText) && count > rules.Hashtags.SoftLimit:
+		limit := count - 1
+		if match := hashtagsPattern.FindStringSubmatch(netErr.Message); match != nil {
+			number, _ := strconv.Atoi(match[1])
+			limit = min(limit, number)
 		}
-		l.value.Store(int64(max(most, 1)))
+		l.value.Store(int64(max(limit, 1)))
 	}
 }
 
 // Rules returns the limits that Check applies. The learned limit on hashtags, if any, replaces Hashtags.SoftLimit.
 func (n *Network) Rules() network.Rules {
 	rules := n.Containers.Rules()
-	if most := int(n.hashtags.value.Load()); most > 0 {
-		rules.Hashtags.SoftLimit = most
+	if limit := int(n.hashtags.value.Load()); limit > 0 {
+		rules.Hashtags.SoftLimit = limit
 	}
 	return rules
 }
@@ -56,12 +56,12 @@ func (n *Network) Rules() network.Rules {
 // Check returns what the network would reject, or accept only with changes. The learned limit does not block a post,
 // because Instagram may accept more hashtags from another account.
 func (n *Network) Check(content network.Content) []network.Problem {
-	rules, most := n.Containers.Rules(), int(n.hashtags.value.Load())
-	have := len(network.Hashtags(content.Text))
-	if most == 0 || have <= most || have > rules.Hashtags.Limit || content.Options.IsStory(platform) {
+	rules, limit := n.Containers.Rules(), int(n.hashtags.value.Load())
+	count := len(network.Hashtags(content.Text))
+	if limit == 0 || count <= limit || count > rules.Hashtags.Limit || content.Options.IsStory(platform) {
 		return n.Containers.Check(content)
 	}
 	rules.Hashtags.SoftLimit = 0
 	return append(n.CheckWith(rules, content), network.Problem{Code: "hashtags_too_many", Message: fmt.Sprintf(
-		"The text has %d hashtags; Instagram rejected a post with more than %d. Remove %d.", have, most, have-most)})
+		"The text has %d hashtags; Instagram rejected a post with more than %d. Remove %d.", count, limit, count-limit)})
 }

@@ -116,13 +116,13 @@ func (o Options) proofSecret(g network.Grant) string {
 
 // mediaParams returns a container's parameters for one image or video. A single video becomes a reel, which is also
 // shown in the feed. Videos and stories cannot have alt text.
-func mediaParams(o network.Options, m network.Media, address string, several bool) url.Values {
+func mediaParams(o network.Options, m network.Media, address string, inCarousel bool) url.Values {
 	switch {
 	case o.IsStory(platform) && m.Kind == network.Video:
 		return url.Values{"media_type": {"STORIES"}, "video_url": {address}}
 	case o.IsStory(platform):
 		return url.Values{"media_type": {"STORIES"}, "image_url": {address}}
-	case m.Kind == network.Video && several:
+	case m.Kind == network.Video && inCarousel:
 		return url.Values{"media_type": {"VIDEO"}, "video_url": {address}}
 	case m.Kind == network.Video:
 		params := url.Values{"media_type": {"REELS"}, "video_url": {address}, "share_to_feed": {"true"}}
@@ -146,19 +146,19 @@ var fetchSubcodes = []int{2207003, 2207052}
 
 // containerError returns the error of a failed container, and whether a new container may succeed.
 func containerError(status string) (*network.Error, bool) {
-	failed := &network.Error{
+	netErr := &network.Error{
 		Class: network.Transient, Status: http.StatusOK, Code: subcodePattern.FindString(status),
 		Message: network.Clip(status, maxMessage),
 		Err:     errors.New("the network could not process the container"),
 	}
-	number, _ := strconv.Atoi(failed.Code)
+	number, _ := strconv.Atoi(netErr.Code)
 	class, known := graph.Subcode(number)
 	switch {
 	case slices.Contains(fetchSubcodes, number): // after a few retries, the file counts as unusable
-		failed.Class = network.RejectedMedia
-		return failed, true
+		netErr.Class = network.RejectedMedia
+		return netErr, true
 	case known:
-		failed.Class = class
+		netErr.Class = class
 	}
-	return failed, failed.Class == network.Transient
+	return netErr, netErr.Class == network.Transient
 }

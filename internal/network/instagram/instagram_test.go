@@ -77,7 +77,7 @@ func media(kinds ...string) func(*networktest.Library) []network.Media {
 
 var adapter = networktest.Case{
 	Platform:     "instagram",
-	CheckTraffic: checkCall, Described: isDescribed,
+	CheckTraffic: checkCall, IsDescribed: isDescribed,
 	New: func(base string, app network.App) network.Network { return instagram.New(options(base, app)) },
 	Signing: networktest.Signing{
 		Kinds: kinds,
@@ -96,8 +96,8 @@ var adapter = networktest.Case{
 			}
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: want}}
 		},
-		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
-		Life: 60 * day, Renew: 59 * day, GrantLife: 61 * day, MinAge: day,
+		BadCode: "100", CodeLifetime: 10 * time.Minute, CodeSuffix: "#_",
+		TokenLifetime: 60 * day, RefreshAge: 59 * day, GrantLifetime: 61 * day, MinRefreshAge: day,
 		UnknownTokenError: networktest.ExpectedError{Class: network.ReconnectRequired, Code: "190"},
 		ExpiredRefresh:    "190/463",
 		RevokedCode:       "190/463", SecondRevocation: network.ReconnectRequired,
@@ -117,36 +117,39 @@ var adapter = networktest.Case{
 			{Name: "a video story", Media: media(network.Video), Options: story, NoText: true, Uncollected: true},
 		},
 		SecondCommit: network.OutcomeUnknown,
-		Fits: []network.FileLimits{
+		FileLimits: []network.FileLimits{
 			{Types: []string{"image/jpeg"}, MaxBytes: 8 << 20},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 100_000_000},
 		},
 		Checks: map[string]networktest.CheckCase{
-			"an image":           networktest.Checks(strings.Repeat("é", 2200), one),
-			"a reel":             networktest.Checks("", []network.Media{film}),
-			"both":               networktest.Checks("", []network.Media{film, picture}),
-			"a text":             networktest.Checks("words", nil, "!media_missing"),
-			"nothing":            networktest.Checks("", nil, "!media_missing"),
-			"too long":           networktest.Checks(strings.Repeat("é", 2201), one, "!caption_too_long"),
-			"emoji":              networktest.Checks(strings.Repeat("👋", 1100), one),
-			"one emoji too many": networktest.Checks(strings.Repeat("👋", 1101), one, "!caption_too_long"),
-			"hashtags":           networktest.Checks(strings.Repeat("#a ", 6), one, "hashtags_too_many"),
-			"many hashtags":      networktest.Checks(strings.Repeat("#a ", 31), one, "!hashtags_too_many"),
-			"many mentions":      networktest.Checks(strings.Repeat("@a ", 21), one, "!mentions_too_many"),
-			"a PNG": networktest.Checks("", withChange(picture,
+			"an image":           networktest.NewCheckCase(strings.Repeat("é", 2200), one),
+			"a reel":             networktest.NewCheckCase("", []network.Media{film}),
+			"both":               networktest.NewCheckCase("", []network.Media{film, picture}),
+			"a text":             networktest.NewCheckCase("words", nil, "!media_missing"),
+			"nothing":            networktest.NewCheckCase("", nil, "!media_missing"),
+			"too long":           networktest.NewCheckCase(strings.Repeat("é", 2201), one, "!caption_too_long"),
+			"emoji":              networktest.NewCheckCase(strings.Repeat("👋", 1100), one),
+			"one emoji too many": networktest.NewCheckCase(strings.Repeat("👋", 1101), one, "!caption_too_long"),
+			"hashtags":           networktest.NewCheckCase(strings.Repeat("#a ", 6), one, "hashtags_too_many"),
+			"many hashtags":      networktest.NewCheckCase(strings.Repeat("#a ", 31), one, "!hashtags_too_many"),
+			"many mentions":      networktest.NewCheckCase(strings.Repeat("@a ", 21), one, "!mentions_too_many"),
+			"a PNG": networktest.NewCheckCase("", withChange(picture,
 				func(m *network.Media) { m.Type = "image/png" }), "media_type"),
-			"no image": networktest.Checks("", withChange(picture,
+			"no image": networktest.NewCheckCase("", withChange(picture,
 				func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a large image": networktest.Checks("", withChange(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
-			"a tall image":  networktest.Checks("", withChange(picture, func(m *network.Media) { m.Height = 1900 }), "!media_aspect"),
-			"a WebM":        networktest.Checks("", withChange(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
-			"a large video": networktest.Checks("", withChange(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
-			"a long video":  networktest.Checks("", withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
-			"a short video": networktest.Checks("", withChange(film, func(m *network.Media) {
+			"a large image": networktest.NewCheckCase("", withChange(picture, func(m *network.Media) { m.Size++ }),
+				"media_too_large"),
+			"a tall image": networktest.NewCheckCase("", withChange(picture, func(m *network.Media) { m.Height = 1900 }), "!media_aspect"),
+			"a WebM":       networktest.NewCheckCase("", withChange(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
+			"a large video": networktest.NewCheckCase("", withChange(film, func(m *network.Media) { m.Size++ }),
+				"!media_too_large"),
+			"a long video": networktest.NewCheckCase("", withChange(film, func(m *network.Media) { m.Duration++ }),
+				"!media_too_long"),
+			"a short video": networktest.NewCheckCase("", withChange(film, func(m *network.Media) {
 				m.Duration = 2 * time.Second
 			}), "!media_too_short"),
-			"eleven pictures": networktest.Checks("", slices.Repeat(one, 11), "!media_too_many"),
+			"eleven pictures": networktest.NewCheckCase("", slices.Repeat(one, 11), "!media_too_many"),
 		},
 		Rejections: map[string]networktest.Rejection{
 			"text only": {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
@@ -203,62 +206,63 @@ var adapter = networktest.Case{
 				Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired,
+			"expired": networktest.NewFailure(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
-			"checkpoint": networktest.Fails(400, graph(`"code":190,"error_subcode":459`), network.ReconnectRequired,
+			"checkpoint": networktest.NewFailure(400, graph(`"code":190,"error_subcode":459`), network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
-			"session": networktest.Fails(400, graph(`"code":102`), network.ReconnectRequired, network.ReconnectRequired,
+			"session": networktest.NewFailure(400, graph(`"code":102`), network.ReconnectRequired, network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"permission": networktest.Fails(403, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown,
+			"permission": networktest.NewFailure(403, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"wrong app": networktest.Fails(400,
+			"wrong app": networktest.NewFailure(400,
 				`{"error_type":"OAuthException","code":400,"error_message":"Invalid platform app"}`,
 				network.AppNotApproved, network.AppNotApproved, network.AppNotApproved, network.AppNotApproved),
-			"failed inside": networktest.Fails(500, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown,
+			"failed inside": networktest.NewFailure(500, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"another permission": networktest.Fails(403, graph(`"code":200`), network.ReconnectRequired, network.OutcomeUnknown,
+			"another permission": networktest.NewFailure(403, graph(`"code":200`), network.ReconnectRequired,
+				network.OutcomeUnknown,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"restricted": networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.ReconnectRequired,
+			"restricted": networktest.NewFailure(400, graph(`"code":25,"error_subcode":2207050`), network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired, network.ReconnectRequired),
-			"throttled":           networktest.Fails(400, graph(`"code":80002`), network.RateLimited),
-			"throttled elsewhere": networktest.Fails(429, `slow down`, network.RateLimited),
-			"policy":              networktest.Fails(400, graph(`"code":368`), network.RateLimited),
-			"spam": networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected,
+			"throttled":           networktest.NewFailure(400, graph(`"code":80002`), network.RateLimited),
+			"throttled elsewhere": networktest.NewFailure(429, `slow down`, network.RateLimited),
+			"policy":              networktest.NewFailure(400, graph(`"code":368`), network.RateLimited),
+			"spam": networktest.NewFailure(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected,
 				network.OutcomeUnknown, network.ReconnectRequired, network.ReconnectRequired),
-			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.QuotaExceeded,
+			"quota": networktest.NewFailure(400, graph(`"code":9,"error_subcode":2207042`), network.QuotaExceeded,
 				network.QuotaExceeded, network.QuotaExceeded, network.QuotaExceeded),
-			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown,
+			"temporary": networktest.NewFailure(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown,
 				network.Transient, network.Transient),
-			"its own": networktest.Fails(400, graph(`"code":-1,"error_subcode":2207001`), network.Transient,
+			"its own": networktest.NewFailure(400, graph(`"code":-1,"error_subcode":2207001`), network.Transient,
 				network.OutcomeUnknown, network.Transient, network.Transient),
-			"its own, unknown": networktest.Fails(400, graph(`"code":-2,"error_subcode":2299999`), network.Transient,
+			"its own, unknown": networktest.NewFailure(400, graph(`"code":-2,"error_subcode":2299999`), network.Transient,
 				network.OutcomeUnknown, network.Transient, network.Transient),
-			"says so": networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient,
+			"says so": networktest.NewFailure(400, graph(`"code":77777,"is_transient":true`), network.Transient,
 				network.OutcomeUnknown, network.Transient, network.Transient),
-			"not fetched": networktest.Fails(400, graph(`"code":9004,"error_subcode":2207052`), network.Transient,
+			"not fetched": networktest.NewFailure(400, graph(`"code":9004,"error_subcode":2207052`), network.Transient,
 				network.OutcomeUnknown, network.Transient, network.Transient),
-			"container expired": networktest.Fails(400, graph(`"code":24,"error_subcode":2207008`), network.Transient,
+			"container expired": networktest.NewFailure(400, graph(`"code":24,"error_subcode":2207008`), network.Transient,
 				network.OutcomeUnknown, network.Transient, network.Transient),
-			"not ready": networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing,
+			"not ready": networktest.NewFailure(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing,
 				network.Processing, network.Processing, network.Processing),
-			"format": networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`),
+			"format": networktest.NewFailure(400, graph(`"code":36001,"error_subcode":2207005`),
 				network.RejectedMedia, network.OutcomeUnknown, network.RejectedMedia, network.RejectedMedia),
-			"caption": networktest.Fails(400, graph(`"code":36004,"error_subcode":2207010`), network.Rejected,
+			"caption": networktest.NewFailure(400, graph(`"code":36004,"error_subcode":2207010`), network.Rejected,
 				network.OutcomeUnknown, network.ReconnectRequired, network.ReconnectRequired),
-			"product tag": networktest.Fails(400, graph(`"code":100,"error_subcode":2207035`), network.Rejected,
+			"product tag": networktest.NewFailure(400, graph(`"code":100,"error_subcode":2207035`), network.Rejected,
 				network.OutcomeUnknown, network.ReconnectRequired, network.ReconnectRequired),
-			"place": networktest.Fails(400,
+			"place": networktest.NewFailure(400,
 				graph(`"code":100,"message":"INSTAGRAM_PLATFORM_API__INVALID_LOCATION_ID"`), network.Rejected,
 				network.OutcomeUnknown, network.ReconnectRequired, network.ReconnectRequired),
-			"unknown": networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.OutcomeUnknown,
+			"unknown": networktest.NewFailure(400, graph(`"code":77777`), network.Rejected, network.OutcomeUnknown,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.OutcomeUnknown, network.Transient),
-			"wrong types": networktest.Fails(200, `{"id":5,"permalink":{},"access_token":7}`, network.Transient,
+			"no Graph": networktest.NewFailure(404, `<html>`, network.Transient, network.OutcomeUnknown, network.Transient),
+			"wrong types": networktest.NewFailure(200, `{"id":5,"permalink":{},"access_token":7}`, network.Transient,
 				network.OutcomeUnknown, network.Transient, network.Transient),
-			"no usable field": networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.OutcomeUnknown,
+			"no usable field": networktest.NewFailure(200, `{"permalink":"javascript:alert(1)"}`, "", network.OutcomeUnknown,
 				network.Transient, network.Transient),
 		},
-		Repeats: map[string]networktest.Repeat{
+		RetryTimes: map[string]networktest.RetryTimeCase{
 			"minutes": rateLimited(`4`,
 				http.Header{
 					usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`},
@@ -271,7 +275,7 @@ var adapter = networktest.Case{
 			"another, never": rateLimited(`190`, http.Header{"Retry-After": {"2"}}, 0),
 		},
 		Resolves: resolveCases(),
-		GivesUp: map[string]networktest.GiveUp{
+		GiveUps: map[string]networktest.GiveUpCase{
 			"expired":              creating(`{"id":"181","status_code":"EXPIRED"}`, network.Transient, 4),
 			"unknown":              creating(`{"id":"181","status_code":"ERROR"}`, network.Transient, 4),
 			"download failed":      creating(failed+`2207003"}`, network.RejectedMedia, 4),
@@ -286,7 +290,7 @@ var adapter = networktest.Case{
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
 // rateLimited returns a case with a rate limit response.
-func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
+func rateLimited(code string, header http.Header, after time.Duration) networktest.RetryTimeCase {
 	class := network.RateLimited
 	switch code {
 	case "190":
@@ -294,19 +298,20 @@ func rateLimited(code string, header http.Header, after time.Duration) networkte
 	case `9,"error_subcode":2207042`:
 		class = network.QuotaExceeded
 	}
-	r := networktest.Repeat{
-		Answer: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
+	r := networktest.RetryTimeCase{
+		Response: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
 			Body: graph(`"code":` + code)}, Class: class,
 	}
 	if after > 0 {
-		r.After = networktest.Start.Add(after)
+		r.RetryAt = networktest.Start.Add(after)
 	}
 	return r
 }
 
 // creating returns a case in which all containers have the given state.
-func creating(state string, class network.ErrorClass, calls int) networktest.GiveUp {
-	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/media", `{"id":"181"}`, state), Class: class, Calls: calls}
+func creating(state string, class network.ErrorClass, calls int) networktest.GiveUpCase {
+	return networktest.GiveUpCase{Draft: planned, Handler: networktest.ListHandler("/media", `{"id":"181"}`, state),
+		Class: class, Calls: calls}
 }
 
 // resolveCases returns container states and lists of posts, with the expected verdicts.
@@ -329,7 +334,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 	look := func(container, posts string, verdict network.Verdict, class network.ErrorClass,
 		id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: ready, Answer: networktest.Listing("/media", posts, container), Verdict: verdict, Class: class,
+			Draft: ready, Handler: networktest.ListHandler("/media", posts, container), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
 		}
 	}

@@ -59,29 +59,29 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if a.Kind == kindFacebook {
 		return n.exchangeFacebook(ctx, a, code)
 	}
-	short, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.TokenHost, "oauth/access_token", url.Values{
+	shortLived, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.TokenHost, "oauth/access_token", url.Values{
 		"client_id": {n.opts.ClientID}, "client_secret": {n.opts.ClientSecret},
 		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
 	})
 	if err != nil {
 		return nil, err
 	}
-	allowed := n.opts.Scopes
-	if len(short.Permissions) > 0 {
-		allowed = short.Permissions
+	scopes := n.opts.Scopes
+	if len(shortLived.Permissions) > 0 {
+		scopes = shortLived.Permissions
 	}
-	if err := network.RequireScopes(allowed, instagramPublish); err != nil {
+	if err := network.RequireScopes(scopes, instagramPublish); err != nil {
 		return nil, err
 	}
-	long, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
+	longLived, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
 		"grant_type": {"ig_exchange_token"}, "client_secret": {n.opts.ClientSecret},
-		"access_token": {short.AccessToken},
+		"access_token": {shortLived.AccessToken},
 	})
 	if err != nil {
 		return nil, err
 	}
-	g := network.Grant{Server: n.opts.GraphHost, Kind: kindInstagram, Scopes: allowed}
-	return n.candidates(ctx, graph.ApplyToken(g, long.Token, n.opts.Now()))
+	g := network.Grant{Server: n.opts.GraphHost, Kind: kindInstagram, Scopes: scopes}
+	return n.candidates(ctx, graph.ApplyToken(g, longLived.Token, n.opts.Now()))
 }
 
 // holderPrefix is the prefix of Grant.Holder. The person's app-specific ID follows.
@@ -122,11 +122,11 @@ func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bo
 // because Instagram does not renew it. The error is of class ReconnectRequired if the token has expired. Refresh also
 // sets a missing Holder.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	fresh, err := n.renew(ctx, g)
-	if err == nil && fresh.Holder == "" {
-		fresh.Holder = n.holder(ctx, fresh)
+	refreshed, err := n.renew(ctx, g)
+	if err == nil && refreshed.Holder == "" {
+		refreshed.Holder = n.holder(ctx, refreshed)
 	}
-	return fresh, err
+	return refreshed, err
 }
 
 // holder returns the holder of a grant, or "" if the call fails. The refresh still succeeds, and the next refresh
@@ -157,11 +157,11 @@ func (n *Network) renew(ctx context.Context, g network.Grant) (network.Grant, er
 	if g.Kind == kindFacebook {
 		return n.refreshFacebook(ctx, g)
 	}
-	fresh, err := n.Client.RequestToken(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
+	token, err := n.Client.RequestToken(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
 		"grant_type": {"ig_refresh_token"}, "access_token": {g.AccessToken},
 	})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	return graph.ApplyToken(g, fresh.Token, n.opts.Now()), nil
+	return graph.ApplyToken(g, token.Token, n.opts.Now()), nil
 }

@@ -15,7 +15,7 @@ import (
 func ownOptions(o network.Options) network.Options { return network.Options{Instagram: o.Instagram} }
 
 // postOptions returns a post's options for Instagram, or the zero value if there are none.
-func postOptions(o network.Options) network.InstagramOptions { return network.Chosen(o.Instagram) }
+func postOptions(o network.Options) network.InstagramOptions { return network.ValueOrZero(o.Instagram) }
 
 func isVideo(m network.Media) bool { return m.Kind == network.Video }
 
@@ -27,9 +27,9 @@ func isReel(o network.Options, media []network.Media) bool {
 // checkOptions returns problems with the options that Instagram does not support for this post.
 func checkOptions(c network.Content) []network.Problem {
 	o, reel := postOptions(c.Options), isReel(c.Options, c.Media)
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field string, isBlocking bool, message string) {
-		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
+		problems = append(problems, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
 	}
 	if o.Format == network.FormatReel && !reel {
 		add("format", true,
@@ -51,14 +51,14 @@ func checkOptions(c network.Content) []network.Problem {
 		add("audio_name", false,
 			"Only reels on Instagram have a named sound (options.instagram.audio_name). The name is not sent.")
 	}
-	return append(found, checkPeople(c, o)...)
+	return append(problems, checkPeople(c, o)...)
 }
 
 // checkPeople returns problems with the collaborators, the tags and the location.
 func checkPeople(c network.Content, o network.InstagramOptions) []network.Problem {
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field, message string) {
-		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, false, message))
+		problems = append(problems, network.OptionProblem(platform, field, network.CodeOptionUnsupported, false, message))
 	}
 	if c.Options.IsStory(platform) && len(o.Collaborators) > 0 {
 		add("collaborators",
@@ -70,7 +70,7 @@ func checkPeople(c network.Content, o network.InstagramOptions) []network.Proble
 	if len(o.UserTags) > 0 && len(c.Media) > 1 && slices.IndexFunc(c.Media, isImage) < 0 {
 		add("user_tags", "In several videos, Instagram tags nobody (options.instagram.user_tags). Add an image.")
 	}
-	return found
+	return problems
 }
 
 func isImage(m network.Media) bool { return !isVideo(m) }
@@ -85,20 +85,20 @@ func coverImage(o network.Options, media []network.Media) int64 {
 
 // optionParams returns the parameters of the options for a post's container. cover is the URL of the cover image.
 func optionParams(o network.Options, media []network.Media, cover string) url.Values {
-	chosen, params := postOptions(o), url.Values{}
+	opts, params := postOptions(o), url.Values{}
 	if isReel(o, media) {
-		setReelParams(params, chosen, cover)
+		setReelParams(params, opts, cover)
 	}
 	if !o.IsStory(platform) {
-		if len(chosen.Collaborators) > 0 {
-			params.Set("collaborators", encode(chosen.Collaborators))
+		if len(opts.Collaborators) > 0 {
+			params.Set("collaborators", encode(opts.Collaborators))
 		}
-		if chosen.LocationID != "" {
-			params.Set("location_id", chosen.LocationID)
+		if opts.LocationID != "" {
+			params.Set("location_id", opts.LocationID)
 		}
 	}
-	if len(chosen.UserTags) > 0 && len(media) == 1 {
-		params.Set("user_tags", encode(tags(chosen.UserTags, isImage(media[0]))))
+	if len(opts.UserTags) > 0 && len(media) == 1 {
+		params.Set("user_tags", encode(tags(opts.UserTags, isImage(media[0]))))
 	}
 	return params
 }
@@ -120,18 +120,18 @@ func setReelParams(params url.Values, o network.InstagramOptions, cover string) 
 
 // itemParams returns the parameters of the options for one of several media. Only the first image has tags.
 func itemParams(o network.Options, media []network.Media, item int) url.Values {
-	chosen := postOptions(o)
-	if len(chosen.UserTags) == 0 || slices.IndexFunc(media, isImage) != item {
+	opts := postOptions(o)
+	if len(opts.UserTags) == 0 || slices.IndexFunc(media, isImage) != item {
 		return nil
 	}
-	return url.Values{"user_tags": {encode(tags(chosen.UserTags, true))}}
+	return url.Values{"user_tags": {encode(tags(opts.UserTags, true))}}
 }
 
 // tags returns the tags with positions for an image, or without positions for a video. Missing coordinates become 0.5.
-func tags(chosen []network.InstagramUserTag, placed bool) []network.InstagramUserTag {
-	out := slices.Clone(chosen)
+func tags(userTags []network.InstagramUserTag, withPositions bool) []network.InstagramUserTag {
+	out := slices.Clone(userTags)
 	for i := range out {
-		if !placed {
+		if !withPositions {
 			out[i].X, out[i].Y = nil, nil
 			continue
 		}

@@ -14,12 +14,12 @@ var _ network.AppChecker = (*Network)(nil)
 // CheckApp reports whether the network accepts each app's ID and secret. It requests the state of an unknown token.
 // LinkedIn first checks the credentials, and then describes the token as not active.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
-	var found []network.Finding
+	var findings []network.Finding
 	for _, kind := range n.Kinds() {
 		_, err := n.inspect(ctx, n.app(kind), "none")
-		found = append(found, network.CredentialsFinding(platform, kind, err))
+		findings = append(findings, network.CredentialsFinding(platform, kind, err))
 	}
-	return found
+	return findings
 }
 
 // tokenInfo is LinkedIn's description of a token.
@@ -45,36 +45,36 @@ func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token strin
 	if response.Status != http.StatusOK {
 		return tokenInfo{}, n.tokenError(response, false)
 	}
-	var about tokenInfo
-	return about, response.Decode(&about)
+	var info tokenInfo
+	return info, response.Decode(&info)
 }
 
 // CheckAccount reports whether the account's token is valid, and which required scopes it has.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	const subject = "access token"
-	about, err := n.inspect(ctx, n.app(g.Extra[usedApp]), g.AccessToken)
-	if err == nil && !about.Active {
-		err = &network.Error{Class: network.ReconnectRequired, Status: http.StatusOK, Code: network.Clip(about.Status, maxName)}
+	info, err := n.inspect(ctx, n.app(g.Extra[usedApp]), g.AccessToken)
+	if err == nil && !info.Active {
+		err = &network.Error{Class: network.ReconnectRequired, Status: http.StatusOK, Code: network.Clip(info.Status, maxName)}
 	}
 	if err != nil {
 		return []network.Finding{network.CallFinding(platform, subject, err)}
 	}
-	found := network.CheckScopes(scopes(about.Scope), n.requiredScopes(g)...)
-	for i := range found {
-		if found[i].Result == network.CheckFailed {
-			found[i].NextStep = network.NextStep(platform, "")
+	findings := network.CheckScopes(scopes(info.Scope), n.requiredScopes(g)...)
+	for i := range findings {
+		if findings[i].Result == network.CheckFailed {
+			findings[i].NextStep = network.NextStep(platform, "")
 		}
 	}
-	found = append([]network.Finding{{Subject: subject, Result: network.CheckPassed}}, found...)
-	found = append(found, n.checkVersion(ctx, g, scopes(about.Scope)))
-	if g.Kind != organization && !slices.Contains(scopes(about.Scope), scopeReadPosts) {
-		found = append(found, network.Finding{
+	findings = append([]network.Finding{{Subject: subject, Result: network.CheckPassed}}, findings...)
+	findings = append(findings, n.checkVersion(ctx, g, scopes(info.Scope)))
+	if g.Kind != organization && !slices.Contains(scopes(info.Scope), scopeReadPosts) {
+		findings = append(findings, network.Finding{
 			Subject: "list of a member's posts", Result: network.CheckUnclear,
 			Detail: "The app lacks " + scopeReadPosts + ", like nearly all apps. If the response to a post is lost, the post has to be " +
 				"checked by a person, and metrics are missing.",
 		})
 	}
-	return found
+	return findings
 }
 
 // checkVersion reports whether the version of the API is active. Every call to LinkedIn's API needs a scope, so
@@ -83,9 +83,9 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 // Sources: https://learn.microsoft.com/linkedin/marketing/versioning,
 // https://learn.microsoft.com/linkedin/marketing/community-management/shares/images-api
 func (n *Network) checkVersion(ctx context.Context, g network.Grant, granted []string) network.Finding {
-	write := scopeWriteMember
+	writeScope := scopeWriteMember
 	if g.Kind == organization {
-		write = scopeWriteOrganization
+		writeScope = scopeWriteOrganization
 	}
 	subject := "API version " + n.opts.Version
 	switch {
@@ -94,12 +94,12 @@ func (n *Network) checkVersion(ctx context.Context, g network.Grant, granted []s
 		call.Query = url.Values{"q": {"roleAssignee"}, "state": {"APPROVED"}, "count": {"1"}}
 		_, err := n.do(ctx, g, call, nil)
 		return network.CallFinding(platform, subject, err)
-	case slices.Contains(granted, write):
+	case slices.Contains(granted, writeScope):
 		return network.CallFinding(platform, subject, n.initializeUpload(ctx, g, "images", map[string]any{}, nil))
 	}
 	return network.Finding{
 		Subject: subject, Result: network.CheckUnclear,
-		Detail: "Whether it is active could not be checked, because the app lacks " + write + ".",
+		Detail: "Whether it is active could not be checked, because the app lacks " + writeScope + ".",
 	}
 }
 
@@ -112,11 +112,11 @@ func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
 			{Scope: scopeOrganizationAdmin, Effect: network.CannotConnect},
 		}
 	}
-	identity := scopeOpenID
+	identityScope := scopeOpenID
 	if g.Extra[usedApp] == kindCompany {
-		identity = scopeBasicProfile
+		identityScope = scopeBasicProfile
 	}
 	return []network.RequiredScope{
-		{Scope: scopeWriteMember, Effect: network.CannotPublish}, {Scope: identity, Effect: network.CannotConnect},
+		{Scope: scopeWriteMember, Effect: network.CannotPublish}, {Scope: identityScope, Effect: network.CannotConnect},
 	}
 }

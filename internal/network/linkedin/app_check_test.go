@@ -17,7 +17,7 @@ func TestAppCheckOfProducts(t *testing.T) {
 			t.Parallel()
 			f := networktest.New(t, c, 0)
 			for _, candidate := range f.Candidates("", "mira.keller") {
-				found := f.CheckedAccount(candidate.Grant)
+				found := f.CheckAccount(candidate.Grant)
 				if bad := networktest.Findings(found, network.CheckFailed); len(bad) > 0 {
 					t.Errorf("%s: %q", candidate.Grant.Kind, bad)
 				}
@@ -30,7 +30,7 @@ func TestAppCheckOfProducts(t *testing.T) {
 	}
 	f := networktest.New(t, company, 0)
 	for _, candidate := range f.Candidates("company", "mira.keller") {
-		found := f.CheckedAccount(candidate.Grant)
+		found := f.CheckAccount(candidate.Grant)
 		networktest.WantFinding(t, found, network.CheckPassed, "API version 2026")
 		if bad := networktest.Findings(found, network.CheckFailed); len(bad) > 0 {
 			t.Errorf("%s: %q", candidate.Grant.Kind, bad)
@@ -44,7 +44,7 @@ func TestAppCheckFindsMissingProducts(t *testing.T) {
 	f := networktest.New(t, selfService, 0)
 	g := f.Candidates("", "mira.keller")[0].Grant
 	g.Kind = "organization"
-	networktest.WantFinding(t, f.CheckedAccount(g), network.CheckFailed, "permission w_organization_social",
+	networktest.WantFinding(t, f.CheckAccount(g), network.CheckFailed, "permission w_organization_social",
 		"posts cannot be published", "choose the settings that match: \"organizations\"")
 
 	for _, scopes := range []string{"rw_organization_admin", "w_organization_social", "openid"} {

@@ -26,16 +26,16 @@ var _ network.Collector = (*Network)(nil)
 // member's picture and returns an error of class AppNotApproved. LinkedIn does not return a link to an organization's
 // picture.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	var picture network.Collection
-	picture.Picture, picture.NoPicture = n.picture(ctx, g)
+	var collection network.Collection
+	collection.Picture, collection.NoPicture = n.picture(ctx, g)
 	if g.Kind != organization && !slices.Contains(g.Scopes, scopeReadPosts) {
-		return picture, &network.Error{
+		return collection, &network.Error{
 			Class: network.AppNotApproved, Code: scopeReadPosts, Err: errors.New("a member's posts cannot be listed"),
 		}
 	}
-	posts, cut, err := n.ownPosts(ctx, g, since, limit)
-	collected := picture
-	collected.Posts, collected.Truncated = network.Newest(posts, since, limit), cut
+	posts, truncated, err := n.ownPosts(ctx, g, since, limit)
+	collected := collection
+	collected.Posts, collected.Truncated = network.Newest(posts, since, limit), truncated
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
@@ -58,7 +58,7 @@ func (n *Network) ownPosts(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) ([]network.CollectedPost, bool, error) {
 	var posts []network.CollectedPost
-	cut := false
+	truncated := false
 	for page := range maxListPages {
 		entries, err := n.listPage(ctx, g, page)
 		if err != nil {
@@ -68,12 +68,12 @@ func (n *Network) ownPosts(
 			if isPostURN(l.ID) && l.Created > 0 && !l.isHidden() {
 				posts = append(posts, l.collectedPost(n))
 			} else if l.Created <= 0 || !l.createdAt().Before(since) {
-				cut = true
+				truncated = true
 			}
 		}
 		switch {
 		case len(entries) < pageSize, entries[len(entries)-1].createdAt().Before(since):
-			return posts, cut, nil
+			return posts, truncated, nil
 		case len(posts) >= limit:
 			return posts, true, nil
 		}
@@ -126,13 +126,13 @@ func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 
 // followers returns the number of an organization's followers.
 func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
-	var about struct {
+	var response struct {
 		Followers *int64 `json:"firstDegreeSize"`
 	}
 	call := n.newCall(g, http.MethodGet, "networkSizes/"+url.QueryEscape(g.Account))
 	call.Query = url.Values{"edgeType": {"COMPANY_FOLLOWED_BY_MEMBER"}}
-	_, err := n.do(ctx, g, call, &about)
-	return network.NonNegative(about.Followers), err
+	_, err := n.do(ctx, g, call, &response)
+	return network.NonNegative(response.Followers), err
 }
 
 // addStatistics sets the lifetime metrics of an organization's posts. Shares and UGC posts need separate requests.
@@ -220,17 +220,17 @@ func (n *Network) addMemberMetrics(ctx context.Context, g network.Grant, posts [
 	if !slices.Contains(g.Scopes, scopeMemberAnalytics) {
 		return nil
 	}
-	rejected := map[string]bool{}
+	rejectedMetrics := map[string]bool{}
 	for i := range posts[:min(len(posts), maxMemberPosts)] {
 		for _, metric := range memberMetrics {
-			if rejected[metric.query] {
+			if rejectedMetrics[metric.query] {
 				continue
 			}
 			count, err := n.memberMetric(ctx, g, posts[i].ID, metric.query)
 			if err != nil && !network.IsWithheld(err) {
 				return err
 			}
-			rejected[metric.query] = err != nil
+			rejectedMetrics[metric.query] = err != nil
 			*metric.field(&posts[i]) = count
 		}
 	}

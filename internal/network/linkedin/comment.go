@@ -79,7 +79,7 @@ func (n *Network) commitComment(ctx context.Context, g network.Grant, d network.
 
 // resolveComment searches the comments on the post. The error is of class OutcomeUnknown if the app may not list them.
 func (n *Network) resolveComment(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	c, err := network.ReadFirstComment(d)
 	if err != nil {
@@ -102,12 +102,12 @@ func (n *Network) resolveComment(
 		return network.Unknown, network.Receipt{}, err
 	}
 	search.Truncated = len(list.Elements) >= commentPageSize
-	for _, one := range list.Elements {
-		receipt := one.receipt(n, c.On)
-		if one.Actor == g.Account && receipt.ID != "" && network.SameWords(one.Message.Text, c.Text) &&
-			!one.at().Before(c.PreparedAt.Add(-clockSkew)) && !t.BelongsToOther(receipt.ID, receipt.Permalink) {
-			search.Found = append(search.Found, receipt)
+	for _, comment := range list.Elements {
+		receipt := comment.receipt(n, c.On)
+		if comment.Actor == g.Account && receipt.ID != "" && network.SameWords(comment.Message.Text, c.Text) &&
+			!comment.at().Before(c.PreparedAt.Add(-clockSkew)) && !history.BelongsToOther(receipt.ID, receipt.Permalink) {
+			search.Matches = append(search.Matches, receipt)
 		}
 	}
-	return search.Verdict(t, time.Duration(n.opts.ListingDelay))
+	return search.Verdict(history, time.Duration(n.opts.ListingDelay))
 }

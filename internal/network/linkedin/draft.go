@@ -13,14 +13,14 @@ import (
 type draft struct {
 	draftOptions
 
-	Post     bool            `json:"linkedin"` // distinguishes drafts of different networks
-	Text     string          `json:"text"`
-	Media    []network.Media `json:"media,omitempty"`
-	Planned  time.Time       `json:"planned"`          // first submission; the post is not older
-	Assets   []string        `json:"assets,omitempty"` // URNs of the media, in order, once all are uploaded
-	Uploaded time.Time       `json:"arrived,omitzero"`
-	Waited   bool            `json:"rested,omitempty"` // waited once, because the app may not read the media's state
-	Ready    bool            `json:"ready,omitempty"`
+	IsLinkedIn bool            `json:"linkedin"` // distinguishes drafts of different networks
+	Text       string          `json:"text"`
+	Media      []network.Media `json:"media,omitempty"`
+	PlannedAt  time.Time       `json:"planned"`          // first submission; the post is not older
+	Assets     []string        `json:"assets,omitempty"` // URNs of the media, in order, once all are uploaded
+	UploadedAt time.Time       `json:"arrived,omitzero"`
+	Waited     bool            `json:"rested,omitempty"` // waited once, because the app may not read the media's state
+	Ready      bool            `json:"ready,omitempty"`
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a LinkedIn post", Validate: draft.validate, IsPrepared: draft.isPrepared}
@@ -31,13 +31,13 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 		return network.PlanFirstComment(i)
 	}
 	return drafts.Plan(draft{
-		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		Planned: i.FirstSubmittedAt.UTC(), draftOptions: newDraftOptions(i.Content),
+		IsLinkedIn: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		PlannedAt: i.FirstSubmittedAt.UTC(), draftOptions: newDraftOptions(i.Content),
 	})
 }
 
 func (d draft) validate() error {
-	if !d.Post || !d.isValid() {
+	if !d.IsLinkedIn || !d.isValid() {
 		return errors.New("the draft does not belong to LinkedIn")
 	}
 	return nil

@@ -37,11 +37,11 @@ func (n *Network) responseError(response network.Response, g network.Grant) *net
 	if class == network.Rejected && response.Call.Purpose == network.PurposeTransfer {
 		class = network.RejectedMedia
 	}
-	failed := response.Rejection(class, body.code(), body.Message)
+	netErr := response.Rejection(class, body.code(), body.Message)
 	if class == network.RateLimited {
-		failed.RetryAt = n.retryTime(response)
+		netErr.RetryAt = n.retryTime(response)
 	}
-	return failed
+	return netErr
 }
 
 // class returns the class of the error, mostly based on the status. renewable means that the grant can be refreshed.

@@ -62,7 +62,7 @@ var adapter = networktest.Case{
 		})
 	},
 	Signing: networktest.Signing{
-		Pick: 1, Account: "harbour.coffee.company",
+		CandidateIndex: 1, Account: "harbour.coffee.company",
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			var want []network.Candidate
 			for i, kind := range []string{"member", "organization"} {
@@ -76,8 +76,9 @@ var adapter = networktest.Case{
 			want[1].DisplayName, want[1].Grant.Username = "Harbour Coffee Company", "harbour.coffee.company"
 			return want
 		},
-		BadCode: "invalid_request", CodeLife: 10 * time.Minute,
-		Life: 60 * day, Renew: 61 * day, GrantLife: 305 * day, ResolveSigned: true, ExpiredRefresh: "invalid_grant",
+		BadCode: "invalid_request", CodeLifetime: 10 * time.Minute,
+		TokenLifetime: 60 * day, RefreshAge: 61 * day, GrantLifetime: 305 * day, ResolveNeedsToken: true,
+		ExpiredRefresh:    "invalid_grant",
 		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "EXPIRED_ACCESS_TOKEN"},
 		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "INVALID_ACCESS_TOKEN"},
 	},
@@ -100,7 +101,7 @@ var adapter = networktest.Case{
 			{Name: "a video", Media: film(9 << 20), Format: network.FormatVideo, Variant: true},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true, DuplicateAfter: 25 * time.Hour,
-		Fits: []network.FileLimits{
+		FileLimits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/gif"}, MaxBytes: 5_000_000, MaxSide: 6012},
 			{Types: []string{"video/mp4"}, MaxBytes: 500_000_000},
 		},
@@ -141,38 +142,41 @@ var adapter = networktest.Case{
 			}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired": networktest.Fails(401,
+			"expired": networktest.NewFailure(401,
 				`{"status":401,"serviceErrorCode":65602,"code":"EXPIRED_ACCESS_TOKEN"}`, network.RefreshRequired,
 				network.RefreshRequired),
-			"permission": networktest.Fails(403, `{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED"}`,
+			"permission": networktest.NewFailure(403, `{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED"}`,
 				"", network.ReconnectRequired),
-			"unknown field": networktest.Fails(403,
+			"unknown field": networktest.NewFailure(403,
 				`{"status":403,"message":"Unpermitted fields present in REQUEST_BODY"}`, "", network.AppNotApproved),
-			"version": networktest.Fails(426, `{"status":426,"code":"NONEXISTENT_VERSION"}`,
+			"version": networktest.NewFailure(426, `{"status":426,"code":"NONEXISTENT_VERSION"}`,
 				network.AppNotApproved, network.AppNotApproved),
-			"throttled": networktest.Fails(429, `slow down`, network.RateLimited),
-			"duplicate": networktest.Fails(422,
+			"throttled": networktest.NewFailure(429, `slow down`, network.RateLimited),
+			"duplicate": networktest.NewFailure(422,
 				`{"status":422,"errorDetails":{"inputErrors":[{"code":"DUPLICATE_POST"}]}}`, network.Duplicate, network.Duplicate),
-			"duplicate, before":   networktest.Fails(422, `{"status":422,"code":"DUPLICATE_POST"}`, network.Duplicate, network.Duplicate),
-			"content":             networktest.Fails(422, `{"status":422,"message":"no"}`, network.Rejected, network.Rejected),
-			"argument":            networktest.Fails(400, `{"status":400,"code":"ILLEGAL_ARGUMENT"}`, network.Rejected, network.Rejected),
-			"conflict":            networktest.Fails(409, `{"status":409}`, network.Transient, network.OutcomeUnknown),
-			"temporary":           networktest.Fails(500, `{"status":500}`, network.Transient, network.OutcomeUnknown),
-			"response of a proxy": networktest.Fails(400, `<html>`, network.Transient, network.OutcomeUnknown),
-			"unknown status":      networktest.Fails(200, `{"status":"RESTING"}`, network.Transient, network.OutcomeUnknown),
-			"no id":               networktest.Fails(201, `{"status":"AVAILABLE"}`, "", network.OutcomeUnknown),
-			"failed": networktest.Fails(200, `{"status":"PROCESSING_FAILED","processingFailureReason":"no"}`,
+			"duplicate, before": networktest.NewFailure(422, `{"status":422,"code":"DUPLICATE_POST"}`,
+				network.Duplicate, network.Duplicate),
+			"content": networktest.NewFailure(422, `{"status":422,"message":"no"}`, network.Rejected, network.Rejected),
+			"argument": networktest.NewFailure(400, `{"status":400,"code":"ILLEGAL_ARGUMENT"}`,
+				network.Rejected, network.Rejected),
+			"conflict":            networktest.NewFailure(409, `{"status":409}`, network.Transient, network.OutcomeUnknown),
+			"temporary":           networktest.NewFailure(500, `{"status":500}`, network.Transient, network.OutcomeUnknown),
+			"response of a proxy": networktest.NewFailure(400, `<html>`, network.Transient, network.OutcomeUnknown),
+			"unknown status":      networktest.NewFailure(200, `{"status":"RESTING"}`, network.Transient, network.OutcomeUnknown),
+			"no id":               networktest.NewFailure(201, `{"status":"AVAILABLE"}`, "", network.OutcomeUnknown),
+			"failed": networktest.NewFailure(200, `{"status":"PROCESSING_FAILED","processingFailureReason":"no"}`,
 				network.RejectedMedia, network.OutcomeUnknown),
-			"token: no token": networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: dead": networktest.Fails(400,
+			"token: no token": networktest.NewFailure(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: dead": networktest.NewFailure(400,
 				`{"error":"invalid_grant","error_description":"old was revoked"}`, networktest.Skip, networktest.Skip,
 				network.ReconnectRequired),
-			"token: the app": networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: request": networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip,
+			"token: the app": networktest.NewFailure(401, `{"error":"invalid_client"}`, networktest.Skip,
 				networktest.Skip, network.Transient),
-			"token: too often": networktest.Fails(429, ``, networktest.Skip, networktest.Skip, network.RateLimited),
+			"token: request": networktest.NewFailure(400, `{"error":"invalid_request"}`, networktest.Skip,
+				networktest.Skip, network.Transient),
+			"token: too often": networktest.NewFailure(429, ``, networktest.Skip, networktest.Skip, network.RateLimited),
 		},
-		Repeats: map[string]networktest.Repeat{
+		RetryTimes: map[string]networktest.RetryTimeCase{
 			"seconds":  rateLimited("2", networktest.Start.Add(2*time.Second)),
 			"no time":  rateLimited("", midnight),
 			"nonsense": rateLimited("-1", midnight),
@@ -181,50 +185,52 @@ var adapter = networktest.Case{
 		EmptyLists: map[string]http.Handler{ready: networktest.StubResponse{Body: `{"elements":[]}`}},
 	},
 	Collecting: networktest.Collecting{
-		Metrics: strings.Fields(none), NoPicture: true, Page: 50, MetricsAfter: day,
-		Fails: func(now time.Time) map[string]networktest.CollectFailure {
+		Metrics: strings.Fields(none), NoPicture: true, PageSize: 50, MetricsAfter: day,
+		CollectFailures: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"too often, the list": networktest.StopsWith(networktest.Interceptor{
+				"too often, the list": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 429, Body: `{"status":429}`,
 				}, network.RateLimited, midnight, 0),
-				"too often, the statistics": networktest.StopsWith(networktest.Interceptor{
+				"too often, the statistics": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: statsCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
 				}, network.RateLimited, now.Add(7*time.Second), 1),
-				"too often, the followers": networktest.StopsWith(networktest.Interceptor{
+				"too often, the followers": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: sizeCall, Status: 429, Body: `{"status":429}`,
 				}, network.RateLimited, midnight, 1),
-				"invalid token": networktest.StopsWith(networktest.Interceptor{
+				"invalid token": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: `{"status":401}`,
 				}, network.RefreshRequired, time.Time{}, 0),
-				"posts may not be read": networktest.StopsWith(networktest.Interceptor{
+				"posts may not be read": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: accessDenied,
 				}, network.AppNotApproved, time.Time{}, 0),
-				"an unsupported version": networktest.StopsWith(networktest.Interceptor{
+				"an unsupported version": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: "/rest/", Status: 426, Body: `{"status":426,"code":"NONEXISTENT_VERSION"}`,
 				}, network.AppNotApproved, time.Time{}, 0),
-				"a failure": networktest.StopsWith(networktest.Interceptor{Part: statsCall, Status: 503},
+				"a failure": networktest.NewCollectFailure(networktest.Interceptor{Part: statsCall, Status: 503},
 					network.Transient, time.Time{}, 1),
-				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
+				"nonsense": networktest.NewCollectFailure(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
 			}
 		},
-		Withheld: map[string]networktest.Withheld{
-			"followers": networktest.Without("followers", networktest.Interceptor{Part: sizeCall, Status: 403, Body: accessDenied}),
-			"an edge type": networktest.Without("followers",
+		Withheld: map[string]networktest.WithheldCase{
+			"followers": networktest.NewWithheldCase("followers", networktest.Interceptor{Part: sizeCall, Status: 403,
+				Body: accessDenied}),
+			"an edge type": networktest.NewWithheldCase("followers",
 				networktest.Interceptor{Part: sizeCall, Status: 400, Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}),
-			"statistics": networktest.Without(none, networktest.Interceptor{Part: statsCall, Status: 403, Body: accessDenied}),
-			"unknown posts": networktest.Without(none, networktest.Interceptor{
+			"statistics": networktest.NewWithheldCase(none, networktest.Interceptor{Part: statsCall, Status: 403,
+				Body: accessDenied}),
+			"unknown posts": networktest.NewWithheldCase(none, networktest.Interceptor{
 				Part: statsCall, Status: 200, Body: `{"elements":[{"share":"urn:li:share:1","totalShareStatistics":{"likeCount":1}}]}`,
 			}),
 		},
 	},
 }
 
-func rateLimited(header string, after time.Time) networktest.Repeat {
+func rateLimited(header string, after time.Time) networktest.RetryTimeCase {
 	answer := networktest.StubResponse{
 		Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {header}}, Body: `{"status":429}`,
 	}
-	return networktest.Repeat{Call: 1, Answer: answer, Class: network.RateLimited, After: after}
+	return networktest.RetryTimeCase{Call: 1, Response: answer, Class: network.RateLimited, RetryAt: after}
 }
 
 // resolveCases returns lists of an author's posts, with the expected verdicts.
@@ -237,7 +243,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 	look := func(status int, body string, verdict network.Verdict, class network.ErrorClass,
 		id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: ready, Later: time.Hour, Answer: networktest.StubResponse{Status: status, Body: body},
+			Draft: ready, Elapsed: time.Hour, Handler: networktest.StubResponse{Status: status, Body: body},
 			Verdict: verdict,
 			Class:   class, Receipt: network.Receipt{ID: id},
 		}
@@ -274,7 +280,7 @@ func TestConformance(t *testing.T) {
 // withOptions returns the adapter with other options. It connects members.
 func withOptions(change func(*linkedin.Options)) networktest.Case {
 	c := adapter
-	c.Pick, c.Account = 0, networktest.Account
+	c.CandidateIndex, c.Account = 0, networktest.Account
 	c.New = func(base string, app network.App) network.Network {
 		opts := linkedin.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web", Organizations: true}
 		change(&opts)

@@ -20,29 +20,29 @@ var tokenPattern = regexp.MustCompile(
 // escape encodes text as little text. Hashtags become LinkedIn's hashtag template. Everything else is plain text.
 // LinkedIn's length limit applies to the text before escaping.
 func escape(text string) string {
-	var written strings.Builder
-	done := 0
+	var out strings.Builder
+	lastEnd := 0
 	for _, at := range tokenPattern.FindAllStringIndex(text, -1) {
 		token := text[at[0]:at[1]]
 		if token[0] != '#' || !strings.ContainsFunc(token, unicode.IsLetter) {
 			continue
 		}
-		escapeInto(&written, text[done:at[0]])
-		written.WriteString(`{hashtag|\#|`)
-		escapeInto(&written, token[len("#"):])
-		written.WriteByte('}')
-		done = at[1]
+		escapeInto(&out, text[lastEnd:at[0]])
+		out.WriteString(`{hashtag|\#|`)
+		escapeInto(&out, token[len("#"):])
+		out.WriteByte('}')
+		lastEnd = at[1]
 	}
-	escapeInto(&written, text[done:])
-	return written.String()
+	escapeInto(&out, text[lastEnd:])
+	return out.String()
 }
 
-func escapeInto(written *strings.Builder, text string) {
+func escapeInto(out *strings.Builder, text string) {
 	for _, r := range text {
 		if strings.ContainsRune(reservedChars, r) {
-			written.WriteByte('\\')
+			out.WriteByte('\\')
 		}
-		written.WriteRune(r)
+		out.WriteRune(r)
 	}
 }
 
@@ -52,20 +52,20 @@ var escapePattern = regexp.MustCompile(
 
 // unescape reverses escape: it returns the text that people see, with an @ before mentions.
 func unescape(little string) string {
-	var plain strings.Builder
-	done := 0
+	var out strings.Builder
+	lastEnd := 0
 	for _, at := range escapePattern.FindAllStringSubmatchIndex(little, -1) {
-		plain.WriteString(little[done:at[0]])
+		out.WriteString(little[lastEnd:at[0]])
 		switch {
 		case at[2] >= 0:
-			plain.WriteString("#" + unescape(little[at[2]:at[3]])) // templates do not nest
+			out.WriteString("#" + unescape(little[at[2]:at[3]])) // templates do not nest
 		case at[6] >= 0:
-			plain.WriteString("@" + unescape(little[at[6]:at[7]])) // names have no mentions
+			out.WriteString("@" + unescape(little[at[6]:at[7]])) // names have no mentions
 		default:
-			plain.WriteString(little[at[4]:at[5]])
+			out.WriteString(little[at[4]:at[5]])
 		}
-		done = at[1]
+		lastEnd = at[1]
 	}
-	plain.WriteString(little[done:])
-	return plain.String()
+	out.WriteString(little[lastEnd:])
+	return out.String()
 }

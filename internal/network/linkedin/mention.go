@@ -25,7 +25,7 @@ func findMentions(text string, mentions []network.LinkedInMention) []span {
 	mentions = slices.Clone(mentions)
 	slices.SortStableFunc(mentions, func(a, b network.LinkedInMention) int { return cmp.Compare(len(b.Name), len(a.Name)) })
 	addresses := webAddress.FindAllStringIndex(text, -1)
-	var found []span
+	var spans []span
 	for at := 0; at < len(text); at++ {
 		isInAddress := slices.ContainsFunc(addresses, func(a []int) bool { return a[0] <= at && at < a[1] })
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
@@ -38,13 +38,13 @@ func findMentions(text string, mentions []network.LinkedInMention) []span {
 				continue
 			}
 			if after, _ := utf8.DecodeRuneInString(text[end:]); end == len(text) || !isWordChar(after) {
-				found = append(found, span{at, end, m})
+				spans = append(spans, span{at, end, m})
 				at = end - 1
 				break
 			}
 		}
 	}
-	return found
+	return spans
 }
 
 func isWordChar(r rune) bool {
@@ -55,25 +55,25 @@ func isWordChar(r rune) bool {
 //
 // Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format
 func escapeWith(text string, mentions []network.LinkedInMention) string {
-	var written strings.Builder
-	done := 0
+	var out strings.Builder
+	lastEnd := 0
 	for _, s := range findMentions(text, mentions) {
-		written.WriteString(escape(text[done:s.start]) + "@[")
-		escapeInto(&written, s.mention.Name)
-		written.WriteString("](" + s.mention.URN + ")")
-		done = s.end
+		out.WriteString(escape(text[lastEnd:s.start]) + "@[")
+		escapeInto(&out, s.mention.Name)
+		out.WriteString("](" + s.mention.URN + ")")
+		lastEnd = s.end
 	}
-	written.WriteString(escape(text[done:]))
-	return written.String()
+	out.WriteString(escape(text[lastEnd:]))
+	return out.String()
 }
 
 // checkMentions reports mentions whose name is not in the text, or whose URN is invalid.
 func (c *optionCheck) checkMentions() {
-	found := findMentions(c.content.Text, c.options.Mentions)
+	spans := findMentions(c.content.Text, c.options.Mentions)
 	missing, invalid := false, false
 	for _, m := range c.options.Mentions {
 		invalid = invalid || !isURN(m.URN, "person", organization)
-		missing = missing || !slices.ContainsFunc(found, func(s span) bool { return s.mention == m })
+		missing = missing || !slices.ContainsFunc(spans, func(s span) bool { return s.mention == m })
 	}
 	if invalid {
 		c.add("mentions", network.CodeOptionUnsupported, true,

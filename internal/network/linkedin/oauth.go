@@ -78,7 +78,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if allowed := scopes(token.Scope); len(allowed) > 0 {
 		g.Scopes = allowed
 	}
-	found, err := n.member(ctx, g)
+	candidates, err := n.member(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if err != nil {
 		return nil, err
 	}
-	return append(found, organizations...), nil
+	return append(candidates, organizations...), nil
 }
 
 // scopes splits a list at commas, which LinkedIn uses, and at spaces, as in RFC 6749.
@@ -160,25 +160,25 @@ func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network
 	}
 	slices.Sort(urns)
 	urns = slices.Compact(urns)
-	var found []network.Candidate
+	var candidates []network.Candidate
 	for _, urn := range urns[:min(len(urns), maxOrganizations)] {
-		found = append(found, n.organization(ctx, g, urn))
+		candidates = append(candidates, n.organization(ctx, g, urn))
 	}
-	return found, nil
+	return candidates, nil
 }
 
 // organization returns the candidate for one organization. If the name cannot be read, the ID is used as the name.
 func (n *Network) organization(ctx context.Context, g network.Grant, urn string) network.Candidate {
-	var about struct {
+	var response struct {
 		Name   string `json:"localizedName"`
 		Vanity string `json:"vanityName"`
 	}
 	id := urn[strings.LastIndexByte(urn, ':')+1:]
 	call := n.newCall(g, http.MethodGet, "organizations/"+id)
 	call.Query = url.Values{"fields": {"localizedName,vanityName"}}
-	_, _ = n.do(ctx, g, call, &about) // the name is optional
-	name := network.Clip(about.Name, maxName)
-	g.Kind, g.Account, g.Username = organization, urn, cmp.Or(network.Clip(about.Vanity, maxName), name, id)
+	_, _ = n.do(ctx, g, call, &response) // the name is optional
+	name := network.Clip(response.Name, maxName)
+	g.Kind, g.Account, g.Username = organization, urn, cmp.Or(network.Clip(response.Vanity, maxName), name, id)
 	return network.Candidate{Grant: g, DisplayName: name}
 }
 
@@ -196,13 +196,13 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 			Class: network.ReconnectRequired, Err: errors.New("the app that connected the account is not configured"),
 		}
 	}
-	fresh, err := n.requestToken(ctx, app, url.Values{
+	token, err := n.requestToken(ctx, app, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken},
 	})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	return fresh.Grant(g, n.opts.Now()), nil
+	return token.Grant(g, n.opts.Now()), nil
 }
 
 // requestToken requests a token with an app's credentials.
@@ -247,9 +247,9 @@ func (n *Network) tokenError(response network.Response, refreshing bool) *networ
 	case body.Error == "invalid_client" && !refreshing:
 		class = network.AppNotApproved
 	}
-	failed := response.Rejection(class, cmp.Or(body.Error, strconv.Itoa(response.Status)), body.Description)
+	netErr := response.Rejection(class, cmp.Or(body.Error, strconv.Itoa(response.Status)), body.Description)
 	if class == network.RateLimited {
-		failed.RetryAt = n.retryTime(response)
+		netErr.RetryAt = n.retryTime(response)
 	}
-	return failed
+	return netErr
 }

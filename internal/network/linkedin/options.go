@@ -23,17 +23,17 @@ const (
 var pollDurations = []string{"", "ONE_DAY", "THREE_DAYS", defaultPoll, "FOURTEEN_DAYS"}
 
 // options returns a post's options for LinkedIn, or the zero value if there are none.
-func options(o network.Options) network.LinkedInOptions { return network.Chosen(o.LinkedIn) }
+func options(o network.Options) network.LinkedInOptions { return network.ValueOrZero(o.LinkedIn) }
 
 // optionCheck collects the problems with a post's options.
 type optionCheck struct {
-	content network.Content
-	options network.LinkedInOptions
-	found   []network.Problem
+	content  network.Content
+	options  network.LinkedInOptions
+	problems []network.Problem
 }
 
 func (c *optionCheck) add(field, code string, isBlocking bool, message string) {
-	c.found = append(c.found, network.OptionProblem(platform, field, code, isBlocking, message))
+	c.problems = append(c.problems, network.OptionProblem(platform, field, code, isBlocking, message))
 }
 
 // checkOptions returns problems with a post's options. A post has either media, a poll or an article.
@@ -46,7 +46,7 @@ func checkOptions(content network.Content) []network.Problem {
 	c.checkPoll()
 	c.checkArticle()
 	c.checkMentions()
-	return c.found
+	return c.problems
 }
 
 // checkVisibility reports an unknown visibility, and connections of an organization, which only has followers.

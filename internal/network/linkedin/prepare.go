@@ -35,7 +35,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	if p.Ready {
 		return 0, nil
 	}
-	if p.Uploaded.IsZero() {
+	if p.UploadedAt.IsZero() {
 		if err := network.BlockingError(n.Check(p.content(g.Account))); err != nil {
 			return 0, err
 		}
@@ -46,7 +46,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		if err := n.completeArticle(ctx, g, p, files); err != nil {
 			return 0, err
 		}
-		p.Assets, p.Uploaded = assets, n.opts.Now().UTC()
+		p.Assets, p.UploadedAt = assets, n.opts.Now().UTC()
 	}
 	wait, err := n.awaitMedia(ctx, g, p)
 	p.Ready = wait == 0 && err == nil
@@ -57,15 +57,15 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 func (n *Network) upload(
 	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
 ) ([]string, error) {
-	var sent []string
+	var urns []string
 	for _, m := range media {
 		urn, err := n.uploadOne(ctx, g, m, files)
 		if err != nil {
 			return nil, err
 		}
-		sent = append(sent, urn)
+		urns = append(urns, urn)
 	}
-	return sent, nil
+	return urns, nil
 }
 
 func (n *Network) uploadOne(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
@@ -139,7 +139,7 @@ func (n *Network) awaitMedia(ctx context.Context, g network.Grant, p *draft) (ti
 			return 0, err
 		}
 		if !ready {
-			return max(minPollInterval, min(n.opts.Now().Sub(p.Uploaded), maxPollInterval)), nil
+			return max(minPollInterval, min(n.opts.Now().Sub(p.UploadedAt), maxPollInterval)), nil
 		}
 	}
 	return 0, nil

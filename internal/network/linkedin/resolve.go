@@ -26,10 +26,10 @@ const (
 // posts, or if no single post can be identified. A person then has to check, because another Commit could publish the
 // post twice.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	if network.IsFirstComment(d) {
-		return n.resolveComment(ctx, g, d, t)
+		return n.resolveComment(ctx, g, d, history)
 	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
@@ -39,20 +39,20 @@ func (n *Network) Resolve(
 		return network.Unknown, network.Receipt{}, uncertainError(0, "a member's posts cannot be listed")
 	}
 	now := n.opts.Now().UTC() // before the search, because a post may appear during it
-	found, incomplete, err := n.findPosts(ctx, g, p, t)
+	posts, incomplete, err := n.findPosts(ctx, g, p, history)
 	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusForbidden {
 		return network.Unknown, network.Receipt{}, uncertainError(netErr.Status, "the author's posts cannot be listed")
 	}
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case len(found) == 1:
+	case len(posts) == 1:
 		return network.Published, network.Receipt{
-			ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].createdAt(), MatchedByContent: true,
+			ID: posts[0].ID, Permalink: n.permalink(posts[0].ID), At: posts[0].createdAt(), MatchedByContent: true,
 		}, nil
-	case len(found) > 1 || incomplete:
+	case len(posts) > 1 || incomplete:
 		return network.Unknown, network.Receipt{}, uncertainError(http.StatusOK, "the post cannot be identified among the author's posts")
-	case now.Sub(t.Last) < time.Duration(n.opts.ListingDelay):
+	case now.Sub(history.Last) < time.Duration(n.opts.ListingDelay):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, RetryAt: now.Add(pollInterval),
 		}
@@ -60,8 +60,8 @@ func (n *Network) Resolve(
 	return network.Absent, network.Receipt{}, nil
 }
 
-func uncertainError(status int, why string) *network.Error {
-	return &network.Error{Class: network.OutcomeUnknown, Status: status, Err: errors.New(why)}
+func uncertainError(status int, reason string) *network.Error {
+	return &network.Error{Class: network.OutcomeUnknown, Status: status, Err: errors.New(reason)}
 }
 
 // listedPost is a post in the author's list.
@@ -98,15 +98,15 @@ func (l listedPost) media() int {
 
 // matches reports whether a post has the draft's text, number of media and poll. If addresses is false, it ignores URLs
 // in the text, which LinkedIn may shorten, and the @ of mentions, which LinkedIn may store as plain text.
-func (l listedPost) matches(p draft, addresses bool) bool {
-	seen, want := unescape(l.Commentary), p.Text
-	if !addresses {
-		seen, want = withoutAddresses(seen), withoutAddresses(want)
+func (l listedPost) matches(p draft, withAddresses bool) bool {
+	listedText, draftText := unescape(l.Commentary), p.Text
+	if !withAddresses {
+		listedText, draftText = withoutAddresses(listedText), withoutAddresses(draftText)
 	}
 	if p.Poll != nil && len(l.Content.Poll) == 0 {
 		return false
 	}
-	return isPostURN(l.ID) && l.media() == len(p.Media) && network.SameWords(seen, want)
+	return isPostURN(l.ID) && l.media() == len(p.Media) && network.SameWords(listedText, draftText)
 }
 
 func withoutAddresses(text string) string {
@@ -120,34 +120,34 @@ func withoutAddresses(text string) string {
 // whichever is later. The second result reports whether there may be other matches: posts that were not read, or posts
 // in which LinkedIn shortened the URLs.
 func (n *Network) findPosts(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) ([]listedPost, bool, error) {
-	var found []listedPost
-	since := t.First
-	if since.Before(p.Planned) {
-		since = p.Planned
+	var posts []listedPost
+	since := history.First
+	if since.Before(p.PlannedAt) {
+		since = p.PlannedAt
 	}
 	since = since.Add(-clockSkew)
-	more, similar := true, false
-	for page := 0; more && page < maxSearchPages; page++ {
+	hasMore, hasSimilar := true, false
+	for page := 0; hasMore && page < maxSearchPages; page++ {
 		entries, err := n.listPage(ctx, g, page)
 		if err != nil {
 			return nil, false, err
 		}
-		more = len(entries) >= pageSize
+		hasMore = len(entries) >= pageSize
 		for _, l := range entries {
 			switch {
 			case l.createdAt().Before(since):
-				more = false
-			case t.BelongsToOther(l.ID, ""):
+				hasMore = false
+			case history.BelongsToOther(l.ID, ""):
 			case l.matches(p, true):
-				found = append(found, l)
+				posts = append(posts, l)
 			case l.matches(p, false):
-				similar = true
+				hasSimilar = true
 			}
 		}
 	}
-	return found, more || similar, nil
+	return posts, hasMore || hasSimilar, nil
 }
 
 // listPage returns one page of the author's posts, newest first.

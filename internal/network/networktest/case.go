@@ -21,23 +21,23 @@ type Case struct {
 	App          network.App               // only ListingDelay; the suite sets the other fields
 	CheckTraffic func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
 	Containers   Containers                // the zero value if the network has none
-	Described    func(Request) bool        // whether CheckTraffic covers a request; may be nil
+	IsDescribed  func(Request) bool        // whether CheckTraffic covers a request; may be nil
 	Partial      bool                      // covers only a part of the network; Verify needs a case that covers all of it
 	RealServer   map[string]bool           // capabilities that are also tested with the network's real server
 }
 
 // Publishing describes how a network publishes.
 type Publishing struct {
-	Posts       []Content          // kinds of posts; the first is the usual one
-	CommitReads bool               // Commit opens or links the files
-	PendingIDs  bool               // before publication, a post has a different ID and its outcome may remain unknown
-	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all except GET do
+	Posts            []Content          // kinds of posts; the first is the usual one
+	CommitOpensFiles bool               // Commit opens or links the files
+	PendingIDs       bool               // before publication, a post has a different ID and its outcome may remain unknown
+	Publishes        func(Request) bool // reports whether a request makes a post visible; by default all except GET do
 	// class of the error for a second commit of a draft; "" if the second commit returns the same receipt
 	SecondCommit   network.ErrorClass
 	Repeatable     []string             // names of Posts for which two commits create two posts; "" for all
 	Duplicates     bool                 // the network rejects a repeated text
 	DuplicateAfter time.Duration        // time after which the network accepts a repeated text; 0 for never
-	Fits           []network.FileLimits // limits passed to the library, without duplicates, in the order of Posts
+	FileLimits     []network.FileLimits // limits passed to the library, without duplicates, in the order of Posts
 	Checks         map[string]CheckCase
 	Rejections     map[string]Rejection
 	Drafts         []string // more drafts to be rejected: of other networks, or not prepared
@@ -99,27 +99,27 @@ type Expiry struct {
 
 // Signing describes how accounts are connected and grants refreshed.
 type Signing struct {
-	Passwords  bool     // accounts are connected with a password, not in a browser
-	Kinds      []string // sign-in methods; "" by default
-	Pick       int      // index of the candidate to connect; the last one is used if there are fewer
-	Account    string   // name of the connected account in the sandbox, if not the person's
-	Candidates func(found []network.Candidate, url, kind string) []network.Candidate
-	BadCode    string        // code of the error for a rejected authorization code
-	CodeLife   time.Duration // lifetime of an authorization code
-	CodeSuffix string        // suffix that an authorization code may have
-	PKCE       bool          // the network checks the verifier
+	Passwords      bool     // accounts are connected with a password, not in a browser
+	Kinds          []string // sign-in methods; "" by default
+	CandidateIndex int      // index of the candidate to connect; the last one is used if there are fewer
+	Account        string   // name of the connected account in the sandbox, if not the person's
+	Candidates     func(candidates []network.Candidate, url, kind string) []network.Candidate
+	BadCode        string        // code of the error for a rejected authorization code
+	CodeLifetime   time.Duration // lifetime of an authorization code
+	CodeSuffix     string        // suffix that an authorization code may have
+	PKCE           bool          // the network checks the verifier
 
-	Life              time.Duration // lifetime of a refreshed access token; 0 if unknown
-	Renew             time.Duration // age at which the grant is refreshed
-	MinAge            time.Duration // age below which the network does not refresh the token
-	ExpiredTokenError ExpectedError // error for an expired access token; zero if the token is always refreshed in time
-	UnknownTokenError ExpectedError // error for an unknown access token
-	TokenLasts        bool          // access tokens do not expire
-	ResolveSigned     bool          // Resolve needs a valid access token
-	RefreshOnce       bool          // a refresh token can be used once
-	RotatesRefresh    bool          // a refresh returns a new refresh token; the old one remains valid
-	GrantLife         time.Duration // time after which a refreshed grant expires; 0 for never
-	ExpiredRefresh    string        // code of the error for an expired refresh token
+	TokenLifetime         time.Duration // lifetime of a refreshed access token; 0 if unknown
+	RefreshAge            time.Duration // age at which the grant is refreshed
+	MinRefreshAge         time.Duration // age below which the network does not refresh the token
+	ExpiredTokenError     ExpectedError // error for an expired access token; zero if the token is always refreshed in time
+	UnknownTokenError     ExpectedError // error for an unknown access token
+	TokenNeverExpires     bool          // access tokens do not expire
+	ResolveNeedsToken     bool          // Resolve needs a valid access token
+	SingleUseRefreshToken bool          // a refresh token can be used once
+	RotatesRefresh        bool          // a refresh returns a new refresh token; the old one remains valid
+	GrantLifetime         time.Duration // time after which a refreshed grant expires; 0 for never
+	ExpiredRefresh        string        // code of the error for an expired refresh token
 	// code of the error for a revoked refresh token; "" if the network cannot revoke
 	RevokedCode      string
 	SecondRevocation network.ErrorClass // class of the error of a second revocation
@@ -139,10 +139,10 @@ type Failures struct {
 	Calls      []Call                            // calls that are made with each failure
 	Quote      func(message string) StubResponse // returns an error response with a message
 	Errors     map[string]Failure                // responses to all Calls
-	Repeats    map[string]Repeat                 // error responses with a retry time
+	RetryTimes map[string]RetryTimeCase          // error responses with a retry time
 	Resolves   map[string]ResolveCase            // outcomes of Resolve
 	EmptyLists map[string]http.Handler           // responses without posts, by draft
-	GivesUp    map[string]GiveUp                 // drafts that never become ready
+	GiveUps    map[string]GiveUpCase             // drafts that never become ready
 }
 
 // Collecting describes the metrics of an account's posts.
@@ -151,10 +151,10 @@ type Collecting struct {
 	OptionalMetrics []string      // metrics that are reported only if above 0
 	NoFollowers     bool          // the network does not report followers
 	NoPicture       bool          // the network returns no link to the account's picture
-	Page            int           // posts per page; 0 if pages are not tested
+	PageSize        int           // posts per page; 0 if pages are not tested
 	MetricsAfter    time.Duration // delay until a post has metrics
-	Fails           func(now time.Time) map[string]CollectFailure
-	Withheld        map[string]Withheld
+	CollectFailures func(now time.Time) map[string]CollectFailure
+	Withheld        map[string]WithheldCase
 	WithheldPosts   int // 2 by default
 }
 
@@ -185,11 +185,11 @@ func Run(t *testing.T, c Case) {
 // subtests runs tests in parallel.
 func subtests(t *testing.T, c Case, tests map[string]func(*testing.T, Case)) {
 	t.Helper()
-	each(t, tests, func(t *testing.T, test func(*testing.T, Case)) { test(t, c) })
+	runEach(t, tests, func(t *testing.T, test func(*testing.T, Case)) { test(t, c) })
 }
 
-// each runs a parallel subtest for each entry of a table.
-func each[V any](t *testing.T, table map[string]V, test func(*testing.T, V)) {
+// runEach runs a parallel subtest for each entry of a table.
+func runEach[V any](t *testing.T, table map[string]V, test func(*testing.T, V)) {
 	t.Helper()
 	for name, value := range table {
 		t.Run(name, func(t *testing.T) {
@@ -201,10 +201,10 @@ func each[V any](t *testing.T, table map[string]V, test func(*testing.T, V)) {
 
 // WithApp returns the case with a suffix added to the app's client ID. Some suffixes restrict the app in the sandbox,
 // such as the one for an unaudited app.
-func (c Case) WithApp(ending string) Case {
+func (c Case) WithApp(suffix string) Case {
 	build := c.New
 	c.New = func(base string, app network.App) network.Network {
-		app.ClientID += ending
+		app.ClientID += suffix
 		return build(base, app)
 	}
 	return c

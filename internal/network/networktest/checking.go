@@ -29,9 +29,9 @@ func checker(t *testing.T, n network.Network) network.AppChecker {
 }
 
 // Findings returns the findings that have the given result, each as "subject: detail: next step".
-func Findings(all []network.Finding, result network.CheckResult) []string {
+func Findings(findings []network.Finding, result network.CheckResult) []string {
 	var out []string
-	for _, f := range all {
+	for _, f := range findings {
 		if f.Result == result {
 			out = append(out, strings.Join([]string{f.Subject, f.Detail, f.NextStep}, ": "))
 		}
@@ -43,17 +43,17 @@ func checkGoodApp(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	n := checker(t, f.Network())
 	for _, kind := range c.kinds() {
-		found := n.CheckAccount(t.Context(), f.Connect(kind, Account))
-		if bad := Findings(found, network.CheckFailed); len(bad) > 0 || len(Findings(found, network.CheckPassed)) == 0 {
-			t.Errorf("%s: %+v", kind, found)
+		findings := n.CheckAccount(t.Context(), f.Connect(kind, Account))
+		if bad := Findings(findings, network.CheckFailed); len(bad) > 0 || len(Findings(findings, network.CheckPassed)) == 0 {
+			t.Errorf("%s: %+v", kind, findings)
 		}
-		if !c.Passwords && !strings.Contains(fmt.Sprint(found), "permission ") {
-			t.Errorf("%s: no permissions in %+v", kind, found)
+		if !c.Passwords && !strings.Contains(fmt.Sprint(findings), "permission ") {
+			t.Errorf("%s: no permissions in %+v", kind, findings)
 		}
 	}
-	if found := n.CheckApp(t.Context()); len(Findings(found, network.CheckPassed)) != len(found) || len(found) == 0 &&
+	if findings := n.CheckApp(t.Context()); len(Findings(findings, network.CheckPassed)) != len(findings) || len(findings) == 0 &&
 		!c.Passwords {
-		t.Errorf("%+v", found)
+		t.Errorf("%+v", findings)
 	}
 	f.WantPosts(0)
 }
@@ -64,12 +64,12 @@ func checkWrongSecret(t *testing.T, c Case) {
 	}
 	f := New(t, c, 0)
 	f.app.ClientSecret = "wrong-secret"
-	found := checker(t, f.Network()).CheckApp(t.Context())
-	bad := Findings(found, network.CheckFailed)
+	findings := checker(t, f.Network()).CheckApp(t.Context())
+	bad := Findings(findings, network.CheckFailed)
 	if len(bad) != 1 || !strings.Contains(bad[0], "secret: ") || !strings.Contains(bad[0], "Compare the app's") {
-		t.Errorf("%+v", found)
+		t.Errorf("%+v", findings)
 	}
-	wantNoSecrets(t, found, "wrong-secret")
+	wantNoSecrets(t, findings, "wrong-secret")
 }
 
 func checkUnknownToken(t *testing.T, c Case) {
@@ -77,12 +77,12 @@ func checkUnknownToken(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		g := f.Connect(kind, Account)
 		g.AccessToken = "unknown-token"
-		found := checker(t, f.Network()).CheckAccount(t.Context(), g)
-		if bad := Findings(found, network.CheckFailed); len(bad) != 1 || !strings.Contains(bad[0],
+		findings := checker(t, f.Network()).CheckAccount(t.Context(), g)
+		if bad := Findings(findings, network.CheckFailed); len(bad) != 1 || !strings.Contains(bad[0],
 			"Connect the account again") {
-			t.Errorf("%s: %+v", kind, found)
+			t.Errorf("%s: %+v", kind, findings)
 		}
-		wantNoSecrets(t, found, "unknown-token", appSecret)
+		wantNoSecrets(t, findings, "unknown-token", appSecret)
 	}
 }
 
@@ -90,41 +90,41 @@ func checkUnknownToken(t *testing.T, c Case) {
 func checkUnreachable(t *testing.T, c Case) {
 	s := c.stubAt(t, "http://127.0.0.1:1", network.App{})
 	n := checker(t, s.Network)
-	found := append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...)
-	if bad := Findings(found, network.CheckFailed); len(bad) > 0 || len(Findings(found, network.CheckUnclear)) == 0 {
-		t.Errorf("%+v", found)
+	findings := append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...)
+	if bad := Findings(findings, network.CheckFailed); len(bad) > 0 || len(Findings(findings, network.CheckUnclear)) == 0 {
+		t.Errorf("%+v", findings)
 	}
-	wantNoSecrets(t, found, AccessToken, appSecret)
+	wantNoSecrets(t, findings, AccessToken, appSecret)
 }
 
-func wantNoSecrets(t *testing.T, found []network.Finding, secrets ...string) {
+func wantNoSecrets(t *testing.T, findings []network.Finding, secrets ...string) {
 	t.Helper()
 	for _, secret := range secrets {
-		if text := fmt.Sprintf("%+v", found); strings.Contains(text, secret) {
+		if text := fmt.Sprintf("%+v", findings); strings.Contains(text, secret) {
 			t.Errorf("the findings contain a secret: %s", text)
 		}
 	}
 }
 
-// CheckedAccount returns the findings about an account.
-func (f *Fixture) CheckedAccount(g network.Grant) []network.Finding {
+// CheckAccount returns the findings about an account.
+func (f *Fixture) CheckAccount(g network.Grant) []network.Finding {
 	f.t.Helper()
 	return checker(f.t, f.Network()).CheckAccount(f.t.Context(), g)
 }
 
-// CheckedApp returns the findings about the apps.
-func (f *Fixture) CheckedApp() []network.Finding {
+// CheckApp returns the findings about the apps.
+func (f *Fixture) CheckApp() []network.Finding {
 	f.t.Helper()
 	return checker(f.t, f.Network()).CheckApp(f.t.Context())
 }
 
 // WantFinding checks that at least one finding with the given result contains all parts.
-func WantFinding(t *testing.T, all []network.Finding, result network.CheckResult, parts ...string) {
+func WantFinding(t *testing.T, findings []network.Finding, result network.CheckResult, parts ...string) {
 	t.Helper()
-	for _, found := range Findings(all, result) {
-		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(found, part) }) {
+	for _, finding := range Findings(findings, result) {
+		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(finding, part) }) {
 			return
 		}
 	}
-	t.Errorf("no finding %s with %q: %+v", result, parts, all)
+	t.Errorf("no finding %s with %q: %+v", result, parts, findings)
 }

@@ -18,8 +18,8 @@ func checkMissingPermissions(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		var granted []string
-		for _, found := range f.CheckedAccount(f.Connect(kind, Account)) {
-			if scope, ok := strings.CutPrefix(found.Subject, "permission "); ok {
+		for _, finding := range f.CheckAccount(f.Connect(kind, Account)) {
+			if scope, ok := strings.CutPrefix(finding.Subject, "permission "); ok {
 				granted = append(granted, scope)
 			}
 		}
@@ -31,8 +31,8 @@ func checkMissingPermissions(t *testing.T, c Case) {
 				continue
 			}
 			connected++
-			g := candidates[min(c.Pick, len(candidates)-1)].Grant
-			wantOnlyFailure(t, f.CheckedAccount(g), kind+" "+scope, "permission "+scope)
+			g := candidates[min(c.CandidateIndex, len(candidates)-1)].Grant
+			wantOnlyFailure(t, f.CheckAccount(g), kind+" "+scope, "permission "+scope)
 		}
 		if connected == 0 {
 			t.Errorf("%s: every permission of %q is needed to connect an account", kind, granted)
@@ -41,31 +41,31 @@ func checkMissingPermissions(t *testing.T, c Case) {
 }
 
 // wantOnlyFailure checks that only the finding about the subject fails, with a detail and a next step.
-func wantOnlyFailure(t *testing.T, all []network.Finding, name, subject string) {
+func wantOnlyFailure(t *testing.T, findings []network.Finding, name, subject string) {
 	t.Helper()
-	for _, found := range all {
-		if failed := found.Result == network.CheckFailed; failed != (found.Subject == subject) ||
-			failed && (!strings.Contains(found.Detail, "Not granted: ") || found.NextStep == "") {
-			t.Errorf("without %s: %+v", name, found)
+	for _, finding := range findings {
+		if isFailure := finding.Result == network.CheckFailed; isFailure != (finding.Subject == subject) ||
+			isFailure && (!strings.Contains(finding.Detail, "Not granted: ") || finding.NextStep == "") {
+			t.Errorf("without %s: %+v", name, finding)
 		}
 	}
 }
 
 // checkTemporaryErrors checks that failures and rate limits of the network are not reported as failures of the app.
 func checkTemporaryErrors(t *testing.T, c Case) {
-	for _, answer := range []StubResponse{
+	for _, response := range []StubResponse{
 		{Status: http.StatusInternalServerError, Body: "<html>"}, {Status: http.StatusServiceUnavailable},
 		{Status: http.StatusTooManyRequests, Body: "slow down"}, {Body: "no JSON"},
 	} {
-		s := c.stubAt(t, Serve(t, answer), network.App{})
+		s := c.stubAt(t, Serve(t, response), network.App{})
 		n := checker(t, s.Network)
-		found := append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...)
-		if len(Findings(found, network.CheckUnclear)) == 0 {
-			t.Errorf("HTTP %d %s: %+v", answer.Status, answer.Body, found)
+		findings := append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...)
+		if len(Findings(findings, network.CheckUnclear)) == 0 {
+			t.Errorf("HTTP %d %s: %+v", response.Status, response.Body, findings)
 		}
-		for _, one := range found {
-			if one.Result != network.CheckUnclear || one.Detail == "" || one.NextStep == "" {
-				t.Errorf("HTTP %d %s: %+v", answer.Status, answer.Body, one)
+		for _, finding := range findings {
+			if finding.Result != network.CheckUnclear || finding.Detail == "" || finding.NextStep == "" {
+				t.Errorf("HTTP %d %s: %+v", response.Status, response.Body, finding)
 			}
 		}
 	}
@@ -77,9 +77,9 @@ func checkRejected(t *testing.T, c Case) {
 		s := c.stubAt(t, Serve(t, StubResponse{Status: status, Body: `{"error":{"code":77777,"message":"strange"}}`}),
 			network.App{})
 		n := checker(t, s.Network)
-		for _, one := range append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...) {
-			if one.Result != network.CheckPassed && (one.Detail == "" || one.NextStep == "") {
-				t.Errorf("HTTP %d: %+v", status, one)
+		for _, finding := range append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...) {
+			if finding.Result != network.CheckPassed && (finding.Detail == "" || finding.NextStep == "") {
+				t.Errorf("HTTP %d: %+v", status, finding)
 			}
 		}
 	}

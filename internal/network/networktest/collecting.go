@@ -15,16 +15,16 @@ import (
 
 // CollectFailure is a response that ends a collection.
 type CollectFailure struct {
-	Answer Interceptor
-	Class  network.ErrorClass
-	After  time.Time
-	Posts  int // number of posts collected before it
+	Interceptor Interceptor
+	Class       network.ErrorClass
+	RetryAt     time.Time
+	Posts       int // number of posts collected before it
 }
 
-// Withheld has responses that lack some metrics.
-type Withheld struct {
-	Answers []Interceptor
-	Lacks   []string // names of the missing metrics
+// WithheldCase has responses that lack some metrics.
+type WithheldCase struct {
+	Interceptors   []Interceptor
+	MissingMetrics []string // names of the missing metrics
 }
 
 func testCollecting(t *testing.T, c Case) {
@@ -66,13 +66,13 @@ func Metrics(p network.CollectedPost) map[string]*int64 {
 }
 
 // wantMetrics checks that a post has exactly the expected metrics.
-func wantMetrics(t *testing.T, c Case, p network.CollectedPost, lacks ...string) {
+func wantMetrics(t *testing.T, c Case, p network.CollectedPost, missing ...string) {
 	t.Helper()
 	for name, metric := range Metrics(p) {
 		if slices.Contains(c.OptionalMetrics, name) {
 			continue
 		}
-		if want := slices.Contains(c.Metrics, name) && !slices.Contains(lacks, name); (metric != nil) != want {
+		if want := slices.Contains(c.Metrics, name) && !slices.Contains(missing, name); (metric != nil) != want {
 			t.Errorf("%s of %q: reported %v, want %v", name, p.Text, metric != nil, want)
 		}
 	}
@@ -125,7 +125,7 @@ func collectMetrics(t *testing.T, c Case) {
 func (f *Fixture) publishCollected(g network.Grant, p Content) network.CollectedPost {
 	f.t.Helper()
 	at := f.Clock.Now().Truncate(time.Minute)
-	r := f.Post(g, "a form: "+p.Name, f.use(p)...)
+	r := f.Post(g, "a form: "+p.Name, f.useContent(p)...)
 	collected := network.CollectedPost{
 		ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at,
 	}
@@ -138,18 +138,18 @@ func (f *Fixture) publishCollected(g network.Grant, p Content) network.Collected
 // withoutMetrics checks the metrics of posts, newest first, and returns the posts without metrics.
 func withoutMetrics(t *testing.T, c Case, posts []network.CollectedPost) []network.CollectedPost {
 	t.Helper()
-	var left []network.CollectedPost
+	var out []network.CollectedPost
 	for i, p := range posts {
 		wantMetrics(t, c, p)
-		one := network.CollectedPost{
+		post := network.CollectedPost{
 			ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute),
 		}
 		if kinds := c.collected(); p.ID != "" && p.URL != "" && i < len(kinds) && kinds[len(kinds)-1-i].ListedElsewhere {
-			one.ID, one.URL = "", ""
+			post.ID, post.URL = "", ""
 		}
-		left = append(left, one)
+		out = append(out, post)
 	}
-	return left
+	return out
 }
 
 // pages collects more posts than fit on a page.
@@ -157,7 +157,7 @@ func pages(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	media := f.Media()
-	count := max(c.Page, 2) + 3
+	count := max(c.PageSize, 2) + 3
 	var ids []string
 	for i := range count {
 		ids = append(ids, f.Post(g, fmt.Sprintf("number %d", i), media...).ID)
@@ -165,9 +165,9 @@ func pages(t *testing.T, c Case) {
 	slices.Reverse(ids)
 	moment := f.Clock.Now().Add(-3*time.Minute - 30*time.Second)
 	f.Clock.Advance(c.MetricsAfter)
-	each(t, map[string]struct {
+	runEach(t, map[string]struct {
 		since time.Time
-		most  int
+		limit int
 		want  []string
 	}{
 		"all":            {Start.Add(-time.Hour), 500, ids},
@@ -178,12 +178,12 @@ func pages(t *testing.T, c Case) {
 		"since a moment": {moment, 500, ids[:3]},
 	}, func(t *testing.T, w struct {
 		since time.Time
-		most  int
+		limit int
 		want  []string
 	},
 	) {
 		var got []string
-		for _, p := range f.Collect(g, w.since, w.most).Posts {
+		for _, p := range f.Collect(g, w.since, w.limit).Posts {
 			wantMetrics(t, c, p)
 			got = append(got, p.ID)
 		}
@@ -197,16 +197,16 @@ func pages(t *testing.T, c Case) {
 func oldToken(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	if c.TokenLasts {
+	if c.TokenNeverExpires {
 		return
 	}
 	if c.ExpiredTokenError.Class == "" {
-		f.Clock.Advance(c.Life + time.Hour)
+		f.Clock.Advance(c.TokenLifetime + time.Hour)
 		_, err := f.CollectThrough(f.Transport, g, Start, 10)
 		_ = WantClass(t, err, network.ReconnectRequired, c.ExpiredRefresh)
 		return
 	}
-	f.Clock.Advance(c.Renew)
+	f.Clock.Advance(c.RefreshAge)
 	_, err := f.CollectThrough(f.Transport, g, Start, 10)
 	_ = WantClass(t, err, c.ExpiredTokenError.Class, c.ExpiredTokenError.Code)
 	if collected := f.Collect(f.Renew(g), Start, 10); (collected.Followers != nil) == c.NoFollowers ||
@@ -216,18 +216,18 @@ func oldToken(t *testing.T, c Case) {
 }
 
 func collectFails(t *testing.T, c Case) {
-	if c.Fails == nil {
+	if c.CollectFailures == nil {
 		return
 	}
 	f := New(t, c, 0)
 	g := f.Grant()
 	f.Post(g, "words", f.Media()...)
-	each(t, c.Fails(f.Clock.Now()), func(t *testing.T, fails CollectFailure) {
-		fails.Answer.RoundTripper = Transport
-		collected, err := f.CollectThrough(fails.Answer, g, Start, 10)
-		if failed := WantClass(t, err, fails.Class, ""); !failed.RetryAt.Equal(fails.After) ||
-			len(collected.Posts) != fails.Posts {
-			t.Errorf("not before %v, %+v", failed.RetryAt, collected)
+	runEach(t, c.CollectFailures(f.Clock.Now()), func(t *testing.T, failure CollectFailure) {
+		failure.Interceptor.RoundTripper = Transport
+		collected, err := f.CollectThrough(failure.Interceptor, g, Start, 10)
+		if netErr := WantClass(t, err, failure.Class, ""); !netErr.RetryAt.Equal(failure.RetryAt) ||
+			len(collected.Posts) != failure.Posts {
+			t.Errorf("not before %v, %+v", netErr.RetryAt, collected)
 		}
 	})
 }
@@ -240,29 +240,29 @@ func collectWithheld(t *testing.T, c Case) {
 		f.Post(g, fmt.Sprintf("words %d", i), f.Media()...)
 	}
 	f.Clock.Advance(c.MetricsAfter)
-	each(t, c.Withheld, func(t *testing.T, w Withheld) {
+	runEach(t, c.Withheld, func(t *testing.T, w WithheldCase) {
 		transport := Transport
-		for _, answer := range w.Answers {
-			answer.RoundTripper = transport
-			transport = answer
+		for _, interceptor := range w.Interceptors {
+			interceptor.RoundTripper = transport
+			transport = interceptor
 		}
 		collected, err := f.CollectThrough(transport, g, Start, 100)
 		if err != nil || len(collected.Posts) != max(c.WithheldPosts, 2) ||
-			(collected.Followers == nil) != slices.Contains(w.Lacks, "followers") {
+			(collected.Followers == nil) != slices.Contains(w.MissingMetrics, "followers") {
 			t.Fatalf("%+v, %v", collected, err)
 		}
 		for _, p := range collected.Posts {
-			wantMetrics(t, c, p, w.Lacks...)
+			wantMetrics(t, c, p, w.MissingMetrics...)
 		}
 	})
 }
 
-// StopsWith returns a CollectFailure.
-func StopsWith(answer Interceptor, class network.ErrorClass, after time.Time, posts int) CollectFailure {
-	return CollectFailure{Answer: answer, Class: class, After: after, Posts: posts}
+// NewCollectFailure returns a CollectFailure.
+func NewCollectFailure(interceptor Interceptor, class network.ErrorClass, retryAt time.Time, posts int) CollectFailure {
+	return CollectFailure{Interceptor: interceptor, Class: class, RetryAt: retryAt, Posts: posts}
 }
 
-// Without returns a Withheld. The parameter lacks has names of metrics, separated by spaces.
-func Without(lacks string, answers ...Interceptor) Withheld {
-	return Withheld{Answers: answers, Lacks: strings.Fields(lacks)}
+// NewWithheldCase returns a Withheld. The parameter lacks has names of metrics, separated by spaces.
+func NewWithheldCase(metrics string, interceptors ...Interceptor) WithheldCase {
+	return WithheldCase{Interceptors: interceptors, MissingMetrics: strings.Fields(metrics)}
 }

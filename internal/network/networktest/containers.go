@@ -30,8 +30,8 @@ func notReady(t *testing.T, c Case) {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	_, err = f.Commit(g, d)
-	if failed := WantClass(t, err, network.Processing, c.Containers.NotReady); !failed.RetryAt.After(Start) {
-		t.Errorf("not before %v", failed.RetryAt)
+	if netErr := WantClass(t, err, network.Processing, c.Containers.NotReady); !netErr.RetryAt.After(Start) {
+		t.Errorf("not before %v", netErr.RetryAt)
 	}
 	verdict, _, err := f.Resolve(g, d)
 	_ = WantClass(t, err, network.Processing, "")
@@ -65,33 +65,33 @@ func failedDownload(t *testing.T, c Case) {
 // publishTwins publishes the same text twice. Resolve must identify the second post if the first is an hour older. It
 // cannot distinguish two posts from the same time.
 func publishTwins(t *testing.T, c Case) {
-	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
+	for interval, identified := range map[time.Duration]bool{0: false, time.Hour: true} {
 		f := New(t, c, 0)
 		g := f.Grant()
 		f.Publish(g, f.PrepareUsual(g, "twin"))
-		f.Clock.Advance(apart)
+		f.Clock.Advance(interval)
 		d := f.PrepareUsual(g, "twin")
 		second := f.Publish(g, d)
 		verdict, receipt, err := f.Resolve(g, d)
-		if err != nil || verdict != network.Published || (receipt.ID == second.ID) != found ||
-			(receipt.ID == "") == found {
+		if err != nil || verdict != network.Published || (receipt.ID == second.ID) != identified ||
+			(receipt.ID == "") == identified {
 			t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 		}
 		f.WantPosts(2)
 	}
 }
 
-// Listing returns a handler that responds with the body posts to paths with the suffix end, and with the body other to
+// ListHandler returns a handler that responds with the body posts to paths with the suffix end, and with the body other to
 // all other paths. The status is 400 if the body is one of Meta's errors.
-func Listing(end, posts, other string) http.Handler {
+func ListHandler(suffix, postsBody, otherBody string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := StubResponse{Body: other}
-		if strings.HasSuffix(r.URL.Path, end) {
-			answer.Body = posts
+		response := StubResponse{Body: otherBody}
+		if strings.HasSuffix(r.URL.Path, suffix) {
+			response.Body = postsBody
 		}
-		if strings.HasPrefix(answer.Body, `{"error"`) {
-			answer.Status = http.StatusBadRequest
+		if strings.HasPrefix(response.Body, `{"error"`) {
+			response.Status = http.StatusBadRequest
 		}
-		answer.ServeHTTP(w, r)
+		response.ServeHTTP(w, r)
 	})
 }

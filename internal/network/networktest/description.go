@@ -26,10 +26,10 @@ import (
 var descriptions embed.FS
 
 // describe decodes one of the descriptions.
-func describe(name string, into any) {
+func describe(name string, out any) {
 	content, err := descriptions.ReadFile("descriptions/" + name)
 	if err == nil {
-		err = json.Unmarshal(content, into)
+		err = json.Unmarshal(content, out)
 	}
 	if err != nil {
 		panic(err) // the embedded files are valid
@@ -65,30 +65,30 @@ func LoadOpenAPI(name, host, base string, changes ...func(*openapi3.T)) OpenAPI 
 // find returns the operation for a request and its path parameters, or nil. If several paths match, it returns the one
 // with the fewest parameters.
 func (o OpenAPI) find(method, path string) (*routers.Route, map[string]string) {
-	var found *routers.Route
+	var route *routers.Route
 	params := map[string]string{}
 	doc := o.load()
 	for template, item := range doc.Paths.Map() {
 		got, ok := match(template, path)
-		if operation := item.GetOperation(method); ok && operation != nil && (found == nil || len(got) < len(params)) {
-			found, params = &routers.Route{
+		if operation := item.GetOperation(method); ok && operation != nil && (route == nil || len(got) < len(params)) {
+			route, params = &routers.Route{
 				Spec: doc, Path: template, PathItem: item, Method: method, Operation: operation,
 			}, got
 		}
 	}
-	return found, params
+	return route, params
 }
 
 func match(template, path string) (map[string]string, bool) {
-	want, have := strings.Split(template, "/"), strings.Split(path, "/")
+	templateParts, pathParts := strings.Split(template, "/"), strings.Split(path, "/")
 	params := map[string]string{}
-	if len(want) != len(have) {
+	if len(templateParts) != len(pathParts) {
 		return nil, false
 	}
-	for i, part := range want {
+	for i, part := range templateParts {
 		if name, isParam := strings.CutPrefix(part, "{"); isParam {
-			params[strings.TrimSuffix(name, "}")] = have[i]
-		} else if part != have[i] {
+			params[strings.TrimSuffix(name, "}")] = pathParts[i]
+		} else if part != pathParts[i] {
 			return nil, false
 		}
 	}
@@ -159,7 +159,7 @@ var metaObjects = sync.OnceValue(func() map[string]Object {
 func MetaObject(name string) Object { return metaObjects()[name] }
 
 // Names returns the names of the fields, followed by more.
-func (o Object) Names(more ...string) []string { return append(more, o.Fields...) }
+func (o Object) Names(extra ...string) []string { return append(extra, o.Fields...) }
 
 // Params returns the parameters of a call, including those of every call, or nil if the call is not described.
 func (o Object) Params(method, edge string) []string {
@@ -172,10 +172,10 @@ func (o Object) Params(method, edge string) []string {
 }
 
 // CheckValues checks that enumeration parameters of a call have described values, ignoring case.
-func (o Object) CheckValues(tb testing.TB, method, edge string, sent url.Values) {
+func (o Object) CheckValues(tb testing.TB, method, edge string, params url.Values) {
 	tb.Helper()
 	for name, allowed := range o.Calls[method+" "+edge] {
-		for _, value := range strings.FieldsFunc(sent.Get(name), func(r rune) bool { return r == ',' }) {
+		for _, value := range strings.FieldsFunc(params.Get(name), func(r rune) bool { return r == ',' }) {
 			if len(allowed) > 0 && !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, value) }) {
 				tb.Errorf("%s %s: %s is not a value of %s", method, edge, value, name)
 			}
@@ -184,11 +184,11 @@ func (o Object) CheckValues(tb testing.TB, method, edge string, sent url.Values)
 }
 
 // WantDescribed checks that all names are described.
-func WantDescribed(tb testing.TB, what string, described, names []string) {
+func WantDescribed(tb testing.TB, label string, described, names []string) {
 	tb.Helper()
 	for _, name := range names {
 		if name != "" && !slices.Contains(described, name) {
-			tb.Errorf("%s: %s is not described", what, name)
+			tb.Errorf("%s: %s is not described", label, name)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (f *Fixture) MakeEveryCall() {
 	for _, kind := range f.c.kinds() {
 		g := f.Connect(kind, Account)
 		for _, p := range f.c.Posts {
-			d := f.MustPrepare(g, "each "+p.Name+" "+kind+" https://example.org", f.use(p)...)
+			d := f.MustPrepare(g, "each "+p.Name+" "+kind+" https://example.org", f.useContent(p)...)
 			r := f.Publish(g, d)
 			count++
 			if verdict, _, err := f.Resolve(g, d); verdict != network.Published || err != nil {
@@ -221,7 +221,7 @@ func (f *Fixture) MakeEveryCall() {
 			}
 			f.WantPermalink(g, r)
 		}
-		f.Clock.Advance(f.c.MinAge)
+		f.Clock.Advance(f.c.MinRefreshAge)
 		f.Renew(g)
 		for _, text := range []string{
 			"[sandbox:reject]", "[sandbox:error]", "[sandbox:rate-limit]", "[sandbox:expired-token]",

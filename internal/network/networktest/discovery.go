@@ -129,56 +129,56 @@ func (s *discoverySchema) checkText(value string) error {
 	return nil
 }
 
-func (d Discovery) checkJSON(tb testing.TB, where string, s *discoverySchema, body []byte) {
+func (d Discovery) checkJSON(tb testing.TB, path string, s *discoverySchema, body []byte) {
 	tb.Helper()
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
-		tb.Errorf("%s: %v", where, err)
+		tb.Errorf("%s: %v", path, err)
 		return
 	}
-	for _, problem := range d.problems(where, s, value) {
+	for _, problem := range d.problems(path, s, value) {
 		tb.Error(problem)
 	}
 }
 
 // problems returns the differences between a value and its schema.
-func (d Discovery) problems(where string, s *discoverySchema, value any) []string {
+func (d Discovery) problems(path string, s *discoverySchema, value any) []string {
 	if s != nil && s.Ref != "" {
 		s = d.Schemas[s.Ref]
 	}
 	if s == nil {
-		return []string{where + " is not described"}
+		return []string{path + " is not described"}
 	}
-	var found []string
+	var problems []string
 	switch v := value.(type) {
 	case map[string]any:
 		for name, member := range v {
-			found = append(found, d.problems(where+"."+name, cmp.Or(s.Properties[name], s.Additional), member)...)
+			problems = append(problems, d.problems(path+"."+name, cmp.Or(s.Properties[name], s.Additional), member)...)
 		}
-		return append(s.wantType(where, "object"), found...)
+		return append(s.wantType(path, "object"), problems...)
 	case []any:
 		for _, member := range v {
-			found = append(found, d.problems(where+"[]", s.Items, member)...)
+			problems = append(problems, d.problems(path+"[]", s.Items, member)...)
 		}
-		return append(s.wantType(where, "array"), found...)
+		return append(s.wantType(path, "array"), problems...)
 	case string:
 		if err := s.checkText(v); err != nil {
-			found = []string{where + ": " + err.Error()}
+			problems = []string{path + ": " + err.Error()}
 		}
-		return append(s.wantType(where, "string", "any"), found...)
+		return append(s.wantType(path, "string", "any"), problems...)
 	case float64:
-		return s.wantType(where, "integer", "number", "any")
+		return s.wantType(path, "integer", "number", "any")
 	case bool:
-		return s.wantType(where, "boolean", "any")
+		return s.wantType(path, "boolean", "any")
 	}
 	return nil
 }
 
-func (s *discoverySchema) wantType(where string, allowed ...string) []string {
+func (s *discoverySchema) wantType(path string, allowed ...string) []string {
 	if slices.Contains(allowed, s.Type) {
 		return nil
 	}
-	return []string{where + " is not of type " + s.Type}
+	return []string{path + " is not of type " + s.Type}
 }
 
 // TrimBase returns the path of a request below a prefix.

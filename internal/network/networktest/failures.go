@@ -47,19 +47,19 @@ type Stub struct {
 }
 
 // Serve starts a server and returns its address.
-func Serve(t *testing.T, answer http.Handler) string {
+func Serve(t *testing.T, handler http.Handler) string {
 	t.Helper()
-	front := httptest.NewServer(answer)
+	front := httptest.NewServer(handler)
 	t.Cleanup(front.Close)
 	return front.URL
 }
 
 // NewStub returns a stub. By default its HTTP client has no options and its time is Start.
-func NewStub(t *testing.T, c Case, app network.App, answer http.Handler) *Stub {
+func NewStub(t *testing.T, c Case, app network.App, handler http.Handler) *Stub {
 	t.Helper()
 	return c.stubAt(t, Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c.Before == nil || !c.Before(w, r) {
-			answer.ServeHTTP(w, r)
+			handler.ServeHTTP(w, r)
 		}
 	})), app)
 }
@@ -86,80 +86,6 @@ func (s *Stub) Draft(d string) network.Draft {
 	return network.Draft(strings.ReplaceAll(d, "{server}", s.Grant.Server))
 }
 
-// Call is a call that a test makes to an adapter.
-type Call struct {
-	Name    string
-	Purpose network.Purpose
-	Secrets []string // sent by the call
-	Do      func(context.Context, *Stub) error
-}
-
-// CommitCall returns a Call that commits a draft.
-func CommitCall(draft string) Call {
-	return Call{"commit", network.PurposeCommit, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
-		_, err := s.Network.Commit(ctx, s.Grant, s.Draft(draft), s.Library)
-		return err
-	}}
-}
-
-// ResolveCall returns a Call that resolves a draft.
-func ResolveCall(draft string) Call {
-	return Call{"resolve", network.PurposeRead, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
-		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.CommitHistory{})
-		return err
-	}}
-}
-
-// PrepareCall returns a Call that prepares a draft.
-func PrepareCall(draft string) Call {
-	return Call{"prepare", network.PurposeRead, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
-		_, _, err := s.Network.Prepare(ctx, s.Grant, s.Draft(draft), s.Library)
-		return err
-	}}
-}
-
-// PermalinkCall returns a Call that requests the permalink of a post, and fails if the permalink is not empty.
-func PermalinkCall(id string) Call {
-	return Call{"permalink", network.PurposeRead, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
-		link, err := s.Network.Permalink(ctx, s.Grant, network.Receipt{ID: id})
-		if link != "" {
-			return fmt.Errorf("the permalink is %q", link)
-		}
-		return err
-	}}
-}
-
-// RefreshCall returns a Call that refreshes a grant. By default its secrets are the refresh token and the app's
-// secret.
-func RefreshCall(kind string, secrets ...string) Call {
-	if len(secrets) == 0 {
-		secrets = []string{refreshToken, appSecret}
-	}
-	return Call{"refresh", network.PurposeAuthorize, secrets, func(ctx context.Context, s *Stub) error {
-		g := s.Grant
-		g.Kind = kind
-		_, err := s.Network.Refresh(ctx, g)
-		return err
-	}}
-}
-
-// ExchangeCall returns a Call that exchanges an authorization code.
-func ExchangeCall(kind string) Call {
-	return Call{"exchange", network.PurposeAuthorize, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
-		authorizer := s.Network.(network.Authorizer) //nolint:forcetypeassert // only an Authorizer has such a call
-		_, err := authorizer.Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect}, authCode)
-		return err
-	}}
-}
-
-// failureClass returns the class of the error for a call without a readable response.
-func (c Call) failureClass() network.ErrorClass {
-	if c.Purpose == network.PurposeCommit {
-		return network.OutcomeUnknown
-	}
-	return network.Transient
-}
-
 // Failure is a response and the class of the error that it causes in each of Case.Calls, or "" for no error. A single
 // class applies to all calls.
 type Failure struct {
@@ -171,41 +97,41 @@ type Failure struct {
 // Skip in Failure.Want means that the call is not made.
 const Skip network.ErrorClass = "skip"
 
-// Repeat is a response with a retry time.
-type Repeat struct {
-	Call   int // index in Calls
-	Answer StubResponse
-	At     time.Time // time of the response; by default Start
-	Class  network.ErrorClass
-	After  time.Time // zero if unknown
+// RetryTimeCase is a response with a retry time.
+type RetryTimeCase struct {
+	Call     int // index in Calls
+	Response StubResponse
+	At       time.Time // time of the response; by default Start
+	Class    network.ErrorClass
+	RetryAt  time.Time // zero if unknown
 }
 
 // ResolveCase is a response to Resolve, and the expected outcome.
 type ResolveCase struct {
 	Draft   string
-	Answer  http.Handler
-	Later   time.Duration // time since the commit, which is at Start
+	Handler http.Handler
+	Elapsed time.Duration // time since the commit, which is at Start
 	Verdict network.Verdict
 	Class   network.ErrorClass
 	Receipt network.Receipt // an empty permalink is not compared
 	Message string          // of the error; not compared if empty
 }
 
-// GiveUp is a server at which a draft never becomes ready.
-type GiveUp struct {
-	Draft  string
-	Answer http.Handler
-	Class  network.ErrorClass
-	Code   string
-	Calls  int // expected number of calls of Prepare
+// GiveUpCase is a server at which a draft never becomes ready.
+type GiveUpCase struct {
+	Draft   string
+	Handler http.Handler
+	Class   network.ErrorClass
+	Code    string
+	Calls   int // expected number of calls of Prepare
 }
 
 func testFailures(t *testing.T, c Case) {
 	for i, call := range c.Calls {
 		t.Run(fmt.Sprintf("%s %d", call.Name, i), func(t *testing.T) {
 			t.Parallel()
-			each(t, unreadable, func(t *testing.T, answer StubResponse) {
-				s := NewStub(t, c, network.App{}, answer)
+			runEach(t, unreadable, func(t *testing.T, response StubResponse) {
+				s := NewStub(t, c, network.App{}, response)
 				_ = WantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 			})
 			for name, test := range map[string]func(*testing.T, Case, Call){
@@ -220,12 +146,18 @@ func testFailures(t *testing.T, c Case) {
 		})
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Errors":  func(t *testing.T, c Case) { each(t, c.Errors, func(t *testing.T, f Failure) { checkFailure(t, c, f) }) },
-		"Repeats": func(t *testing.T, c Case) { each(t, c.Repeats, func(t *testing.T, r Repeat) { checkRepeat(t, c, r) }) },
-		"Looks": func(t *testing.T, c Case) {
-			each(t, c.Resolves, func(t *testing.T, l ResolveCase) { resolveOnce(t, c, l) })
+		"Errors": func(t *testing.T, c Case) {
+			runEach(t, c.Errors, func(t *testing.T, f Failure) { checkFailure(t, c, f) })
 		},
-		"GivesUp": func(t *testing.T, c Case) { each(t, c.GivesUp, func(t *testing.T, g GiveUp) { giveUp(t, c, g) }) },
+		"Repeats": func(t *testing.T, c Case) {
+			runEach(t, c.RetryTimes, func(t *testing.T, r RetryTimeCase) { checkRetryTime(t, c, r) })
+		},
+		"Looks": func(t *testing.T, c Case) {
+			runEach(t, c.Resolves, func(t *testing.T, l ResolveCase) { resolveOnce(t, c, l) })
+		},
+		"GivesUp": func(t *testing.T, c Case) {
+			runEach(t, c.GiveUps, func(t *testing.T, g GiveUpCase) { giveUp(t, c, g) })
+		},
 		"SlowLooks": func(t *testing.T, c Case) {
 			for draft, nothing := range c.EmptyLists {
 				resolveSlowly(t, c, draft, nothing)
@@ -301,13 +233,13 @@ func cancelledCall(t *testing.T, c Case, call Call) {
 func secrets(t *testing.T, c Case, call Call) {
 	message := strings.Join(call.Secrets, " ") + " " + strings.Repeat("x", 1000)
 	err := call.Do(t.Context(), NewStub(t, c, network.App{}, c.Quote(message)))
-	failed := WantClass(t, err, Class(err), "")
+	netErr := WantClass(t, err, Class(err), "")
 	for _, secret := range call.Secrets {
-		if strings.Contains(failed.Message+failed.Error(), secret) {
-			t.Errorf("%q, %v", failed.Message, failed)
+		if strings.Contains(netErr.Message+netErr.Error(), secret) {
+			t.Errorf("%q, %v", netErr.Message, netErr)
 		}
 	}
-	if kept := len([]rune(failed.Message)); kept != 500 {
+	if kept := len([]rune(netErr.Message)); kept != 500 {
 		t.Errorf("%d characters are kept", kept)
 	}
 }
@@ -328,18 +260,18 @@ func checkFailure(t *testing.T, c Case, failure Failure) {
 	}
 }
 
-func checkRepeat(t *testing.T, c Case, r Repeat) {
+func checkRetryTime(t *testing.T, c Case, r RetryTimeCase) {
 	if r.At.IsZero() {
 		r.At = Start
 	}
-	s := NewStub(t, c, network.App{Now: func() time.Time { return r.At }}, r.Answer)
-	if failed := WantClass(t, c.Calls[r.Call].Do(t.Context(), s), r.Class, ""); !failed.RetryAt.Equal(r.After) {
-		t.Errorf("not before %v, want %v", failed.RetryAt, r.After)
+	s := NewStub(t, c, network.App{Now: func() time.Time { return r.At }}, r.Response)
+	if netErr := WantClass(t, c.Calls[r.Call].Do(t.Context(), s), r.Class, ""); !netErr.RetryAt.Equal(r.RetryAt) {
+		t.Errorf("not before %v, want %v", netErr.RetryAt, r.RetryAt)
 	}
 }
 
 func resolveOnce(t *testing.T, c Case, l ResolveCase) {
-	s := NewStub(t, c, network.App{Now: func() time.Time { return Start.Add(l.Later) }}, l.Answer)
+	s := NewStub(t, c, network.App{Now: func() time.Time { return Start.Add(l.Elapsed) }}, l.Handler)
 	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(l.Draft),
 		network.CommitHistory{First: Start, Last: Start})
 	if verdict != l.Verdict || Class(err) != l.Class || receipt.ID != l.Receipt.ID ||
@@ -365,24 +297,24 @@ func (p clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // resolveSlowly resolves a draft soon after its commit. By the time of the response, a missing post would count as
 // absent. The verdict is still Unknown, because the request was sent too early.
-func resolveSlowly(t *testing.T, c Case, draft string, nothing http.Handler) {
+func resolveSlowly(t *testing.T, c Case, draft string, emptyList http.Handler) {
 	t.Helper()
 	clock := testkit.NewClock(Start)
-	tried := network.CommitHistory{First: clock.Now(), Last: clock.Now()}
+	history := network.CommitHistory{First: clock.Now(), Last: clock.Now()}
 	clock.Advance(30 * time.Second)
 	s := NewStub(t, c,
 		network.App{Now: clock.Now, ListingDelay: network.Duration(time.Minute),
 			HTTP: &http.Client{Transport: clockTransport{clock}}},
-		nothing)
-	if verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(draft), tried); verdict != network.Unknown ||
+		emptyList)
+	if verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(draft), history); verdict != network.Unknown ||
 		Class(err) != network.Processing {
 		t.Errorf("verdict %v, %v", verdict, err)
 	}
 }
 
 // giveUp prepares a draft until Prepare returns an error.
-func giveUp(t *testing.T, c Case, g GiveUp) {
-	s := NewStub(t, c, network.App{}, g.Answer)
+func giveUp(t *testing.T, c Case, g GiveUpCase) {
+	s := NewStub(t, c, network.App{}, g.Handler)
 	d, calls := s.Draft(g.Draft), 0
 	var err error
 	for ; err == nil && calls < 20; calls++ {
@@ -394,7 +326,7 @@ func giveUp(t *testing.T, c Case, g GiveUp) {
 	}
 }
 
-// Fails returns a Failure.
-func Fails(status int, body string, want ...network.ErrorClass) Failure {
+// NewFailure returns a Failure.
+func NewFailure(status int, body string, want ...network.ErrorClass) Failure {
 	return Failure{Status: status, Body: body, Want: want}
 }

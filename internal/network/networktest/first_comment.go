@@ -93,9 +93,9 @@ func commentOnDeletedPost(t *testing.T, c Case) {
 }
 
 // prepareComment returns the prepared draft of a comment on a post.
-func (f *Fixture) prepareComment(g network.Grant, on network.Receipt) network.Draft {
+func (f *Fixture) prepareComment(g network.Grant, post network.Receipt) network.Draft {
 	f.t.Helper()
-	d, err := f.Prepare(g, f.PlanReply(network.Reply{Root: on.ID, Parent: on.ID}, "the first comment"))
+	d, err := f.Prepare(g, f.PlanReply(network.Reply{Root: post.ID, Parent: post.ID}, "the first comment"))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -30,24 +30,24 @@ type Fixture struct {
 	Transport *RecordingTransport
 	Library   *Library
 
-	t       *testing.T
-	c       Case
-	kind    Content // of the posts that are planned
-	sandbox string
-	app     network.App
+	t          *testing.T
+	c          Case
+	content    Content // of the posts that are planned
+	sandboxURL string
+	app        network.App
 }
 
 // New starts a sandbox, and returns a Fixture for it. The sandbox takes the duration ready to process media.
-func New(t *testing.T, c Case, ready time.Duration) *Fixture {
+func New(t *testing.T, c Case, processingTime time.Duration) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Transport: &RecordingTransport{},
 		Library: NewLibrary(t), app: c.App}
 	if c.Passwords {
-		f.sandbox = Sandbox(t, f.Clock, ready, Account, "mira.keller", Unconfirmed)
+		f.sandboxURL = Sandbox(t, f.Clock, processingTime, Account, "mira.keller", Unconfirmed)
 	} else {
-		f.sandbox = Sandbox(t, f.Clock, ready)
+		f.sandboxURL = Sandbox(t, f.Clock, processingTime)
 	}
-	f.URL = f.sandbox + "/" + c.Platform
+	f.URL = f.sandboxURL + "/" + c.Platform
 	f.app.ClientID, f.app.ClientSecret, f.app.Now = "app", "app-secret", f.Clock.Now
 	if c.CheckTraffic != nil {
 		f.Transport.OnResponse = func(r Request) { c.CheckTraffic(t, r) }
@@ -97,11 +97,11 @@ func (f *Fixture) Exchange(kind, account string) ([]network.Candidate, error) {
 // Candidates returns the accounts that a person may connect.
 func (f *Fixture) Candidates(kind, account string) []network.Candidate {
 	f.t.Helper()
-	found, err := f.Exchange(kind, account)
-	if err != nil || len(found) == 0 {
-		f.t.Fatalf("%d candidates: %v", len(found), err)
+	candidates, err := f.Exchange(kind, account)
+	if err != nil || len(candidates) == 0 {
+		f.t.Fatalf("%d candidates: %v", len(candidates), err)
 	}
-	return found
+	return candidates
 }
 
 // Connect connects an account with one of the network's sign-in methods.
@@ -115,8 +115,8 @@ func (f *Fixture) Connect(kind, account string) network.Grant {
 		}
 		return g
 	}
-	found := f.Candidates(kind, account)
-	return found[min(f.c.Pick, len(found)-1)].Grant
+	candidates := f.Candidates(kind, account)
+	return candidates[min(f.c.CandidateIndex, len(candidates)-1)].Grant
 }
 
 // Grant connects Account with the first of the network's sign-in methods.
@@ -128,28 +128,28 @@ func (f *Fixture) Grant() network.Grant {
 // Renew refreshes a grant.
 func (f *Fixture) Renew(g network.Grant) network.Grant {
 	f.t.Helper()
-	fresh, err := f.Network().Refresh(f.t.Context(), g)
+	refreshed, err := f.Network().Refresh(f.t.Context(), g)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return fresh
+	return refreshed
 }
 
 // Media adds the media of the Case's usual post to the library.
 func (f *Fixture) Media() []network.Media {
-	return f.use(f.c.Posts[0])
+	return f.useContent(f.c.Posts[0])
 }
 
-// use sets the kind of post that Plan plans, and returns the media of such a post.
-func (f *Fixture) use(p Content) []network.Media {
-	f.kind = p
+// useContent sets the kind of post that Plan plans, and returns the media of such a post.
+func (f *Fixture) useContent(p Content) []network.Media {
+	f.content = p
 	return p.media(f.Library)
 }
 
 // Posts returns the posts in the sandbox.
 func (f *Fixture) Posts() []Post {
 	f.t.Helper()
-	return SandboxPosts(f.t, f.sandbox, f.c.Platform)
+	return SandboxPosts(f.t, f.sandboxURL, f.c.Platform)
 }
 
 // WantPosts checks the number of posts in the sandbox.
@@ -175,7 +175,7 @@ func (f *Fixture) PlanReply(to network.Reply, text string, media ...network.Medi
 func (f *Fixture) plan(seed string, to *network.Reply, text string, media ...network.Media) network.Draft {
 	f.t.Helper()
 	now := f.Clock.Now()
-	content := network.Content{Text: text, Media: media, Options: f.kind.Options}
+	content := network.Content{Text: text, Media: media, Options: f.content.Options}
 	d, err := f.Network().Plan(network.Submission{Seed: seed, FirstSubmittedAt: now, At: now, Content: content, Reply: to})
 	if err != nil {
 		f.t.Fatal(err)
@@ -228,7 +228,7 @@ func (f *Fixture) PrepareUsual(g network.Grant, text string) network.Draft {
 // Commit commits a draft.
 func (f *Fixture) Commit(g network.Grant, d network.Draft) (network.Receipt, error) {
 	var files network.Files
-	if f.c.CommitReads {
+	if f.c.CommitOpensFiles {
 		files = f.Library
 	}
 	return f.Network().Commit(f.t.Context(), g, d, files)
@@ -239,8 +239,8 @@ func (f *Fixture) Publish(g network.Grant, d network.Draft) network.Receipt {
 	f.t.Helper()
 	receipt, err := f.Commit(g, d)
 	if Class(err) == network.Processing {
-		if failed, _ := errors.AsType[*network.Error](err); failed.Draft != nil {
-			d = failed.Draft
+		if netErr, _ := errors.AsType[*network.Error](err); netErr.Draft != nil {
+			d = netErr.Draft
 		}
 		_, receipt, err = f.Decide(g, d)
 	}
@@ -275,19 +275,19 @@ func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, net
 }
 
 func (f *Fixture) decide(
-	g network.Grant, d network.Draft, tried network.CommitHistory,
+	g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	f.t.Helper()
 	for range 200 {
-		verdict, receipt, err := f.Network().Resolve(f.t.Context(), g, d, tried)
+		verdict, receipt, err := f.Network().Resolve(f.t.Context(), g, d, history)
 		if Class(err) != network.Processing {
 			return verdict, receipt, err
 		}
-		failed, _ := errors.AsType[*network.Error](err)
-		if verdict != network.Unknown || !failed.RetryAt.IsZero() && !failed.RetryAt.After(f.Clock.Now()) {
-			f.t.Fatalf("verdict %v, not before %v", verdict, failed.RetryAt)
+		netErr, _ := errors.AsType[*network.Error](err)
+		if verdict != network.Unknown || !netErr.RetryAt.IsZero() && !netErr.RetryAt.After(f.Clock.Now()) {
+			f.t.Fatalf("verdict %v, not before %v", verdict, netErr.RetryAt)
 		}
-		f.Clock.Advance(max(failed.RetryAt.Sub(f.Clock.Now()), time.Second))
+		f.Clock.Advance(max(netErr.RetryAt.Sub(f.Clock.Now()), time.Second))
 	}
 	f.t.Fatal("never decided")
 	return 0, network.Receipt{}, nil
@@ -309,10 +309,10 @@ func (f *Fixture) WantPublished(g network.Grant, d network.Draft) {
 func (f *Fixture) WantShown(text string, media []network.Media) {
 	f.t.Helper()
 	posts := f.Posts()
-	if f.kind.NoText {
+	if f.content.NoText {
 		text = ""
 	}
-	if len(posts) != 1 || posts[0].Text != text || posts[0].isStory() != f.kind.Options.IsStory(f.c.Platform) ||
+	if len(posts) != 1 || posts[0].Text != text || posts[0].isStory() != f.content.Options.IsStory(f.c.Platform) ||
 		posts[0].Account != f.c.account() || len(posts[0].Media) != len(media) {
 		f.t.Fatalf("posts %+v", posts)
 	}

@@ -50,14 +50,14 @@ type lexiconBody struct {
 }
 
 var lexicons = sync.OnceValue(func() map[string]map[string]*lexicon {
-	var all map[string]map[string]*lexicon
-	describe("lexicons.json", &all)
-	for id, definitions := range all {
+	var byID map[string]map[string]*lexicon
+	describe("lexicons.json", &byID)
+	for id, definitions := range byID {
 		for _, d := range definitions {
 			d.qualify(id)
 		}
 	}
-	return all
+	return byID
 })
 
 // qualify makes references within a lexicon absolute.
@@ -136,12 +136,12 @@ func (c *lexiconCheck) failf(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-func (c *lexiconCheck) params(described *lexicon, query url.Values) {
-	if described == nil {
-		described = &lexicon{}
+func (c *lexiconCheck) params(schema *lexicon, query url.Values) {
+	if schema == nil {
+		schema = &lexicon{}
 	}
 	for name, values := range query {
-		p := described.Properties[name]
+		p := schema.Properties[name]
 		if p == nil {
 			c.failf("there is no parameter %s", name)
 			continue
@@ -150,7 +150,7 @@ func (c *lexiconCheck) params(described *lexicon, query url.Values) {
 			c.value(name, p, paramValue(p, value))
 		}
 	}
-	for _, name := range described.Required {
+	for _, name := range schema.Required {
 		if !query.Has(name) {
 			c.failf("the parameter %s is missing", name)
 		}
@@ -158,75 +158,75 @@ func (c *lexiconCheck) params(described *lexicon, query url.Values) {
 }
 
 // paramValue converts a parameter to the value that JSON decoding would return.
-func paramValue(described *lexicon, text string) any {
-	if described.Type == "array" {
+func paramValue(schema *lexicon, text string) any {
+	if schema.Type == "array" {
 		return []any{text}
 	}
-	if described.Type == "integer" {
+	if schema.Type == "integer" {
 		return json.Number(text)
 	}
-	if on, err := strconv.ParseBool(text); described.Type == "boolean" && err == nil {
+	if on, err := strconv.ParseBool(text); schema.Type == "boolean" && err == nil {
 		return on
 	}
 	return text
 }
 
-func (c *lexiconCheck) body(where string, described *lexiconBody, contentType string, body []byte) {
+func (c *lexiconCheck) body(path string, schema *lexiconBody, contentType string, body []byte) {
 	kind, _, _ := mime.ParseMediaType(contentType)
-	if kind != described.Encoding && described.Encoding != "*/*" {
-		c.failf("the %s is of type %s", where, contentType)
+	if kind != schema.Encoding && schema.Encoding != "*/*" {
+		c.failf("the %s is of type %s", path, contentType)
 	}
-	if described.Schema == nil {
+	if schema.Schema == nil {
 		return
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		c.failf("the %s is not JSON", where)
+		c.failf("the %s is not JSON", path)
 		return
 	}
-	c.value(where, described.Schema, value)
+	c.value(path, schema.Schema, value)
 }
 
 // value checks a value. The parameter where is its path, for messages.
-func (c *lexiconCheck) value(where string, d *lexicon, value any) {
+func (c *lexiconCheck) value(path string, d *lexicon, value any) {
 	d = c.resolve(d)
 	switch v := value.(type) {
 	case map[string]any:
-		c.object(where, d, v)
+		c.object(path, d, v)
 	case []any:
-		c.list(where, d, v)
+		c.list(path, d, v)
 	case string:
-		c.text(where, d, v)
+		c.text(path, d, v)
 	case json.Number:
-		c.integer(where, d, v)
+		c.integer(path, d, v)
 	case bool:
-		c.wantType(where, d, "boolean")
+		c.wantType(path, d, "boolean")
 	}
 }
 
-func (c *lexiconCheck) wantType(where string, d *lexicon, allowed ...string) {
+func (c *lexiconCheck) wantType(path string, d *lexicon, allowed ...string) {
 	if d.Type != "unknown" && !slices.Contains(allowed, d.Type) {
-		c.failf("%s is not of type %s", where, d.Type)
+		c.failf("%s is not of type %s", path, d.Type)
 	}
 }
 
-func (c *lexiconCheck) list(where string, d *lexicon, v []any) {
-	c.wantType(where, d, "array")
-	c.length(where, d, len(v))
+func (c *lexiconCheck) list(path string, d *lexicon, v []any) {
+	c.wantType(path, d, "array")
+	c.length(path, d, len(v))
 	for i, item := range v {
 		if d.Items != nil {
-			c.value(fmt.Sprintf("%s[%d]", where, i), d.Items, item)
+			c.value(fmt.Sprintf("%s[%d]", path, i), d.Items, item)
 		}
 	}
 }
 
-func (c *lexiconCheck) integer(where string, d *lexicon, v json.Number) {
-	c.wantType(where, d, "integer")
+func (c *lexiconCheck) integer(path string, d *lexicon, v json.Number) {
+	c.wantType(path, d, "integer")
 	n, err := v.Int64()
 	if err != nil || d.Minimum != nil && n < *d.Minimum || d.Maximum != nil && n > *d.Maximum {
-		c.failf("%s is %s", where, v)
+		c.failf("%s is %s", path, v)
 	}
 }
 
@@ -248,38 +248,38 @@ func (*lexiconCheck) find(ref string) *lexicon {
 	return lexicons()[id][cmp.Or(name, "main")]
 }
 
-func (c *lexiconCheck) object(where string, d *lexicon, v map[string]any) {
+func (c *lexiconCheck) object(path string, d *lexicon, v map[string]any) {
 	if d.Type == "blob" {
-		c.blob(where, d, v)
+		c.blob(path, d, v)
 		return
 	}
-	if d = c.objectType(where, d, v); d == nil {
+	if d = c.objectType(path, d, v); d == nil {
 		return
 	}
-	c.wantType(where, d, "object")
+	c.wantType(path, d, "object")
 	for name, member := range v {
-		described := d.Properties[name]
+		schema := d.Properties[name]
 		switch {
-		case described == nil && c.strict && name != "$type":
-			c.failf("%s has no %s", where, name)
-		case described != nil && (member != nil || !slices.Contains(d.Nullable, name)):
-			c.value(where+"."+name, described, member)
+		case schema == nil && c.strict && name != "$type":
+			c.failf("%s has no %s", path, name)
+		case schema != nil && (member != nil || !slices.Contains(d.Nullable, name)):
+			c.value(path+"."+name, schema, member)
 		}
 	}
 	for _, name := range d.Required {
 		if _, given := v[name]; !given {
-			c.failf("%s lacks %s", where, name)
+			c.failf("%s lacks %s", path, name)
 		}
 	}
 }
 
 // objectType returns the definition of an object, or nil if it is not described. An object of a union has its type in
 // $type.
-func (c *lexiconCheck) objectType(where string, d *lexicon, v map[string]any) *lexicon {
+func (c *lexiconCheck) objectType(path string, d *lexicon, v map[string]any) *lexicon {
 	if d.Type == "union" || d.Type == "unknown" {
 		kind, _ := v["$type"].(string)
 		if kind == "" && d.Type == "union" {
-			c.failf("%s has no $type", where)
+			c.failf("%s has no $type", path)
 		}
 		d = c.find(kind)
 	}
@@ -289,21 +289,21 @@ func (c *lexiconCheck) objectType(where string, d *lexicon, v map[string]any) *l
 	return d
 }
 
-func (c *lexiconCheck) blob(where string, d *lexicon, v map[string]any) {
+func (c *lexiconCheck) blob(path string, d *lexicon, v map[string]any) {
 	ref, _ := v["ref"].(map[string]any)
 	link, _ := ref["$link"].(string)
 	kind, _ := v["mimeType"].(string)
 	size, _ := v["size"].(json.Number)
 	n, err := size.Int64()
 	if v["$type"] != "blob" || link == "" || err != nil || d.MaxSize > 0 && n > d.MaxSize {
-		c.failf("%s is not a blob of at most %d bytes", where, d.MaxSize)
+		c.failf("%s is not a blob of at most %d bytes", path, d.MaxSize)
 	}
 	accepts := func(accept string) bool {
-		family, all := strings.CutSuffix(accept, "*")
-		return accept == kind || all && strings.HasPrefix(kind, strings.TrimSuffix(family, "*/"))
+		family, isWildcard := strings.CutSuffix(accept, "*")
+		return accept == kind || isWildcard && strings.HasPrefix(kind, strings.TrimSuffix(family, "*/"))
 	}
 	if len(d.Accept) > 0 && !slices.ContainsFunc(d.Accept, accepts) {
-		c.failf("%s is of type %s", where, kind)
+		c.failf("%s is of type %s", path, kind)
 	}
 }
 
@@ -317,22 +317,22 @@ var lexiconFormats = map[string]*regexp.Regexp{
 	"uri":      regexp.MustCompile(`^[a-z][a-z0-9+.-]*:\S+$`),
 }
 
-func (c *lexiconCheck) text(where string, d *lexicon, v string) {
-	c.wantType(where, d, "string", "cid-link")
-	c.length(where, d, len(v))
+func (c *lexiconCheck) text(path string, d *lexicon, v string) {
+	c.wantType(path, d, "string", "cid-link")
+	c.length(path, d, len(v))
 	if d.Graphemes != nil && uniseg.GraphemeClusterCount(v) > *d.Graphemes {
-		c.failf("%s is too long", where)
+		c.failf("%s is too long", path)
 	}
 	if len(d.Enum) > 0 && !slices.Contains(d.Enum, any(v)) {
-		c.failf("%s is %q", where, v)
+		c.failf("%s is %q", path, v)
 	}
 	if format := lexiconFormats[d.Format]; format != nil && !format.MatchString(v) {
-		c.failf("%s is not of the format %s: %q", where, d.Format, v)
+		c.failf("%s is not of the format %s: %q", path, d.Format, v)
 	}
 }
 
-func (c *lexiconCheck) length(where string, d *lexicon, have int) {
-	if d.MinLength != nil && have < *d.MinLength || d.MaxLength != nil && have > *d.MaxLength {
-		c.failf("%s has a length of %d", where, have)
+func (c *lexiconCheck) length(path string, d *lexicon, n int) {
+	if d.MinLength != nil && n < *d.MinLength || d.MaxLength != nil && n > *d.MaxLength {
+		c.failf("%s has a length of %d", path, n)
 	}
 }

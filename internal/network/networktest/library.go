@@ -30,7 +30,7 @@ type Library struct {
 	mu        sync.Mutex
 	files     []file
 	requested []network.FileLimits
-	until     []time.Time // expiries of links
+	expiries  []time.Time // expiries of links
 }
 
 type file struct {
@@ -45,8 +45,8 @@ func NewLibrary(t *testing.T) *Library {
 	l := &Library{t: t}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, _ := strconv.ParseInt(strings.TrimPrefix(r.URL.Path, "/"), 10, 64)
-		if found := l.file(id); !found.missing {
-			_, _ = w.Write(found.bytes)
+		if f := l.file(id); !f.missing {
+			_, _ = w.Write(f.bytes)
 			return
 		}
 		http.NotFound(w, r)
@@ -100,8 +100,8 @@ func (l *Library) Remove(m network.Media, missing bool) network.Media {
 	return m
 }
 
-// Fits returns the limits with which files were opened or linked.
-func (l *Library) Fits() []network.FileLimits {
+// RequestedLimits returns the limits with which files were opened or linked.
+func (l *Library) RequestedLimits() []network.FileLimits {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.requested)
@@ -111,15 +111,15 @@ func (l *Library) Fits() []network.FileLimits {
 func (l *Library) LinkExpiries() []time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.until)
+	return slices.Clone(l.expiries)
 }
 
 // Link returns the URL of a file. It converts a PNG to JPEG if the network does not accept PNG.
-func (l *Library) Link(_ context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
+func (l *Library) Link(_ context.Context, id int64, limits network.FileLimits, expires time.Time) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.requested, l.until = append(l.requested, fit), append(l.until, until)
-	if at := id - 1; at < int64(len(l.files)) && !slices.Contains(fit.Types, "image/png") {
+	l.requested, l.expiries = append(l.requested, limits), append(l.expiries, expires)
+	if at := id - 1; at < int64(len(l.files)) && !slices.Contains(limits.Types, "image/png") {
 		if shown, err := png.Decode(bytes.NewReader(l.files[at].bytes)); err == nil {
 			var converted bytes.Buffer
 			_ = jpeg.Encode(&converted, shown, nil)
@@ -130,18 +130,18 @@ func (l *Library) Link(_ context.Context, id int64, fit network.FileLimits, unti
 }
 
 // Open opens a file.
-func (l *Library) Open(_ context.Context, id int64, fit network.FileLimits) (network.File, error) {
-	found := l.file(id)
+func (l *Library) Open(_ context.Context, id int64, limits network.FileLimits) (network.File, error) {
+	f := l.file(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.requested = append(l.requested, fit)
-	if found.missing {
+	l.requested = append(l.requested, limits)
+	if f.missing {
 		return network.File{}, &network.Error{Class: network.RejectedMedia, Code: "missing"}
 	}
-	opened := network.File{Type: found.media.Type, Size: found.media.Size}
-	opened.ReadCloser = io.NopCloser(struct{ io.Reader }{bytes.NewReader(found.bytes)})
+	opened := network.File{Type: f.media.Type, Size: f.media.Size}
+	opened.ReadCloser = io.NopCloser(struct{ io.Reader }{bytes.NewReader(f.bytes)})
 	if l.Seekable {
-		opened.ReadCloser = seekable{bytes.NewReader(found.bytes)}
+		opened.ReadCloser = seekable{bytes.NewReader(f.bytes)}
 	}
 	return opened, nil
 }
@@ -153,17 +153,17 @@ func (seekable) Close() error { return nil }
 // Image adds an image of a format: png, jpeg or gif.
 func (l *Library) Image(format string, width, height int) network.Media {
 	l.t.Helper()
-	drawn := image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.Black, color.White})
+	img := image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.Black, color.White})
 	for x := range width {
-		drawn.SetColorIndex(x, x%height, 1)
+		img.SetColorIndex(x, x%height, 1)
 	}
 	var content bytes.Buffer
-	write := map[string]func() error{
-		"png":  func() error { return png.Encode(&content, drawn) },
-		"jpeg": func() error { return jpeg.Encode(&content, drawn, nil) },
-		"gif":  func() error { return gif.Encode(&content, drawn, nil) },
+	encode := map[string]func() error{
+		"png":  func() error { return png.Encode(&content, img) },
+		"jpeg": func() error { return jpeg.Encode(&content, img, nil) },
+		"gif":  func() error { return gif.Encode(&content, img, nil) },
 	}[format]
-	if err := write(); err != nil {
+	if err := encode(); err != nil {
 		l.t.Fatal(err)
 	}
 	return l.Add(network.Media{Kind: network.Image, Type: "image/" + format, Width: width, Height: height, Alt: "dots"},
@@ -185,14 +185,14 @@ func (l *Library) Video(size int) network.Media {
 const videoHeader = "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
 
 var (
-	longestVideo = []byte(videoHeader)
-	growVideo    sync.Mutex
+	longestVideo   = []byte(videoHeader)
+	longestVideoMu sync.Mutex
 )
 
 // videoBytes returns the first size bytes of a video that all tests share.
 func videoBytes(size int) []byte {
-	growVideo.Lock()
-	defer growVideo.Unlock()
+	longestVideoMu.Lock()
+	defer longestVideoMu.Unlock()
 	longestVideo = slices.Grow(longestVideo, max(0, size-len(longestVideo)))
 	for i := (len(longestVideo) - len(videoHeader)) / 4; len(longestVideo) < size; i++ {
 		longestVideo = append(longestVideo, byte(i), byte(i>>8), byte(i>>16), 'f') //nolint:gosec // the lowest bytes

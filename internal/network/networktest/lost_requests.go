@@ -19,25 +19,25 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 10*time.Second)
 	g := f.Grant()
-	drafts, err := f.Drafts(g, f.Plan(p.text(), f.use(p)...))
+	drafts, err := f.Drafts(g, f.Plan(p.text(), f.useContent(p)...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ready := drafts[len(drafts)-1]
-	if started := f.Transport.Count(p.UploadStart); p.UploadStart != "" && started != max(p.Uploads, 1) {
-		t.Errorf("begun %d times", started)
+	if uploads := f.Transport.Count(p.UploadStart); p.UploadStart != "" && uploads != max(p.Uploads, 1) {
+		t.Errorf("begun %d times", uploads)
 	}
 	for i, d := range drafts[1:] {
-		again, err := f.Prepare(g, d)
+		repeated, err := f.Prepare(g, d)
 		if err != nil {
 			t.Fatalf("draft %d: %v", i+1, err)
 		}
-		if string(d) == string(ready) && string(again) != string(ready) {
-			t.Errorf("%s became %s", ready, again)
+		if string(d) == string(ready) && string(repeated) != string(ready) {
+			t.Errorf("%s became %s", ready, repeated)
 		}
 	}
-	if started := f.Transport.Count(p.UploadStart); p.UploadStart != "" && started != max(p.Uploads, 1) {
-		t.Errorf("started %d times in total", started)
+	if uploads := f.Transport.Count(p.UploadStart); p.UploadStart != "" && uploads != max(p.Uploads, 1) {
+		t.Errorf("started %d times in total", uploads)
 	}
 	if _, err := f.Prepare(g, drafts[0]); err != nil {
 		t.Error(err)
@@ -53,17 +53,17 @@ func LoseEachRequest(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 0)
 	g := f.Grant()
-	before := f.Transport.Count("")
-	f.deliver(g, f.Plan(p.text(), f.use(p)...))
-	for n := range f.Transport.Count("") - before {
-		for what, request := range map[string]bool{"request": true, "answer": false} {
-			t.Run(fmt.Sprintf("%s %d", what, n), func(t *testing.T) {
+	setupRequests := f.Transport.Count("")
+	f.deliver(g, f.Plan(p.text(), f.useContent(p)...))
+	for n := range f.Transport.Count("") - setupRequests {
+		for label, dropRequest := range map[string]bool{"request": true, "answer": false} {
+			t.Run(fmt.Sprintf("%s %d", label, n), func(t *testing.T) {
 				t.Parallel()
 				f := New(t, c, 0)
 				g := f.Grant()
-				media := f.use(p)
+				media := f.useContent(p)
 				d := f.Plan(p.text(), media...)
-				f.Transport.loseNth(n, request)
+				f.Transport.loseNth(n, dropRequest)
 				f.deliver(g, d)
 				f.WantShown(p.text(), media)
 			})
@@ -77,24 +77,24 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 	for range 10 {
 		d = f.prepareWithRetries(g, d)
 		_, err := f.Commit(g, d)
-		failed, _ := errors.AsType[*network.Error](err)
+		netErr, _ := errors.AsType[*network.Error](err)
 		switch Class(err) {
 		case "":
 			return
 		case network.Transient:
 			continue
 		case network.OutcomeUnknown, network.Processing, network.Duplicate:
-			if failed.Draft != nil {
-				d = failed.Draft
+			if netErr.Draft != nil {
+				d = netErr.Draft
 			}
 		default:
 			f.t.Fatal(err)
 		}
-		tried := f.Attempt()
-		verdict, _, err := f.decide(g, d, tried)
+		history := f.Attempt()
+		verdict, _, err := f.decide(g, d, history)
 		if verdict == network.Unknown && (Class(err) == network.Transient || f.c.PendingIDs) {
 			f.Clock.Advance(time.Duration(f.c.App.ListingDelay))
-			verdict, _, err = f.decide(g, d, tried)
+			verdict, _, err = f.decide(g, d, history)
 		}
 		if verdict == network.Published {
 			return
@@ -126,13 +126,13 @@ func loseCommitResponse(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
-		d := f.MustPrepare(g, " lost\n\nand  found ", f.use(p)...)
+		d := f.MustPrepare(g, " lost\n\nand  found ", f.useContent(p)...)
 		f.Transport.LoseResponse(c.publishes)
 		_, err := f.Commit(g, d)
-		failed := WantClass(t, err, network.OutcomeUnknown, "")
+		netErr := WantClass(t, err, network.OutcomeUnknown, "")
 		for _, secret := range []string{g.AccessToken, "upload_id", "token="} {
-			if strings.Contains(failed.Error(), secret) {
-				t.Errorf("the error has a secret: %v", failed)
+			if strings.Contains(netErr.Error(), secret) {
+				t.Errorf("the error has a secret: %v", netErr)
 			}
 		}
 		f.Transport.LoseResponse(nil)
@@ -151,23 +151,23 @@ func (c Case) publishes(r Request) bool {
 func loseCommitRequest(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.MustPrepare(g, "late", f.use(p)...)
-	tried := f.Attempt()
+	d := f.MustPrepare(g, "late", f.useContent(p)...)
+	history := f.Attempt()
 	if p.AbsentAfter > 0 {
 		for range 2 {
-			verdict, _, err := f.Network().Resolve(t.Context(), g, d, tried)
+			verdict, _, err := f.Network().Resolve(t.Context(), g, d, history)
 			if c.PendingIDs && Class(err) == network.OutcomeUnknown {
 				break
 			}
-			if failed := WantClass(t, err, network.Processing, ""); verdict != network.Unknown ||
-				!failed.RetryAt.After(f.Clock.Now()) {
-				t.Errorf("verdict %v, not before %v", verdict, failed.RetryAt)
+			if netErr := WantClass(t, err, network.Processing, ""); verdict != network.Unknown ||
+				!netErr.RetryAt.After(f.Clock.Now()) {
+				t.Errorf("verdict %v, not before %v", verdict, netErr.RetryAt)
 			}
 			f.Clock.Advance(p.AbsentAfter - time.Second)
 		}
-		f.Clock.Advance(tried.First.Add(p.AbsentAfter).Sub(f.Clock.Now()))
+		f.Clock.Advance(history.First.Add(p.AbsentAfter).Sub(f.Clock.Now()))
 	}
-	verdict, receipt, err := f.Network().Resolve(t.Context(), g, d, tried)
+	verdict, receipt, err := f.Network().Resolve(t.Context(), g, d, history)
 	if verdict != network.Absent || err != nil || receipt != (network.Receipt{}) {
 		t.Fatalf("verdict %v, %+v, %v", verdict, receipt, err)
 	}
@@ -179,8 +179,8 @@ func loseCommitRequest(t *testing.T, c Case, p Content) {
 func cancelCalls(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d, planned := f.MustPrepare(g, "never", f.use(p)...), f.Plan("never", f.use(p)...)
-	sent := f.Transport.Count("")
+	d, planned := f.MustPrepare(g, "never", f.useContent(p)...), f.Plan("never", f.useContent(p)...)
+	requestCount := f.Transport.Count("")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	n := f.Network()
@@ -192,13 +192,13 @@ func cancelCalls(t *testing.T, c Case, p Content) {
 		calls["prepare"] = func() error { _, _, err := n.Prepare(ctx, g, planned, f.Library); return err }
 	}
 	for name, call := range calls {
-		if failed := WantClass(t, call(), network.Transient, ""); strings.Contains(failed.Error(), g.AccessToken) {
+		if netErr := WantClass(t, call(), network.Transient, ""); strings.Contains(netErr.Error(), g.AccessToken) {
 			t.Errorf("%s: the error has the token", name)
 		}
 	}
 	f.WantPosts(0)
-	if now := f.Transport.Count(""); now != sent {
-		t.Errorf("%d requests", now-sent)
+	if newCount := f.Transport.Count(""); newCount != requestCount {
+		t.Errorf("%d requests", newCount-requestCount)
 	}
 }
 
@@ -209,7 +209,7 @@ func commitTwice(t *testing.T, c Case, p Content) {
 	}
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.MustPrepare(g, "once", f.use(p)...)
+	d := f.MustPrepare(g, "once", f.useContent(p)...)
 	first := f.Publish(g, d)
 	again, err := f.Commit(g, d)
 	if err != nil && Class(err) != c.SecondCommit && Class(err) != network.OutcomeUnknown ||
@@ -235,7 +235,7 @@ func commitConcurrently(t *testing.T, c Case, p Content) {
 	}
 	f := New(t, c, 0)
 	g := f.Grant()
-	d := f.MustPrepare(g, "once", f.use(p)...)
+	d := f.MustPrepare(g, "once", f.useContent(p)...)
 	results := make([]error, 8)
 	var all sync.WaitGroup
 	for i := range results {

@@ -148,32 +148,32 @@ func SandboxPosts(t *testing.T, address, platform string) []Post {
 	t.Helper()
 	response := get(t, address+"/held?platform="+platform, false)
 	defer response.Body.Close()
-	var answer struct {
+	var body struct {
 		Posts []Post `json:"posts"`
 	}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 		t.Fatal(err)
 	}
-	return answer.Posts
+	return body.Posts
 }
 
 // WantClass fails the test unless err has the class, and the code if that is not empty. It returns the error.
 func WantClass(t *testing.T, err error, class network.ErrorClass, code string) *network.Error {
 	t.Helper()
-	failed, ok := errors.AsType[*network.Error](err)
+	netErr, ok := errors.AsType[*network.Error](err)
 	if !ok {
 		t.Fatalf("error %v, want a network.Error of class %s", err, class)
 	}
-	if failed.Class != class || code != "" && failed.Code != code {
-		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", failed.Class, failed.Code, err, failed.Message, class, code)
+	if netErr.Class != class || code != "" && netErr.Code != code {
+		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", netErr.Class, netErr.Code, err, netErr.Message, class, code)
 	}
-	return failed
+	return netErr
 }
 
 // Class returns the class of a *network.Error, or "" for any other error and for nil.
 func Class(err error) network.ErrorClass {
-	if failed, ok := errors.AsType[*network.Error](err); ok {
-		return failed.Class
+	if netErr, ok := errors.AsType[*network.Error](err); ok {
+		return netErr.Class
 	}
 	return ""
 }

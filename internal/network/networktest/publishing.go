@@ -48,11 +48,11 @@ func testPublishing(t *testing.T, c Case) {
 		}
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Fits": fits, "PlanIsTheSame": planTwice, "ForeignDrafts": foreignDrafts, "Markers": testMarkers,
+		"Fits": checkFileLimits, "PlanIsTheSame": planTwice, "ForeignDrafts": foreignDrafts, "Markers": testMarkers,
 		"Expiry": expiry, "Duplicate": duplicate,
 		"Checks": func(t *testing.T, c Case) { RunChecks(t, c, c.Checks) },
 		"Rejections": func(t *testing.T, c Case) {
-			each(t, c.Rejections, func(t *testing.T, r Rejection) { reject(t, c, r) })
+			runEach(t, c.Rejections, func(t *testing.T, r Rejection) { reject(t, c, r) })
 		},
 	})
 }
@@ -62,7 +62,7 @@ func publish(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 10*time.Second)
 		g := f.Connect(kind, Account)
-		media := f.use(p)
+		media := f.useContent(p)
 		d := f.MustPrepare(g, p.text(), media...)
 		f.WantPosts(0)
 		receipt := f.Publish(g, d)
@@ -78,28 +78,28 @@ func publish(t *testing.T, c Case, p Content) {
 	}
 }
 
-// fits checks the limits that the adapter passes to the library.
-func fits(t *testing.T, c Case) {
+// list checks the limits that the adapter passes to the library.
+func checkFileLimits(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	var requested []network.FileLimits
 	for _, p := range c.Posts {
-		f.Post(g, "fits "+p.Name, f.use(p)...)
+		f.Post(g, "fits "+p.Name, f.useContent(p)...)
 	}
-	for _, fit := range f.Library.Fits() {
-		if len(requested) == 0 || !containsFit(requested, fit) {
+	for _, fit := range f.Library.RequestedLimits() {
+		if len(requested) == 0 || !containsLimits(requested, fit) {
 			requested = append(requested, fit)
 		}
 	}
-	if diff := cmp.Diff(c.Fits, requested); diff != "" {
+	if diff := cmp.Diff(c.FileLimits, requested); diff != "" {
 		t.Error(diff)
 	}
 	f.WantPosts(len(c.Posts))
 }
 
-func containsFit(fits []network.FileLimits, fit network.FileLimits) bool {
-	for _, one := range fits {
-		if cmp.Equal(one, fit) {
+func containsLimits(list []network.FileLimits, limits network.FileLimits) bool {
+	for _, one := range list {
+		if cmp.Equal(one, limits) {
 			return true
 		}
 	}
@@ -108,15 +108,15 @@ func containsFit(fits []network.FileLimits, fit network.FileLimits) bool {
 
 func planTwice(t *testing.T, c Case) {
 	f := New(t, c, 0)
-	intent := network.Submission{
+	submission := network.Submission{
 		Seed: "s", FirstSubmittedAt: Start, At: Start, Content: network.Content{Text: "same\xff", Media: f.Media()},
 	}
-	first, err := f.Network().Plan(intent)
+	first, err := f.Network().Plan(submission)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Clock.Advance(time.Hour)
-	if second, err := f.Network().Plan(intent); err != nil || string(first) != string(second) {
+	if second, err := f.Network().Plan(submission); err != nil || string(first) != string(second) {
 		t.Errorf("%s and %s, %v", first, second, err)
 	}
 }
@@ -129,31 +129,31 @@ func foreignDrafts(t *testing.T, c Case) {
 	drafts := append([]string{"", "{}", "[]", `{"network":"another","` + c.Platform + `":false,"container":"181"}`},
 		c.Drafts...)
 	for _, p := range c.Posts {
-		drafts = append(drafts, string(f.Plan("not prepared", f.use(p)...)))
+		drafts = append(drafts, string(f.Plan("not prepared", f.useContent(p)...)))
 	}
-	sent := f.Transport.Count("")
+	requestCount := f.Transport.Count("")
 	for _, d := range drafts {
 		_, err := f.Commit(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
 		_ = WantClass(t, err, network.Rejected, "")
 		_, _, err = f.Resolve(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
 		_ = WantClass(t, err, network.Rejected, "")
 	}
-	if now := f.Transport.Count(""); now != sent {
-		t.Errorf("%d requests", now-sent)
+	if newCount := f.Transport.Count(""); newCount != requestCount {
+		t.Errorf("%d requests", newCount-requestCount)
 	}
 }
 
 // RunChecks checks that Check finds the expected problems in each post.
 func RunChecks(t *testing.T, c Case, checks map[string]CheckCase) {
 	t.Helper()
-	each(t, checks, func(t *testing.T, checked CheckCase) { check(t, c, checked) })
+	runEach(t, checks, func(t *testing.T, checkCase CheckCase) { check(t, c, checkCase) })
 }
 
 // check checks that Check finds the expected problems in a post.
-func check(t *testing.T, c Case, checked CheckCase) {
+func check(t *testing.T, c Case, checkCase CheckCase) {
 	var got []string
 	n := c.New("https://network.test", network.App{})
-	for _, p := range n.Check(network.Content{Text: checked.Text, Media: checked.Media, Options: checked.Options}) {
+	for _, p := range n.Check(network.Content{Text: checkCase.Text, Media: checkCase.Media, Options: checkCase.Options}) {
 		if !strings.HasSuffix(p.Message, ".") {
 			t.Errorf("%q is not a sentence", p.Message)
 		}
@@ -162,13 +162,13 @@ func check(t *testing.T, c Case, checked CheckCase) {
 		}
 		got = append(got, p.Code)
 	}
-	if diff := cmp.Diff(checked.Want, got); diff != "" {
+	if diff := cmp.Diff(checkCase.Want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Checks returns a CheckCase.
-func Checks(text string, media []network.Media, want ...string) CheckCase {
+// NewCheckCase returns a CheckCase.
+func NewCheckCase(text string, media []network.Media, want ...string) CheckCase {
 	return CheckCase{Text: text, Media: media, Want: want}
 }
 
@@ -182,12 +182,12 @@ func (c CheckCase) With(o network.Options) CheckCase {
 func reject(t *testing.T, c Case, r Rejection) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d, err := f.Prepare(g, f.Plan(r.Text, f.use(Content{Media: r.Media, Options: r.Options})...))
+	d, err := f.Prepare(g, f.Plan(r.Text, f.useContent(Content{Media: r.Media, Options: r.Options})...))
 	if r.Commit && err == nil {
 		_, err = f.Commit(g, d)
-		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Processing {
-			if failed.Draft != nil {
-				d = failed.Draft
+		if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Class == network.Processing {
+			if netErr.Draft != nil {
+				d = netErr.Draft
 			}
 			_, _, err = f.Decide(g, d)
 		}
@@ -198,9 +198,9 @@ func reject(t *testing.T, c Case, r Rejection) {
 
 // testMarkers publishes texts with markers that make the sandbox fail.
 func testMarkers(t *testing.T, c Case) {
-	dead := c.ExpiredTokenError.Class
-	if dead == "" {
-		dead = network.ReconnectRequired
+	expiredClass := c.ExpiredTokenError.Class
+	if expiredClass == "" {
+		expiredClass = network.ReconnectRequired
 	}
 	table := map[string]Marker{
 		"[sandbox:reject]":                    {[]network.ErrorClass{network.Rejected, network.Rejected}, 0},
@@ -209,7 +209,7 @@ func testMarkers(t *testing.T, c Case) {
 		"[sandbox:rate-limit]":                {[]network.ErrorClass{network.RateLimited, network.RateLimited}, 0},
 		"[sandbox:error]":                     {[]network.ErrorClass{network.OutcomeUnknown, ""}, 1},
 		"[sandbox:lost-answer]":               {[]network.ErrorClass{network.OutcomeUnknown}, 1},
-		"[sandbox:expired-token]":             {[]network.ErrorClass{dead, dead}, 0},
+		"[sandbox:expired-token]":             {[]network.ErrorClass{expiredClass, expiredClass}, 0},
 		"[sandbox:slow=0]":                    {[]network.ErrorClass{""}, 1},
 	}
 	for _, p := range c.Posts {
@@ -228,7 +228,7 @@ func testMarkers(t *testing.T, c Case) {
 func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	d, err := f.Prepare(g, f.Plan(text, f.use(p)...))
+	d, err := f.Prepare(g, f.Plan(text, f.useContent(p)...))
 	for i, want := range m.Want {
 		if err == nil {
 			_, err = f.Commit(g, d)
@@ -236,16 +236,16 @@ func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 		if Class(err) != want {
 			t.Errorf("commit %d: %v, want %q", i, err, want)
 		}
-		if failed, ok := errors.AsType[*network.Error](err); ok && want == network.RateLimited &&
-			failed.RetryAt.Sub(f.Clock.Now()) != 2*time.Second {
-			t.Errorf("commit %d: not before %v", i, failed.RetryAt)
+		if netErr, ok := errors.AsType[*network.Error](err); ok && want == network.RateLimited &&
+			netErr.RetryAt.Sub(f.Clock.Now()) != 2*time.Second {
+			t.Errorf("commit %d: not before %v", i, netErr.RetryAt)
 		}
 		if want == network.OutcomeUnknown {
 			f.wantMarked(g, d, len(f.Posts()) == 1)
 		}
 		err = nil
 		if p.MarkedEarly {
-			d, err = f.Prepare(g, f.Plan(text, f.use(p)...))
+			d, err = f.Prepare(g, f.Plan(text, f.useContent(p)...))
 		}
 	}
 	f.WantPosts(m.Posts)
@@ -273,7 +273,7 @@ func expiry(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	p := c.Posts[c.Expiry.Post]
-	d := f.MustPrepare(g, "late", f.use(p)...)
+	d := f.MustPrepare(g, "late", f.useContent(p)...)
 	f.Clock.Advance(c.Expiry.After)
 	g = f.Grant()
 	_, err := f.Commit(g, d)
@@ -301,10 +301,10 @@ func duplicate(t *testing.T, c Case) {
 	second := f.MustPrepare(g, "twice")
 	_, err := f.Commit(g, second)
 	_ = WantClass(t, err, network.Duplicate, "")
-	tried := f.Attempt()
-	tried.OtherPosts = []string{first.ID}
+	history := f.Attempt()
+	history.OtherPosts = []string{first.ID}
 	f.Clock.Advance(time.Minute)
-	verdict, receipt, err := f.Network().Resolve(t.Context(), g, second, tried)
+	verdict, receipt, err := f.Network().Resolve(t.Context(), g, second, history)
 	if verdict != network.Absent || err != nil {
 		t.Errorf("verdict %v, %+v, %v", verdict, receipt, err)
 	}

@@ -41,15 +41,15 @@ func connect(t *testing.T, c Case, kind string) {
 	if back.Query().Get("state") != a.State || !strings.HasPrefix(back.String(), redirect+"?") {
 		t.Errorf("back to %s", back)
 	}
-	found, err := f.authorizer().Exchange(t.Context(), a, back.Query().Get("code")+c.CodeSuffix)
+	candidates, err := f.authorizer().Exchange(t.Context(), a, back.Query().Get("code")+c.CodeSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(c.Candidates(found, f.URL, kind), found); diff != "" {
+	if diff := cmp.Diff(c.Candidates(candidates, f.URL, kind), candidates); diff != "" {
 		t.Error(diff)
 	}
-	for _, one := range found {
-		if g := one.Grant; g.AccessToken == "" || len(g.Account) < 5 || strings.Contains(g.Account, Account) {
+	for _, candidate := range candidates {
+		if g := candidate.Grant; g.AccessToken == "" || len(g.Account) < 5 || strings.Contains(g.Account, Account) {
 			t.Errorf("grant %+v", g)
 		}
 	}
@@ -67,35 +67,35 @@ func deny(t *testing.T, c Case, kind string) {
 // verifier.
 func badCodes(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
-	good := Authorization(kind)
-	rejected := func(a network.Authorization, code string) {
+	valid := Authorization(kind)
+	wantRejected := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := f.authorizer().Exchange(t.Context(), a, code)
-		failed := WantClass(t, err, network.ReconnectRequired, c.BadCode)
-		if strings.Contains(failed.Message+failed.Error(), code) {
+		netErr := WantClass(t, err, network.ReconnectRequired, c.BadCode)
+		if strings.Contains(netErr.Message+netErr.Error(), code) {
 			t.Error("the error has the code")
 		}
 	}
-	code := func() string { return f.consent(good, "mira.keller", "allow").Query().Get("code") }
-	rejected(good, "no-such-code")
-	other := good
-	other.Redirect = "https://elsewhere.test/"
-	rejected(other, code())
+	code := func() string { return f.consent(valid, "mira.keller", "allow").Query().Get("code") }
+	wantRejected(valid, "no-such-code")
+	altered := valid
+	altered.Redirect = "https://elsewhere.test/"
+	wantRejected(altered, code())
 	if c.PKCE {
-		other = good
-		other.Verifier = "another"
-		rejected(other, code())
-		other.Verifier = ""
-		rejected(other, code())
+		altered = valid
+		altered.Verifier = "another"
+		wantRejected(altered, code())
+		altered.Verifier = ""
+		wantRejected(altered, code())
 	}
-	used := code()
-	if _, err := f.authorizer().Exchange(t.Context(), good, used); err != nil {
+	usedCode := code()
+	if _, err := f.authorizer().Exchange(t.Context(), valid, usedCode); err != nil {
 		t.Fatal(err)
 	}
-	rejected(good, used)
-	late := code()
-	f.Clock.Advance(c.CodeLife + time.Second)
-	rejected(good, late)
+	wantRejected(valid, usedCode)
+	expiredCode := code()
+	f.Clock.Advance(c.CodeLifetime + time.Second)
+	wantRejected(valid, expiredCode)
 }
 
 func noPasswords(t *testing.T, c Case) {
@@ -112,31 +112,32 @@ func refresh(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	g := f.Connect(kind, Account)
 	d := f.PrepareUsual(g, "renewed")
-	f.Clock.Advance(c.Renew)
+	f.Clock.Advance(c.RefreshAge)
 	if c.ExpiredTokenError.Class != "" {
 		_, err := f.Commit(g, d)
 		_ = WantClass(t, err, c.ExpiredTokenError.Class, c.ExpiredTokenError.Code)
 		_, _, err = f.Resolve(g, d)
-		if c.ResolveSigned {
+		if c.ResolveNeedsToken {
 			_ = WantClass(t, err, c.ExpiredTokenError.Class, c.ExpiredTokenError.Code)
 		}
 	}
-	fresh := f.Renew(g)
+	refreshed := f.Renew(g)
 	want := g
-	want.AccessToken, want.RefreshToken, want.Expires, want.RefreshExpires, want.Extra = fresh.AccessToken, fresh.RefreshToken,
-		f.Clock.Now().Add(c.Life), fresh.RefreshExpires, fresh.Extra
-	if c.Life == 0 {
+	want.AccessToken, want.RefreshToken, want.Expires, want.RefreshExpires, want.Extra = refreshed.AccessToken,
+		refreshed.RefreshToken,
+		f.Clock.Now().Add(c.TokenLifetime), refreshed.RefreshExpires, refreshed.Extra
+	if c.TokenLifetime == 0 {
 		want.Expires = g.Expires
 	}
-	if diff := cmp.Diff(want, fresh); diff != "" || fresh.AccessToken == g.AccessToken ||
-		(fresh.RefreshToken != g.RefreshToken) != (c.RefreshOnce || c.RotatesRefresh) {
-		t.Errorf("grant %+v\n%s", fresh, diff)
+	if diff := cmp.Diff(want, refreshed); diff != "" || refreshed.AccessToken == g.AccessToken ||
+		(refreshed.RefreshToken != g.RefreshToken) != (c.SingleUseRefreshToken || c.RotatesRefresh) {
+		t.Errorf("grant %+v\n%s", refreshed, diff)
 	}
-	if c.RefreshOnce && c.ExpiredRefresh != "" {
+	if c.SingleUseRefreshToken && c.ExpiredRefresh != "" {
 		_, err := f.Network().Refresh(t.Context(), g)
 		_ = WantClass(t, err, network.ReconnectRequired, c.ExpiredRefresh)
 	}
-	f.Publish(fresh, f.PrepareUsual(fresh, "renewed"))
+	f.Publish(refreshed, f.PrepareUsual(refreshed, "renewed"))
 	f.WantPosts(1)
 	if g.RefreshToken != "" {
 		none := g
@@ -144,9 +145,9 @@ func refresh(t *testing.T, c Case, kind string) {
 		_, err := f.Network().Refresh(t.Context(), none)
 		_ = WantClass(t, err, network.ReconnectRequired, "")
 	}
-	if c.GrantLife > 0 {
-		f.Clock.Advance(c.GrantLife)
-		_, err := f.Network().Refresh(t.Context(), fresh)
+	if c.GrantLifetime > 0 {
+		f.Clock.Advance(c.GrantLifetime)
+		_, err := f.Network().Refresh(t.Context(), refreshed)
 		_ = WantClass(t, err, network.ReconnectRequired, c.ExpiredRefresh)
 	}
 }
@@ -154,20 +155,20 @@ func refresh(t *testing.T, c Case, kind string) {
 // refreshRecent refreshes a token that is too recent to be refreshed. The grant must not change, except that a missing
 // Holder is set.
 func refreshRecent(t *testing.T, c Case, kind string) {
-	if c.MinAge == 0 {
+	if c.MinRefreshAge == 0 {
 		return
 	}
 	f := New(t, c, 0)
 	g := f.Connect(kind, Account)
-	f.Clock.Advance(c.MinAge - time.Hour)
+	f.Clock.Advance(c.MinRefreshAge - time.Hour)
 	if diff := cmp.Diff(g, f.Renew(g)); diff != "" {
 		t.Error(diff)
 	}
 	unknown := g
 	unknown.Holder = ""
 	for range 2 {
-		if fresh := f.Renew(unknown); fresh.Holder != g.Holder || fresh.Account != g.Account {
-			t.Errorf("the holder is %q, want %q", fresh.Holder, g.Holder)
+		if refreshed := f.Renew(unknown); refreshed.Holder != g.Holder || refreshed.Account != g.Account {
+			t.Errorf("the holder is %q, want %q", refreshed.Holder, g.Holder)
 		}
 		f.Clock.Advance(48 * time.Hour)
 	}
@@ -192,7 +193,7 @@ func reconnect(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
-		f.Clock.Advance(c.MinAge + time.Minute)
+		f.Clock.Advance(c.MinRefreshAge + time.Minute)
 		text := "[sandbox:expired-token]"
 		d, err := f.Prepare(g, f.Plan(text, f.Media()...))
 		if err == nil {
@@ -219,27 +220,27 @@ func revoke(t *testing.T, c Case) {
 		return
 	}
 	kind := c.kinds()[len(c.kinds())-1]
-	g, twin, other := f.Connect(kind, Account), f.Connect(kind, Account), f.Connect(kind, "mira.keller")
+	g, secondGrant, otherGrant := f.Connect(kind, Account), f.Connect(kind, Account), f.Connect(kind, "mira.keller")
 	if err := revoker.Revoke(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
-	f.Clock.Advance(c.MinAge + time.Minute)
+	f.Clock.Advance(c.MinRefreshAge + time.Minute)
 	_, err := f.Network().Refresh(t.Context(), g)
 	_ = WantClass(t, err, network.ReconnectRequired, c.RevokedCode)
 	if err = revoker.Revoke(t.Context(), g); Class(err) != c.SecondRevocation {
 		t.Errorf("once more: %v", err)
 	}
-	if _, err = f.Network().Refresh(t.Context(), twin); (err == nil) != (twin.Holder == "") {
+	if _, err = f.Network().Refresh(t.Context(), secondGrant); (err == nil) != (secondGrant.Holder == "") {
 		t.Errorf("another grant of the same person: %v", err)
 	}
-	f.Renew(other)
+	f.Renew(otherGrant)
 	f.Transport.LoseResponseTo("/")
-	if err := revoker.Revoke(t.Context(), other); Class(err) != network.Transient {
+	if err := revoker.Revoke(t.Context(), otherGrant); Class(err) != network.Transient {
 		t.Errorf("without a response: %v", err)
 	}
-	if other.Holder != "" {
-		other.Holder = ""
-		if err := revoker.Revoke(t.Context(), other); !errors.Is(err, network.ErrRevokeUnsupported) {
+	if otherGrant.Holder != "" {
+		otherGrant.Holder = ""
+		if err := revoker.Revoke(t.Context(), otherGrant); !errors.Is(err, network.ErrRevokeUnsupported) {
 			t.Errorf("without a holder: %v", err)
 		}
 	}

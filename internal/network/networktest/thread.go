@@ -39,12 +39,12 @@ func publishThread(t *testing.T, c Case) {
 func loseReplyResponse(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	text, again := "part", "part"
+	text, replyText := "part", "part"
 	if c.Duplicates {
-		again = "another part"
+		replyText = "another part"
 	}
 	root := f.Post(g, text)
-	d, err := f.Prepare(g, f.PlanReply(network.Reply{Root: root.ID, Parent: root.ID}, again))
+	d, err := f.Prepare(g, f.PlanReply(network.Reply{Root: root.ID, Parent: root.ID}, replyText))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,19 +22,20 @@ const (
 const (
 	SignIn        = "sign-in"
 	Text          = "text"
-	AnImage       = "an image"
+	SingleImage   = "an image"
 	SeveralImages = "several images"
-	AVideo        = "a video"
-	AStory        = "a story"
-	LookUp        = "outcome of a lost response"
+	SingleVideo   = "a video"
+	Story         = "a story"
+	OutcomeLookup = "outcome of a lost response"
 	PostMetrics   = "metrics"
-	CheckedApp    = "check of apps"
+	AppCheck      = "check of apps"
 	Disconnect    = "disconnecting"
 )
 
-var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, AStory, LookUp, PostMetrics, CheckedApp, Disconnect}
+var capabilities = []string{SignIn, Text, SingleImage, SeveralImages, SingleVideo, Story, OutcomeLookup, PostMetrics,
+	AppCheck, Disconnect}
 
-const guide = "../../../docs/networks.md"
+const guidePath = "../../../docs/networks.md"
 
 func testVerification(t *testing.T, c Case) {
 	if c.Partial {
@@ -47,7 +48,7 @@ func testVerification(t *testing.T, c Case) {
 // which calls the network's description covers.
 func Verify(t *testing.T, c Case) {
 	t.Helper()
-	content, err := os.ReadFile(guide)
+	content, err := os.ReadFile(guidePath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func Verify(t *testing.T, c Case) {
 	row := "| " + strings.Join(cells, " | ") + " |"
 	for _, line := range []string{head, row} {
 		if !strings.Contains(string(content), "\n"+line+"\n") {
-			t.Errorf("%s lacks the line:\n%s", guide, line)
+			t.Errorf("%s lacks the line:\n%s", guidePath, line)
 		}
 	}
 }
@@ -68,12 +69,12 @@ func Verify(t *testing.T, c Case) {
 func (c Case) verified(t *testing.T, capability string) string {
 	t.Helper()
 	requests, supported := c.requestsOf(t, capability)
-	if has := c.hasCapability(capability); has != supported {
-		t.Errorf("%s: the rules say %t, the cases %t", capability, has, supported)
+	if hasCapability := c.hasCapability(capability); hasCapability != supported {
+		t.Errorf("%s: the rules say %t, the cases %t", capability, hasCapability, supported)
 	}
 	described := 0
 	for _, r := range requests {
-		if c.Described != nil && c.Described(r) {
+		if c.IsDescribed != nil && c.IsDescribed(r) {
 			described++
 		}
 	}
@@ -101,10 +102,10 @@ func (c Case) hasCapability(capability string) bool {
 	_, checks := n.(network.AppChecker)
 	_, revokes := n.(network.Revoker)
 	return map[string]bool{
-		SignIn: true, LookUp: true, PostMetrics: collects, CheckedApp: checks, Disconnect: revokes,
-		Text: !rules.Media.Required, AnImage: rules.Images.Max > 0, SeveralImages: rules.Images.Max > 1,
-		AVideo: rules.Videos.Max > 0,
-		AStory: rules.Stories.Max > 0,
+		SignIn: true, OutcomeLookup: true, PostMetrics: collects, AppCheck: checks, Disconnect: revokes,
+		Text: !rules.Media.Required, SingleImage: rules.Images.Max > 0, SeveralImages: rules.Images.Max > 1,
+		SingleVideo: rules.Videos.Max > 0,
+		Story:       rules.Stories.Max > 0,
 	}[capability]
 }
 
@@ -115,36 +116,36 @@ func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
 	if capability == Disconnect {
 		return f.revokeAll()
 	}
-	supported, from := true, 0
-	mark := func() { from = len(f.Transport.Requests("")) }
+	supported, first := true, 0
+	skipSetup := func() { first = len(f.Transport.Requests("")) }
 	for _, kind := range c.kinds() {
 		g := f.Connect(kind, Account)
 		switch capability {
 		case SignIn:
-			f.Clock.Advance(c.MinAge)
+			f.Clock.Advance(c.MinRefreshAge)
 			f.Renew(g)
 			continue
-		case LookUp:
+		case OutcomeLookup:
 			d := f.PrepareUsual(g, "lost")
 			f.Publish(g, d)
-			mark()
+			skipSetup()
 			_, _, _ = f.Resolve(g, d)
 		case PostMetrics:
 			f.Post(g, "a post", f.Media()...)
 			f.Clock.Advance(c.MetricsAfter)
-			mark()
+			skipSetup()
 			f.Collect(g, Start, 10)
-		case CheckedApp:
-			mark()
-			f.CheckedApp()
-			f.CheckedAccount(g)
+		case AppCheck:
+			skipSetup()
+			f.CheckApp()
+			f.CheckAccount(g)
 		default:
-			mark()
+			skipSetup()
 			supported = f.publishAll(g, capability)
 		}
 		break
 	}
-	return f.Transport.Requests("")[from:], supported
+	return f.Transport.Requests("")[first:], supported
 }
 
 // revokeAll revokes a grant of each kind and returns the requests. It returns false if the network has no call to
@@ -170,29 +171,29 @@ func (f *Fixture) revokeAll() ([]Request, bool) {
 // publishAll publishes each post of the Case that has the capability, and reports whether there is such a post.
 func (f *Fixture) publishAll(g network.Grant, capability string) bool {
 	f.t.Helper()
-	found := false
+	published := false
 	for _, p := range f.c.Posts {
-		media := f.use(p)
+		media := f.useContent(p)
 		if capabilityOf(p, media, f.c.Platform) != capability {
 			continue
 		}
-		found = true
+		published = true
 		f.Publish(g, f.MustPrepare(g, "a post: "+p.Name, media...))
 	}
-	return found
+	return published
 }
 
 // capabilityOf returns the capability that a kind of post with media needs.
 func capabilityOf(p Content, media []network.Media, platform string) string {
 	switch {
 	case p.Options.IsStory(platform):
-		return AStory
+		return Story
 	case len(media) == 0:
 		return Text
 	case media[0].Kind == network.Video:
-		return AVideo
+		return SingleVideo
 	case len(media) == 1:
-		return AnImage
+		return SingleImage
 	}
 	return SeveralImages
 }

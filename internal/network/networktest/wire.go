@@ -66,10 +66,10 @@ var Transport http.RoundTripper = &http.Transport{}
 
 // RecordingTransport is an HTTP transport that records requests and drops those that a test selects.
 type RecordingTransport struct {
-	mu       sync.Mutex
-	requests []Request
-	lose     func(Request) bool
-	drop     func(Request) bool
+	mu            sync.Mutex
+	requests      []Request
+	losesResponse func(Request) bool
+	dropsRequest  func(Request) bool
 
 	OnResponse func(Request) // called with each request that has a response
 }
@@ -77,10 +77,10 @@ type RecordingTransport struct {
 var errLost = errors.New("the connection was lost")
 
 // LoseResponse drops the responses to the requests for which lost returns true. If lost is nil, no response is dropped.
-func (w *RecordingTransport) LoseResponse(lost func(Request) bool) {
+func (w *RecordingTransport) LoseResponse(match func(Request) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lose = lost
+	w.losesResponse = match
 }
 
 // LoseResponseTo drops the responses to the requests whose Line contains part.
@@ -89,69 +89,69 @@ func (w *RecordingTransport) LoseResponseTo(part string) {
 }
 
 // loseNth drops one of the following requests, or only its response if request is false. The next request is number 0.
-func (w *RecordingTransport) loseNth(n int, request bool) {
+func (w *RecordingTransport) loseNth(n int, dropRequest bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := len(w.requests) + n + 1
 	nth := func(Request) bool { return len(w.requests) == last }
-	if request {
-		w.drop = nth
+	if dropRequest {
+		w.dropsRequest = nth
 	} else {
-		w.lose = nth
+		w.losesResponse = nth
 	}
 }
 
 // RoundTrip sends a request unless the test drops it.
 func (w *RecordingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	sent := Request{Method: r.Method, URL: r.URL, Header: r.Header}
+	request := Request{Method: r.Method, URL: r.URL, Header: r.Header}
 	if r.Body != nil && r.ContentLength <= maxBody {
-		sent.Body, _ = io.ReadAll(r.Body) // the body is in memory
-		r.Body = io.NopCloser(bytes.NewReader(sent.Body))
+		request.Body, _ = io.ReadAll(r.Body) // the body is in memory
+		r.Body = io.NopCloser(bytes.NewReader(request.Body))
 	}
-	at, lose, drop := w.record(sent)
-	if drop {
+	at, loseResponse, dropRequest := w.record(request)
+	if dropRequest {
 		return nil, errLost
 	}
 	response, err := Transport.RoundTrip(r)
 	if err != nil {
 		return nil, fmt.Errorf("sending: %w", err)
 	}
-	answer, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(response.Body)
 	_ = response.Body.Close()
-	if err != nil || lose {
+	if err != nil || loseResponse {
 		return nil, errLost
 	}
-	response.Body = io.NopCloser(bytes.NewReader(answer))
-	sent.Status, sent.ResponseHeader, sent.ResponseBody = response.StatusCode, response.Header, answer
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	request.Status, request.ResponseHeader, request.ResponseBody = response.StatusCode, response.Header, body
 	w.mu.Lock()
-	w.requests[at] = sent
+	w.requests[at] = request
 	w.mu.Unlock()
 	if w.OnResponse != nil {
-		w.OnResponse(sent)
+		w.OnResponse(request)
 	}
 	return response, nil
 }
 
 // record adds a request. It returns its index, whether to drop its response, and whether to drop the request
 // itself.
-func (w *RecordingTransport) record(sent Request) (int, bool, bool) {
+func (w *RecordingTransport) record(request Request) (int, bool, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.requests = append(w.requests, sent)
-	return len(w.requests) - 1, w.lose != nil && w.lose(sent), w.drop != nil && w.drop(sent)
+	w.requests = append(w.requests, request)
+	return len(w.requests) - 1, w.losesResponse != nil && w.losesResponse(request), w.dropsRequest != nil && w.dropsRequest(request)
 }
 
 // Requests returns the requests whose Line contains part.
 func (w *RecordingTransport) Requests(part string) []Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var found []Request
+	var matches []Request
 	for _, r := range w.requests {
 		if strings.Contains(r.Line(), part) {
-			found = append(found, r)
+			matches = append(matches, r)
 		}
 	}
-	return found
+	return matches
 }
 
 // Count returns the number of requests whose Line contains part.

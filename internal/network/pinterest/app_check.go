@@ -12,7 +12,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.RequiredScope{
+var scopeRequirements = []network.RequiredScope{
 	{Scope: "user_accounts:read", Effect: network.CannotConnect},
 	{Scope: "boards:read", Effect: network.CannotConnect},
 	{Scope: "boards:write", Effect: network.CannotPublish},
@@ -26,19 +26,19 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {"none"},
 	}, "none")
-	found := []network.Finding{network.CredentialsFinding(platform, "", err)}
-	rejected, ok := errors.AsType[*network.Error](err)
-	if ok && rejected.Class == network.ReconnectRequired && rejected.Status == http.StatusUnauthorized {
-		found[0].Result = network.CheckUnclear // Pinterest may have rejected the invalid token rather than the app
+	findings := []network.Finding{network.CredentialsFinding(platform, "", err)}
+	netErr, ok := errors.AsType[*network.Error](err)
+	if ok && netErr.Class == network.ReconnectRequired && netErr.Status == http.StatusUnauthorized {
+		findings[0].Result = network.CheckUnclear // Pinterest may have rejected the invalid token rather than the app
 	}
 	if strings.Contains(n.opts.APIHost, "api-sandbox.") {
-		found = append(found, network.Finding{
+		findings = append(findings, network.Finding{
 			Subject: "api_host", Result: network.CheckUnclear,
 			Detail:   "The app publishes in Pinterest's sandbox, where nobody else can see Pins.",
 			NextStep: "After Pinterest has given the app Standard access, remove \"api_host\" from the settings.",
 		})
 	}
-	return found
+	return findings
 }
 
 // CheckAccount reports what the app may do for an account. Trial access is only detected when the app creates a Pin.
@@ -47,9 +47,9 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		ID string `json:"id"`
 	}
 	err := n.do(ctx, n.newCall(g, http.MethodGet, "user_account"), &me)
-	found := []network.Finding{network.CallFinding(platform, "access token", err)}
+	findings := []network.Finding{network.CallFinding(platform, "access token", err)}
 	if err != nil {
-		return found
+		return findings
 	}
-	return append(found, network.CheckScopes(g.Scopes, needs...)...)
+	return append(findings, network.CheckScopes(g.Scopes, scopeRequirements...)...)
 }

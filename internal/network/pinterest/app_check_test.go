@@ -14,7 +14,7 @@ func TestTrialApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-trial"), 0)
 	g := f.Grant()
-	if bad := networktest.Findings(f.CheckedAccount(g), network.CheckFailed); len(bad) > 0 {
+	if bad := networktest.Findings(f.CheckAccount(g), network.CheckFailed); len(bad) > 0 {
 		t.Errorf("failures: %q", bad)
 	}
 	_, err := f.Commit(g, f.PrepareUsual(g, "a pin"))

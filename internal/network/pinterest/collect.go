@@ -40,7 +40,7 @@ var _ network.Collector = (*Network)(nil)
 // Reports cover 90 days, so these metrics are unknown for older pins. The followers are the followers of the account,
 // not of the board. Source: https://developers.pinterest.com/docs/api/v5/boards-list_pins.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	on, err := boardID(g)
+	board, err := boardID(g)
 	if err != nil {
 		return network.Collection{}, err
 	}
@@ -48,12 +48,12 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
-	posts, cut, err := n.listPosts(ctx, g, on, since, true)
+	posts, truncated, err := n.listPosts(ctx, g, board, since, true)
 	if network.IsWithheld(err) {
-		posts, cut, err = n.listPosts(ctx, g, on, since, false)
+		posts, truncated, err = n.listPosts(ctx, g, board, since, false)
 	}
 	collected := network.Collection{
-		Followers: followers, Picture: picture, Posts: network.Newest(posts, since, limit), Truncated: cut,
+		Followers: followers, Picture: picture, Posts: network.Newest(posts, since, limit), Truncated: truncated,
 	}
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
@@ -96,7 +96,7 @@ type countedPin struct {
 // listPosts returns the account's pins on the board since a time. The order of pins is not documented, so listPosts
 // stops at an older pin only if the page is sorted newest first. It returns true if it did not read all pins.
 func (n *Network) listPosts(
-	ctx context.Context, g network.Grant, on string, since time.Time, metrics bool,
+	ctx context.Context, g network.Grant, board string, since time.Time, withMetrics bool,
 ) ([]network.CollectedPost, bool, error) {
 	var posts []network.CollectedPost
 	bookmark := ""
@@ -105,9 +105,9 @@ func (n *Network) listPosts(
 			Items    []countedPin `json:"items"`
 			Bookmark string       `json:"bookmark"`
 		}
-		c := n.newCall(g, http.MethodGet, "boards/"+on+"/pins")
+		c := n.newCall(g, http.MethodGet, "boards/"+board+"/pins")
 		c.Query = pageQuery(pinPage, bookmark)
-		if metrics {
+		if withMetrics {
 			c.Query.Set("pin_metrics", "true")
 		}
 		if err := n.do(ctx, c, &page); err != nil {
@@ -171,8 +171,8 @@ func (n *Network) addReports(ctx context.Context, g network.Grant, posts []netwo
 
 // isReportRejected reports whether err means that a report is never available.
 func isReportRejected(err error) bool {
-	failed, ok := errors.AsType[*network.Error](err)
-	return network.IsWithheld(err) || ok && failed.Code == codeNoReports
+	netErr, ok := errors.AsType[*network.Error](err)
+	return network.IsWithheld(err) || ok && netErr.Code == codeNoReports
 }
 
 // report is a report on a pin. The entry "all" has the metrics of all apps.
@@ -191,12 +191,12 @@ func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*net
 		c := n.newCall(g, http.MethodGet, "pins/analytics")
 		c.Query = n.reportQuery(posts, metrics)
 		c.Query["pin_ids"] = ids
-		var answer map[string]report
-		if err := n.do(ctx, c, &answer); err != nil {
+		var reports map[string]report
+		if err := n.do(ctx, c, &reports); err != nil {
 			return err
 		}
 		for _, p := range posts {
-			answer[p.ID].complete(p)
+			reports[p.ID].complete(p)
 		}
 		return nil
 	})
@@ -208,11 +208,11 @@ func (n *Network) reportEach(ctx context.Context, g network.Grant, posts []*netw
 		supported, err := network.SupportedMetrics(metrics, func(metrics []string) error {
 			c := n.newCall(g, http.MethodGet, "pins/"+p.ID+"/analytics")
 			c.Query = n.reportQuery([]*network.CollectedPost{p}, metrics)
-			var answer report
-			if err := n.do(ctx, c, &answer); err != nil {
+			var pinReport report
+			if err := n.do(ctx, c, &pinReport); err != nil {
 				return err
 			}
-			answer.complete(p)
+			pinReport.complete(p)
 			return nil
 		})
 		if err != nil {
@@ -228,25 +228,25 @@ func (n *Network) reportEach(ctx context.Context, g network.Grant, posts []*netw
 // reportQuery returns the query for metrics since the creation of the oldest pin.
 func (n *Network) reportQuery(posts []*network.CollectedPost, metrics []string) url.Values {
 	now := n.opts.Now().UTC()
-	first := now
+	oldest := now
 	for _, p := range posts {
-		if p.PostedAt.Before(first) {
-			first = p.PostedAt
+		if p.PostedAt.Before(oldest) {
+			oldest = p.PostedAt
 		}
 	}
 	return url.Values{
-		"start_date": {first.Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)},
+		"start_date": {oldest.Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)},
 		"metric_types": {strings.Join(metrics, ",")},
 	}
 }
 
 // complete sets the metrics that are still unknown.
 func (r report) complete(p *network.CollectedPost) {
-	for _, all := range r {
+	for _, entry := range r {
 		metric := func(name string) *int64 {
-			value, known := all.Lifetime[name]
+			value, known := entry.Lifetime[name]
 			if !known {
-				value, known = all.Summary[name]
+				value, known = entry.Summary[name]
 			}
 			if !known || value < 0 || value >= math.MaxInt64 {
 				return nil

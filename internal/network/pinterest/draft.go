@@ -20,14 +20,14 @@ const (
 type draft struct {
 	draftOptions
 
-	Post       bool            `json:"pinterest"` // marks a draft of this network
-	Text       string          `json:"text"`
-	Media      []network.Media `json:"media,omitempty"`
-	Video      string          `json:"video,omitempty"`  // the network's ID of the uploaded video
-	UploadedAt time.Time       `json:"made,omitzero"`    // when the video was uploaded
-	Restarts   int             `json:"builds,omitempty"` // number of restarts of the upload
+	IsPinterest bool            `json:"pinterest"` // marks a draft of this network
+	Text        string          `json:"text"`
+	Media       []network.Media `json:"media,omitempty"`
+	Video       string          `json:"video,omitempty"`  // the network's ID of the uploaded video
+	UploadedAt  time.Time       `json:"made,omitzero"`    // when the video was uploaded
+	Restarts    int             `json:"builds,omitempty"` // number of restarts of the upload
 	// time of the first Prepare; older pins belong to other publications
-	Ready time.Time `json:"ready,omitzero"`
+	PreparedAt time.Time `json:"ready,omitzero"`
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a pin", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
@@ -35,20 +35,20 @@ var drafts = network.DraftCodec[draft]{Kind: "a pin", Validate: draft.checkOrigi
 // Plan fixes the text, the media and the options.
 func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
-		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		IsPinterest: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
 		draftOptions: newDraftOptions(options(i.Content.Options)),
 	})
 }
 
 func (d draft) checkOrigin() error {
-	if !d.Post || d.Video != "" && !isID(d.Video) || d.SectionID != "" && !isID(d.SectionID) {
+	if !d.IsPinterest || d.Video != "" && !isID(d.Video) || d.SectionID != "" && !isID(d.SectionID) {
 		return errors.New("the draft is not for a pin")
 	}
 	return nil
 }
 
 func (d draft) isPrepared() bool {
-	return !d.Ready.IsZero() && len(d.Media) > 0 && d.isVideo() == (d.Video != "") && d.hasSection()
+	return !d.PreparedAt.IsZero() && len(d.Media) > 0 && d.isVideo() == (d.Video != "") && d.hasSection()
 }
 
 // isVideo reports whether the pin shows a video.
@@ -64,11 +64,11 @@ func (d draft) title() string {
 	if utf8.RuneCountInString(line) <= maxTitle {
 		return line
 	}
-	cut := network.Clip(line, maxTitle-1)
-	if end := strings.LastIndexFunc(cut, unicode.IsSpace); end > len(cut)/2 {
-		cut = strings.TrimSpace(cut[:end])
+	clipped := network.Clip(line, maxTitle-1)
+	if end := strings.LastIndexFunc(clipped, unicode.IsSpace); end > len(clipped)/2 {
+		clipped = strings.TrimSpace(clipped[:end])
 	}
-	return cut + "…"
+	return clipped + "…"
 }
 
 // link returns the URL to which the pin links: the chosen URL, or else the first URL in the text that Pinterest
@@ -77,9 +77,9 @@ func (d draft) link() string {
 	if d.Link != "" {
 		return d.Link
 	}
-	for _, found := range network.Links(d.Text) {
-		if utf8.RuneCountInString(found) <= maxLink && network.WebURL(found) != "" {
-			return found
+	for _, link := range network.Links(d.Text) {
+		if utf8.RuneCountInString(link) <= maxLink && network.WebURL(link) != "" {
+			return link
 		}
 	}
 	return ""

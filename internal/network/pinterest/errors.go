@@ -17,26 +17,26 @@ type apiError struct {
 }
 
 // rejection returns the error for a response with a status other than 200 and 201.
-func (n *Network) rejection(answer network.Response) *network.Error {
+func (n *Network) rejection(response network.Response) *network.Error {
 	var body apiError
-	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
-	class := body.class(answer.Status)
-	if answer.Call.Purpose == network.PurposeAuthorize {
-		class = body.tokenClass(answer.Status)
+	_ = json.Unmarshal(response.Body, &body) // a response in a different format comes from a proxy
+	class := body.class(response.Status)
+	if response.Call.Purpose == network.PurposeAuthorize {
+		class = body.tokenClass(response.Status)
 	}
 	code := ""
 	if body.Code != 0 {
 		code = strconv.Itoa(body.Code)
 	}
-	failed := answer.Rejection(class, code, body.Message)
+	netErr := response.Rejection(class, code, body.Message)
 	// the image's URL was unreachable; no pin was created
-	if failed.Class == network.Rejected && body.contains("unable to reach") {
-		failed.Class = network.Transient
+	if netErr.Class == network.Rejected && body.contains("unable to reach") {
+		netErr.Class = network.Transient
 	}
-	if failed.Class == network.RateLimited {
-		failed.RetryAt = retryTime(answer, n.opts.Now())
+	if netErr.Class == network.RateLimited {
+		netErr.RetryAt = retryTime(response, n.opts.Now())
 	}
-	return failed
+	return netErr
 }
 
 func (s apiError) contains(words string) bool {
@@ -83,15 +83,15 @@ func (s apiError) tokenClass(status int) network.ErrorClass {
 
 // retryTime returns when to retry, or zero if unknown. It accepts seconds and a Unix time in Pinterest's header,
 // because the format is unconfirmed.
-func retryTime(answer network.Response, now time.Time) time.Time {
+func retryTime(response network.Response, now time.Time) time.Time {
 	const header = "x-ratelimit-reset"
-	if at := answer.RetryAfter(now); !at.IsZero() {
+	if at := response.RetryAfter(now); !at.IsZero() {
 		return at
 	}
-	if at := answer.ResetAt(header, now); !at.IsZero() {
+	if at := response.ResetAt(header, now); !at.IsZero() {
 		return at
 	}
-	seconds, err := strconv.Atoi(answer.Header.Get(header))
+	seconds, err := strconv.Atoi(response.Header.Get(header))
 	if err != nil || seconds <= 0 || seconds > int(24*time.Hour/time.Second) {
 		return time.Time{}
 	}

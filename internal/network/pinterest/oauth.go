@@ -64,7 +64,7 @@ func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candid
 	if !isID(me.ID) || me.Username == "" {
 		return nil, network.InvalidResponse(errors.New("reading the account: the response lacks the id or the name"))
 	}
-	var found []network.Candidate
+	var candidates []network.Candidate
 	for bookmark := ""; ; {
 		var page struct {
 			Items    []namedBoard `json:"items"`
@@ -76,12 +76,12 @@ func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candid
 			return nil, err
 		}
 		for _, b := range page.Items {
-			if isID(b.ID) && len(found) < maxBoards {
-				found = append(found, b.candidate(g, me.ID, me.Username, me.Business))
+			if isID(b.ID) && len(candidates) < maxBoards {
+				candidates = append(candidates, b.candidate(g, me.ID, me.Username, me.Business))
 			}
 		}
-		if page.Bookmark == "" || page.Bookmark == bookmark || len(page.Items) == 0 || len(found) == maxBoards {
-			return found, nil
+		if page.Bookmark == "" || page.Bookmark == bookmark || len(page.Items) == 0 || len(candidates) == maxBoards {
+			return candidates, nil
 		}
 		bookmark = page.Bookmark
 	}

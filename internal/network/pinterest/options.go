@@ -19,17 +19,17 @@ const (
 )
 
 // options returns a post's options for Pinterest, or the zero value if there are none.
-func options(o network.Options) network.PinterestOptions { return network.Chosen(o.Pinterest) }
+func options(o network.Options) network.PinterestOptions { return network.ValueOrZero(o.Pinterest) }
 
 // checkOptions returns problems with a post's options.
 //
 // Source: https://developers.pinterest.com/docs/api/v5/pins-create
-func checkOptions(all network.Options) []network.Problem {
-	var found []network.Problem
+func checkOptions(opts network.Options) []network.Problem {
+	var problems []network.Problem
 	add := func(field, message string) {
-		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, true, message))
+		problems = append(problems, network.OptionProblem(platform, field, network.CodeOptionUnsupported, true, message))
 	}
-	o := options(all)
+	o := options(opts)
 	if utf8.RuneCountInString(o.Title) > maxTitle {
 		add("title", "The title on Pinterest (options.pinterest.title) can have at most 100 characters. Shorten it.")
 	}
@@ -41,7 +41,7 @@ func checkOptions(all network.Options) []network.Problem {
 		add("board_section",
 			"The section on Pinterest (options.pinterest.board_section) can have at most 180 characters. Enter its name.")
 	}
-	return found
+	return problems
 }
 
 // draftOptions are a post's options as a draft stores them.
@@ -102,7 +102,7 @@ func (n *Network) listSections(ctx context.Context, g network.Grant) ([]section,
 	if err != nil {
 		return nil, err
 	}
-	var found []section
+	var sections []section
 	bookmark := ""
 	for range maxSectionPages {
 		var page struct {
@@ -116,12 +116,12 @@ func (n *Network) listSections(ctx context.Context, g network.Grant) ([]section,
 		}
 		for _, s := range page.Items {
 			if isID(s.ID) {
-				found = append(found, s)
+				sections = append(sections, s)
 			}
 		}
 		if bookmark = page.Bookmark; bookmark == "" {
 			break
 		}
 	}
-	return found, nil
+	return sections, nil
 }

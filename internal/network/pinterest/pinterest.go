@@ -94,8 +94,8 @@ func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 }
 
 // do makes the call and decodes the response.
-func (n *Network) do(ctx context.Context, c network.Call, into any) error {
-	return n.client.Read(ctx, c, into, n.rejection, http.StatusOK, http.StatusCreated)
+func (n *Network) do(ctx context.Context, c network.Call, out any) error {
+	return n.client.Read(ctx, c, out, n.rejection, http.StatusOK, http.StatusCreated)
 }
 
 var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)

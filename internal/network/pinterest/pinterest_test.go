@@ -44,7 +44,7 @@ var late = map[string]string{"x-ratelimit-reset": "7"}
 
 var adapter = networktest.Case{
 	Platform:     "pinterest",
-	CheckTraffic: checkCall, Described: isDescribed,
+	CheckTraffic: checkCall, IsDescribed: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return pinterest.New(pinterest.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"})
 	},
@@ -68,8 +68,9 @@ var adapter = networktest.Case{
 			}
 			return want
 		},
-		BadCode: "283", CodeLife: 10 * time.Minute,
-		Life: 30 * day, Renew: 31 * day, GrantLife: 60 * day, RefreshOnce: true, ResolveSigned: true, ExpiredRefresh: "283",
+		BadCode: "283", CodeLifetime: 10 * time.Minute,
+		TokenLifetime: 30 * day, RefreshAge: 31 * day, GrantLifetime: 60 * day, SingleUseRefreshToken: true,
+		ResolveNeedsToken: true, ExpiredRefresh: "283",
 		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "2"},
 		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "2"},
 	},
@@ -80,8 +81,8 @@ var adapter = networktest.Case{
 			{Name: "a video", Media: film, Format: network.FormatVideo, AbsentAfter: 2 * time.Minute,
 				UploadStart: "POST /pinterest/v5/media"},
 		},
-		CommitReads: true, Repeatable: []string{""},
-		Fits: []network.FileLimits{
+		CommitOpensFiles: true, Repeatable: []string{""},
+		FileLimits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/webp", "image/gif"}, MaxBytes: 20_000_000},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 2_000_000_000},
 		},
@@ -124,31 +125,31 @@ var adapter = networktest.Case{
 			return networktest.StubResponse{Status: http.StatusBadRequest, Body: `{"code":1,"message":"` + message + `"}`}
 		},
 		Errors: map[string]networktest.Failure{
-			"unauthorized": networktest.Fails(401, `{"code":2,"message":"Authentication failed."}`,
+			"unauthorized": networktest.NewFailure(401, `{"code":2,"message":"Authentication failed."}`,
 				network.RefreshRequired, network.RefreshRequired, network.ReconnectRequired),
-			"wrong secret": networktest.Fails(401, `{"code":2,"message":"The client is unknown."}`,
+			"wrong secret": networktest.NewFailure(401, `{"code":2,"message":"The client is unknown."}`,
 				network.RefreshRequired, network.RefreshRequired, network.AppNotApproved),
-			"not ours": networktest.Fails(403,
+			"not ours": networktest.NewFailure(403,
 				`{"code":29,"message":"You are not permitted to access that resource."}`, network.ReconnectRequired,
 				network.ReconnectRequired, network.ReconnectRequired),
-			"trial": networktest.Fails(403,
+			"trial": networktest.NewFailure(403,
 				trialRejection, network.AppNotApproved, network.AppNotApproved, network.ReconnectRequired),
-			"trial, with another status": networktest.Fails(400, trialRejection, network.AppNotApproved,
+			"trial, with another status": networktest.NewFailure(400, trialRejection, network.AppNotApproved,
 				network.AppNotApproved, network.ReconnectRequired),
-			"trial, too early": networktest.Fails(401, trialRejection, network.AppNotApproved,
+			"trial, too early": networktest.NewFailure(401, trialRejection, network.AppNotApproved,
 				network.AppNotApproved, network.ReconnectRequired),
-			"no board": networktest.Fails(404, `{"code":40,"message":"Board not found."}`, network.Rejected,
+			"no board": networktest.NewFailure(404, `{"code":40,"message":"Board not found."}`, network.Rejected,
 				network.Rejected, network.Transient),
-			"invalid": networktest.Fails(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected,
+			"invalid": networktest.NewFailure(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected,
 				network.ReconnectRequired),
-			"unreachable file": networktest.Fails(400, `{"code":1,"message":"Unable to reach the URL. Please check."}`,
+			"unreachable file": networktest.NewFailure(400, `{"code":1,"message":"Unable to reach the URL. Please check."}`,
 				network.Transient, network.Transient, network.ReconnectRequired),
-			"too many": networktest.Fails(429, `{"code":8,"message":"no"}`, network.RateLimited),
-			"conflict": networktest.Fails(409, `{"code":5}`, network.Transient, network.OutcomeUnknown, network.Transient),
-			"wrong id": networktest.Fails(201, `{"id":"../x","items":{}}`, network.Transient, network.OutcomeUnknown,
+			"too many": networktest.NewFailure(429, `{"code":8,"message":"no"}`, network.RateLimited),
+			"conflict": networktest.NewFailure(409, `{"code":5}`, network.Transient, network.OutcomeUnknown, network.Transient),
+			"wrong id": networktest.NewFailure(201, `{"id":"../x","items":{}}`, network.Transient, network.OutcomeUnknown,
 				network.Transient),
 		},
-		Repeats: map[string]networktest.Repeat{
+		RetryTimes: map[string]networktest.RetryTimeCase{
 			"seconds": rateLimited(http.Header{"X-Ratelimit-Reset": {"7"}}, 7*time.Second),
 			"a Unix time": rateLimited(http.Header{
 				"X-Ratelimit-Reset": {strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10)},
@@ -160,79 +161,83 @@ var adapter = networktest.Case{
 		},
 		Resolves:   resolveCases(),
 		EmptyLists: map[string]http.Handler{ready: networktest.StubResponse{Body: `{"items":[],"bookmark":null}`}},
-		GivesUp: map[string]networktest.GiveUp{
+		GiveUps: map[string]networktest.GiveUpCase{
 			"forgotten": stuckVideo(networktest.StubResponse{Status: http.StatusNotFound, Body: `{"code":50}`},
 				network.Transient),
 			"failed": stuckVideo(networktest.StubResponse{Body: `{"status":"failed"}`}, network.RejectedMedia),
 		},
 	},
 	Collecting: networktest.Collecting{
-		Metrics: []string{"views", "likes", "comments", "saves", "clicks"}, Page: 100,
-		Fails: func(now time.Time) map[string]networktest.CollectFailure {
+		Metrics: []string{"views", "likes", "comments", "saves", "clicks"}, PageSize: 100,
+		CollectFailures: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, account": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: userCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.RateLimited, now.Add(7*time.Second), 0),
-				"rate limit, list": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, list": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.RateLimited, now.Add(7*time.Second), 0),
-				"rate limit, reports": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, reports": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: aloneCall, Status: 429, Header: late, Body: `{"code":8}`,
 				}, network.RateLimited, now.Add(7*time.Second), 1),
-				"an invalid token": networktest.StopsWith(networktest.Interceptor{
+				"an invalid token": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: userCall, Status: 401, Body: dead,
 				}, network.RefreshRequired, time.Time{}, 0),
-				"an invalid token, reports": networktest.StopsWith(networktest.Interceptor{
+				"an invalid token, reports": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: severalCall, Status: 401, Body: dead,
 				}, network.RefreshRequired, time.Time{}, 1),
-				"pins may not be read": networktest.StopsWith(networktest.Interceptor{
+				"pins may not be read": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: `{"code":7,"message":"no"}`,
 				}, network.AppNotApproved, time.Time{}, 0),
-				"board deleted": networktest.StopsWith(networktest.Interceptor{
+				"board deleted": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 404, Body: `{"code":40,"message":"Board not found."}`,
 				}, network.Rejected, time.Time{}, 0),
-				"a failure": networktest.StopsWith(networktest.Interceptor{Part: severalCall, Status: 503},
+				"a failure": networktest.NewCollectFailure(networktest.Interceptor{Part: severalCall, Status: 503},
 					network.Transient, time.Time{}, 1),
-				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
+				"nonsense": networktest.NewCollectFailure(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
 			}
 		},
-		Withheld: map[string]networktest.Withheld{
-			"followers":           networktest.Without("followers", networktest.Interceptor{Part: userCall, Status: 403, Body: trial}),
-			"metrics in the list": networktest.Without("", networktest.Interceptor{Part: "pin_metrics", Status: 400, Body: invalid}),
-			"reports on several":  networktest.Without("", networktest.Interceptor{Part: severalCall, Status: 403, Body: trial}),
-			"not for this token": networktest.Without("",
+		Withheld: map[string]networktest.WithheldCase{
+			"followers": networktest.NewWithheldCase("followers", networktest.Interceptor{Part: userCall,
+				Status: 403, Body: trial}),
+			"metrics in the list": networktest.NewWithheldCase("", networktest.Interceptor{Part: "pin_metrics",
+				Status: 400, Body: invalid}),
+			"reports on several": networktest.NewWithheldCase("", networktest.Interceptor{Part: severalCall,
+				Status: 403, Body: trial}),
+			"not for this token": networktest.NewWithheldCase("",
 				networktest.Interceptor{
 					Part: severalCall, Status: 401, Body: `{"code":7,"message":"Not authorized to access board or Pin."}`,
 				}),
-			"all reports": networktest.Without("saves", networktest.Interceptor{Part: aloneCall, Status: 403, Body: trial}),
-			"one metric":  networktest.Without("", networktest.Interceptor{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
-			"saves":       networktest.Without("saves", networktest.Interceptor{Part: "SAVE", Status: 400, Body: invalid}),
-			"metrics requested one by one": networktest.Without("",
+			"all reports": networktest.NewWithheldCase("saves", networktest.Interceptor{Part: aloneCall, Status: 403, Body: trial}),
+			"one metric": networktest.NewWithheldCase("", networktest.Interceptor{Part: "TOTAL_REACTIONS",
+				Status: 400, Body: invalid}),
+			"saves": networktest.NewWithheldCase("saves", networktest.Interceptor{Part: "SAVE", Status: 400, Body: invalid}),
+			"metrics requested one by one": networktest.NewWithheldCase("",
 				networktest.Interceptor{Part: severalCall, Status: 404, Body: invalid},
 				networktest.Interceptor{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
-			"everything except pins": networktest.Without("views likes comments clicks saves",
+			"everything except pins": networktest.NewWithheldCase("views likes comments clicks saves",
 				networktest.Interceptor{Part: "pin_metrics", Status: 400, Body: invalid},
 				networktest.Interceptor{Part: aloneCall, Status: 403, Body: trial}),
 		},
 	},
 }
 
-func rateLimited(header http.Header, after time.Duration) networktest.Repeat {
-	r := networktest.Repeat{
-		Call: 1, Answer: networktest.StubResponse{Status: http.StatusTooManyRequests, Header: header,
+func rateLimited(header http.Header, after time.Duration) networktest.RetryTimeCase {
+	r := networktest.RetryTimeCase{
+		Call: 1, Response: networktest.StubResponse{Status: http.StatusTooManyRequests, Header: header,
 			Body: `{"code":8}`}, Class: network.RateLimited,
 	}
 	if after > 0 {
-		r.After = networktest.Start.Add(after)
+		r.RetryAt = networktest.Start.Add(after)
 	}
 	return r
 }
 
 // stuckVideo returns a case in which the network accepts videos and always reports the same status.
-func stuckVideo(video networktest.StubResponse, class network.ErrorClass) networktest.GiveUp {
-	return networktest.GiveUp{Draft: planned, Class: class, Calls: 4,
-		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func stuckVideo(video networktest.StubResponse, class network.ErrorClass) networktest.GiveUpCase {
+	return networktest.GiveUpCase{Draft: planned, Class: class, Calls: 4,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
 				video.ServeHTTP(w, r)
 				return
@@ -247,8 +252,8 @@ func stuckVideo(video networktest.StubResponse, class network.ErrorClass) networ
 func resolveCases() map[string]networktest.ResolveCase {
 	look := func(pins, bookmark string, verdict network.Verdict, class network.ErrorClass, id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: ready, Later: time.Hour,
-			Answer:  networktest.StubResponse{Body: `{"items":[` + pins + `],"bookmark":` + bookmark + `}`},
+			Draft: ready, Elapsed: time.Hour,
+			Handler: networktest.StubResponse{Body: `{"items":[` + pins + `],"bookmark":` + bookmark + `}`},
 			Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id},
 		}
 	}

@@ -22,8 +22,8 @@ func (n *Network) Prepare(
 ) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) {
 		wait, err := n.advance(ctx, g, p, files)
-		if wait == 0 && err == nil && p.Ready.IsZero() {
-			p.Ready = n.opts.Now().UTC()
+		if wait == 0 && err == nil && p.PreparedAt.IsZero() {
+			p.PreparedAt = n.opts.Now().UTC()
 		}
 		return wait, err
 	})
@@ -34,7 +34,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	if _, err := boardID(g); err != nil {
 		return 0, err
 	}
-	if p.Ready.IsZero() && p.Video == "" {
+	if p.PreparedAt.IsZero() && p.Video == "" {
 		if err := network.BlockingError(n.Check(p.content())); err != nil {
 			return 0, err
 		}
@@ -54,26 +54,26 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 
 // pollVideo returns 0 if the network has processed the video, else the time until the next check.
 func (n *Network) pollVideo(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
-	var now struct {
+	var video struct {
 		Status string `json:"status"`
 	}
-	err := n.do(ctx, n.newCall(g, http.MethodGet, "media/"+p.Video), &now)
-	if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Status == http.StatusNotFound {
-		gone := *rejected
+	err := n.do(ctx, n.newCall(g, http.MethodGet, "media/"+p.Video), &video)
+	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusNotFound {
+		gone := *netErr
 		gone.Class = network.Transient
 		return n.restartUpload(p, &gone)
 	}
 	if err != nil {
 		return 0, err
 	}
-	switch now.Status {
+	switch video.Status {
 	case "succeeded":
 		return 0, nil
 	case "registered", "processing":
 		return max(minPoll, min(n.opts.Now().Sub(p.UploadedAt), maxPoll)), nil
 	case "failed":
 		return n.restartUpload(p, &network.Error{
-			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.Status,
+			Class: network.RejectedMedia, Status: http.StatusOK, Code: video.Status,
 			Err: errors.New("the network could not process the video; use another file or format"),
 		})
 	}

@@ -16,7 +16,7 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	to, err := boardID(g)
+	board, err := boardID(g)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -24,21 +24,21 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var made struct {
+	var response struct {
 		ID string `json:"id"`
 	}
 	c := n.newCall(g, http.MethodPost, "pins")
-	c.Purpose, c.JSON, c.Secrets = network.PurposeCommit, p.pin(to, source), links
-	if err := n.do(ctx, c, &made); err != nil {
+	c.Purpose, c.JSON, c.Secrets = network.PurposeCommit, p.pin(board, source), links
+	if err := n.do(ctx, c, &response); err != nil {
 		return network.Receipt{}, err
 	}
-	if !isID(made.ID) {
+	if !isID(response.ID) {
 		return network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusOK,
 			Err: errors.New("creating a pin: the response has no id"),
 		}
 	}
-	return n.receipt(made.ID), nil
+	return n.receipt(response.ID), nil
 }
 
 // mediaSource returns the pin's media_source and the URLs in it, which are secret.

@@ -21,35 +21,35 @@ const (
 // Resolve searches the board for a pin created since the Draft was prepared. A missing pin counts as absent once
 // ListingDelay has passed since the last attempt. If two pins match, the verdict is Unknown.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	now := n.opts.Now() // before the search, because a pin may appear during it
-	found, all, err := n.findPins(ctx, g, p)
+	pins, complete, err := n.findPins(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(f pin) bool { return t.BelongsToOther(f.ID, "") })
-	if len(found) > 1 {
+	pins = slices.DeleteFunc(pins, func(f pin) bool { return history.BelongsToOther(f.ID, "") })
+	if len(pins) > 1 {
 		// an older pin is another post with the same content
-		found = slices.DeleteFunc(found, func(f pin) bool { return f.createdAt().Before(p.Ready.Truncate(time.Second)) })
-		all = all && len(found) == 0
+		pins = slices.DeleteFunc(pins, func(f pin) bool { return f.createdAt().Before(p.PreparedAt.Truncate(time.Second)) })
+		complete = complete && len(pins) == 0
 	}
 	switch {
-	case len(found) == 1:
-		receipt := n.receipt(found[0].ID)
+	case len(pins) == 1:
+		receipt := n.receipt(pins[0].ID)
 		receipt.MatchedByContent = true
-		receipt.At = found[0].createdAt()
+		receipt.At = pins[0].createdAt()
 		return network.Published, receipt, nil
-	case !all:
+	case !complete:
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusOK,
-			Err: fmt.Errorf("searching for the pin: %d pins match", len(found)),
+			Err: fmt.Errorf("searching for the pin: %d pins match", len(pins)),
 		}
-	case now.Before(t.Last.Add(time.Duration(n.opts.ListingDelay))):
+	case now.Before(history.Last.Add(time.Duration(n.opts.ListingDelay))):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, RetryAt: now.Add(pollInterval).UTC(),
 			Err: errors.New("searching for the pin: not listed yet"),
@@ -84,34 +84,34 @@ func (p pin) createdAt() time.Time {
 // since the draft was prepared. The order of pins is not documented, so findPins stops at an older pin only on a page
 // sorted newest first.
 func (n *Network) findPins(ctx context.Context, g network.Grant, p draft) ([]pin, bool, error) {
-	on, err := boardID(g)
+	board, err := boardID(g)
 	if err != nil {
 		return nil, false, err
 	}
-	from := p.Ready.Add(-clockSkew).Truncate(time.Second)
-	var found []pin
+	from := p.PreparedAt.Add(-clockSkew).Truncate(time.Second)
+	var pins []pin
 	bookmark := ""
 	for range maxPages {
 		var page struct {
 			Items    []pin  `json:"items"`
 			Bookmark string `json:"bookmark"`
 		}
-		c := n.newCall(g, http.MethodGet, "boards/"+on+"/pins")
+		c := n.newCall(g, http.MethodGet, "boards/"+board+"/pins")
 		c.Query = pageQuery(pinPage, bookmark)
 		if err := n.do(ctx, c, &page); err != nil {
 			return nil, false, err
 		}
 		for _, listed := range page.Items {
 			if isID(listed.ID) && !listed.createdAt().Before(from) && listed.matches(p) {
-				found = append(found, listed)
+				pins = append(pins, listed)
 			}
 		}
 		if page.Bookmark == "" || newestFirst(page.Items) && page.Items[len(page.Items)-1].createdAt().Before(from) {
-			return found, true, nil
+			return pins, true, nil
 		}
 		bookmark = page.Bookmark
 	}
-	return found, false, nil
+	return pins, false, nil
 }
 
 // newestFirst reports whether there are at least two pins and they are sorted newest first.

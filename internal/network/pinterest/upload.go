@@ -47,12 +47,12 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	for _, secret := range target.Fields {
 		c.Secrets = append(c.Secrets, secret)
 	}
-	answer, err := n.client.Do(ctx, c)
+	response, err := n.client.Do(ctx, c)
 	if err != nil {
 		return "", err
 	}
-	if answer.Status/100 != 2 {
-		return "", answer.Rejection(network.Transient, "", "") // the file store's message does not help people
+	if response.Status/100 != 2 {
+		return "", response.Rejection(network.Transient, "", "") // the file store's message does not help people
 	}
 	return target.ID, nil
 }

@@ -10,7 +10,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.RequiredScope{
+var scopeRequirements = []network.RequiredScope{
 	{Scope: "threads_basic", Effect: network.CannotConnect},
 	{Scope: scopePublish, Effect: network.CannotPublish},
 	{Scope: "threads_manage_insights", Effect: network.MetricsMissing},
@@ -29,17 +29,17 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		ID string `json:"id"`
 	}
 	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id"}}, &me))
-	found := []network.Finding{network.CallFinding(platform, "access token", err)}
+	findings := []network.Finding{network.CallFinding(platform, "access token", err)}
 	if err != nil {
-		return found
+		return findings
 	}
 	granted, err := n.grantedScopes(ctx, g)
 	if err != nil {
-		found = append(found, network.Finding{Subject: "permissions", Result: network.CheckUnclear,
+		findings = append(findings, network.Finding{Subject: "permissions", Result: network.CheckUnclear,
 			Detail: "Threads reports the granted permissions only to testers of the app, and rejected the request: " +
 				network.CallFinding(platform, "", err).Detail})
 	} else {
-		found = append(found, network.CheckScopes(granted, needs...)...)
+		findings = append(findings, network.CheckScopes(granted, scopeRequirements...)...)
 	}
-	return append(found, n.CheckLimit(ctx, g, "threads_publishing_limit"))
+	return append(findings, n.CheckLimit(ctx, g, "threads_publishing_limit"))
 }

@@ -19,7 +19,7 @@ func TestAppCheckReportsGrantedPermissions(t *testing.T) {
 		t.Errorf("scopes %q", g.Scopes)
 	}
 	g.Scopes = []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}
-	found := f.CheckedAccount(g)
+	found := f.CheckAccount(g)
 	networktest.WantFinding(t, found, network.CheckPassed, "permission threads_content_publish")
 	networktest.WantFinding(t, found, network.CheckFailed, "permission threads_manage_insights", "metrics are missing")
 }
@@ -32,7 +32,7 @@ func TestAppCheckWithoutTester(t *testing.T) {
 	if len(g.Scopes) > 0 {
 		t.Errorf("scopes %q", g.Scopes)
 	}
-	found := f.CheckedAccount(g)
+	found := f.CheckAccount(g)
 	networktest.WantFinding(t, found, network.CheckUnclear, "permissions", "only to testers of the app")
 	networktest.WantFinding(t, found, network.CheckPassed, "posts in 24 hours")
 }

@@ -50,10 +50,10 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}
 	out.Followers = figures.Get("followers_count")
 	out.Picture, out.NoPicture = n.picture(ctx, g)
-	posts, cut, err := graph.ListSince(ctx, n.Client,
+	posts, truncated, err := graph.ListSince(ctx, n.Client,
 		n.NewCall(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil),
 		since, limit, func(t thread) time.Time { return graph.ParseTime(t.Timestamp) })
-	out.Truncated = cut
+	out.Truncated = truncated
 	if err != nil {
 		return out, err
 	}

@@ -31,21 +31,21 @@ func (n *Network) Authorize(a network.Authorization) string {
 // ReconnectRequired if the code is rejected, or if Threads reports that the person did not allow posts.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	code = strings.TrimSuffix(code, "#_") // the network appends #_ to redirect URIs
-	short, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.GraphHost, "oauth/access_token", url.Values{
+	shortLived, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.GraphHost, "oauth/access_token", url.Values{
 		"client_id": {n.opts.ClientID}, "client_secret": {n.opts.ClientSecret},
 		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
 	})
 	if err != nil {
 		return nil, err
 	}
-	long, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
+	longLived, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
 		"grant_type": {"th_exchange_token"}, "client_secret": {n.opts.ClientSecret},
-		"access_token": {short.AccessToken},
+		"access_token": {shortLived.AccessToken},
 	})
 	if err != nil {
 		return nil, err
 	}
-	g := graph.ApplyToken(network.Grant{Server: n.opts.GraphHost}, long.Token, n.opts.Now())
+	g := graph.ApplyToken(network.Grant{Server: n.opts.GraphHost}, longLived.Token, n.opts.Now())
 	if g.Scopes, err = n.grantedScopes(ctx, g); err == nil { // on an error, the scopes remain unknown
 		if err := network.RequireScopes(g.Scopes, scopePublish); err != nil {
 			return nil, err
@@ -103,11 +103,11 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if graph.IsTooRecent(g, n.opts.Now()) {
 		return g, nil
 	}
-	fresh, err := n.Client.RequestToken(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
+	token, err := n.Client.RequestToken(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
 		"grant_type": {"th_refresh_token"}, "access_token": {g.AccessToken},
 	})
 	if err != nil {
 		return network.Grant{}, err
 	}
-	return graph.ApplyToken(g, fresh.Token, n.opts.Now()), nil
+	return graph.ApplyToken(g, token.Token, n.opts.Now()), nil
 }

@@ -22,16 +22,16 @@ var postID = regexp.MustCompile(`^[0-9]{1,20}$`)
 func ownOptions(o network.Options) network.Options { return network.Options{Threads: o.Threads} }
 
 // options returns a post's options for Threads, or the zero value if there are none.
-func options(o network.Options) network.ThreadsOptions { return network.Chosen(o.Threads) }
+func options(o network.Options) network.ThreadsOptions { return network.ValueOrZero(o.Threads) }
 
 // checkOptions returns problems with a post's options.
 //
 // Sources: https://developers.facebook.com/docs/threads/posts,
 // https://developers.facebook.com/docs/threads/create-posts/polls
 func checkOptions(c network.Content) []network.Problem {
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field string, isBlocking bool, message string) {
-		found = append(found, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
+		problems = append(problems, network.OptionProblem(platform, field, network.CodeOptionUnsupported, isBlocking, message))
 	}
 	o := options(c.Options)
 	if strings.ContainsAny(o.TopicTag, ".&") || utf8.RuneCountInString(o.TopicTag) > maxTopic {
@@ -57,9 +57,9 @@ func checkOptions(c network.Content) []network.Problem {
 			"Only media can be a spoiler (options.threads.is_spoiler_media). The option has no effect.")
 	}
 	if o.PollAttachment != nil {
-		found = append(found, checkPoll(*o.PollAttachment, o.LinkAttachment != "" || len(c.Media) > 0)...)
+		problems = append(problems, checkPoll(*o.PollAttachment, o.LinkAttachment != "" || len(c.Media) > 0)...)
 	}
-	return found
+	return problems
 }
 
 func isWebURL(text string) bool {
@@ -68,9 +68,9 @@ func isWebURL(text string) bool {
 }
 
 func checkPoll(poll network.ThreadsOptionsPollAttachment, hasAttachment bool) []network.Problem {
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field, code, message string) {
-		found = append(found, network.OptionProblem(platform, field, code, true, message))
+		problems = append(problems, network.OptionProblem(platform, field, code, true, message))
 	}
 	if hasAttachment {
 		add("poll_attachment", network.CodeOptionUnsupported,
@@ -86,12 +86,12 @@ func checkPoll(poll network.ThreadsOptionsPollAttachment, hasAttachment bool) []
 		add("poll_attachment", network.CodeOptionUnsupported,
 			"A choice of a poll on Threads (options.threads.poll_attachment) can have at most 25 characters.")
 	}
-	return found
+	return problems
 }
 
 // postParams returns a container's parameters for the options.
-func postParams(all network.Options, media []network.Media, _ string) url.Values {
-	o, params := options(all), url.Values{}
+func postParams(opts network.Options, media []network.Media, _ string) url.Values {
+	o, params := options(opts), url.Values{}
 	for name, value := range map[string]string{
 		"reply_control": o.ReplyControl, "topic_tag": o.TopicTag, "link_attachment": o.LinkAttachment,
 		"quote_post_id": o.QuotePostID,

@@ -93,14 +93,14 @@ var fileFailures = []string{"FAILED_DOWNLOADING_VIDEO", "FAILED_PROCESSING_AUDIO
 
 // containerError returns the error of a failed container, and whether a new container may succeed.
 func containerError(message string) (*network.Error, bool) {
-	failed := &network.Error{
+	netErr := &network.Error{
 		Class: network.Transient, Status: http.StatusOK, Code: unknownFailure, Message: network.Clip(message, maxMessage),
 		Err: errors.New("the network could not process the container"),
 	}
 	word, _, _ := strings.Cut(message, " ")
 	invalid := strings.HasPrefix(word, "INVALID_")
 	if invalid || slices.Contains(fileFailures, word) {
-		failed.Class, failed.Code = network.RejectedMedia, network.Clip(word, maxName)
+		netErr.Class, netErr.Code = network.RejectedMedia, network.Clip(word, maxName)
 	}
-	return failed, !invalid
+	return netErr, !invalid
 }

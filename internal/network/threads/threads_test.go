@@ -32,7 +32,7 @@ func withChange(m network.Media, change func(*network.Media)) []network.Media {
 
 var adapter = networktest.Case{
 	Platform:     "threads",
-	CheckTraffic: checkCall, Described: isDescribed,
+	CheckTraffic: checkCall, IsDescribed: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return threads.New(threads.Options{App: app, AuthorizeHost: base, GraphHost: base})
 	},
@@ -47,8 +47,8 @@ var adapter = networktest.Case{
 				Holder:  "threads:" + g.Account,
 			}}}
 		},
-		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
-		Life: 60 * day, Renew: 59 * day, GrantLife: 61 * day, MinAge: day,
+		BadCode: "100", CodeLifetime: 10 * time.Minute, CodeSuffix: "#_",
+		TokenLifetime: 60 * day, RefreshAge: 59 * day, GrantLifetime: 61 * day, MinRefreshAge: day,
 		UnknownTokenError: networktest.ExpectedError{Class: network.ReconnectRequired, Code: "190"},
 		ExpiredRefresh:    "190/463",
 	},
@@ -70,34 +70,39 @@ var adapter = networktest.Case{
 			}, Format: network.FormatCarousel},
 		},
 		SecondCommit: network.OutcomeUnknown,
-		Fits: []network.FileLimits{
+		FileLimits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png"}, MaxBytes: 8_000_000, MaxSide: 1440},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1_000_000_000},
 		},
 		Checks: map[string]networktest.CheckCase{
-			"a text":                  networktest.Checks(strings.Repeat("é", 500), nil),
-			"no text":                 networktest.Checks(" \u200b\n", nil, "!caption_missing"),
-			"too long":                networktest.Checks(strings.Repeat("é", 501), nil, "!caption_too_long"),
-			"emoji":                   networktest.Checks(strings.Repeat("👋", 125), nil),
-			"one emoji too many":      networktest.Checks(strings.Repeat("👋", 126), nil, "!caption_too_long"),
-			"a family":                networktest.Checks(strings.Repeat("x", 475)+"👨‍👩‍👧‍👦", nil),
-			"combined emoji too many": networktest.Checks(strings.Repeat("x", 476)+"👨‍👩‍👧‍👦", nil, "!caption_too_long"),
-			"one link repeated":       networktest.Checks(strings.Repeat("https://a.test ", 6), nil),
-			"too many links": networktest.Checks("http://a.a http://a.b http://a.c http://a.d http://a.e HTTPS://a.f",
+			"a text":                  networktest.NewCheckCase(strings.Repeat("é", 500), nil),
+			"no text":                 networktest.NewCheckCase(" \u200b\n", nil, "!caption_missing"),
+			"too long":                networktest.NewCheckCase(strings.Repeat("é", 501), nil, "!caption_too_long"),
+			"emoji":                   networktest.NewCheckCase(strings.Repeat("👋", 125), nil),
+			"one emoji too many":      networktest.NewCheckCase(strings.Repeat("👋", 126), nil, "!caption_too_long"),
+			"a family":                networktest.NewCheckCase(strings.Repeat("x", 475)+"👨‍👩‍👧‍👦", nil),
+			"combined emoji too many": networktest.NewCheckCase(strings.Repeat("x", 476)+"👨‍👩‍👧‍👦", nil, "!caption_too_long"),
+			"one link repeated":       networktest.NewCheckCase(strings.Repeat("https://a.test ", 6), nil),
+			"too many links": networktest.NewCheckCase("http://a.a http://a.b http://a.c http://a.d http://a.e HTTPS://a.f",
 				nil, "!links_too_many"),
-			"a hashtag":    networktest.Checks("#one a#no", nil),
-			"two hashtags": networktest.Checks("#one #two #three", nil, "hashtags_too_many"),
-			"media only":   networktest.Checks("", []network.Media{picture, film}),
-			"a GIF":        networktest.Checks("", withChange(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
-			"no image": networktest.Checks("", withChange(picture,
+			"a hashtag":    networktest.NewCheckCase("#one a#no", nil),
+			"two hashtags": networktest.NewCheckCase("#one #two #three", nil, "hashtags_too_many"),
+			"media only":   networktest.NewCheckCase("", []network.Media{picture, film}),
+			"a GIF": networktest.NewCheckCase("",
+				withChange(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
+			"no image": networktest.NewCheckCase("", withChange(picture,
 				func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a large image": networktest.Checks("", withChange(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
-			"a wide image":  networktest.Checks("", withChange(picture, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"a strip":       networktest.Checks("", withChange(picture, func(m *network.Media) { m.Height = 143 }), "!media_aspect"),
-			"a WebM":        networktest.Checks("", withChange(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
-			"a large video": networktest.Checks("", withChange(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
-			"twenty-one":    networktest.Checks("", slices.Repeat([]network.Media{picture}, 21), "!media_too_many"),
-			"a long video":  networktest.Checks("", withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"a large image": networktest.NewCheckCase("", withChange(picture, func(m *network.Media) { m.Size++ }),
+				"media_too_large"),
+			"a wide image": networktest.NewCheckCase("", withChange(picture, func(m *network.Media) { m.Width++ }),
+				"media_too_large"),
+			"a strip": networktest.NewCheckCase("", withChange(picture, func(m *network.Media) { m.Height = 143 }), "!media_aspect"),
+			"a WebM":  networktest.NewCheckCase("", withChange(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
+			"a large video": networktest.NewCheckCase("", withChange(film, func(m *network.Media) { m.Size++ }),
+				"!media_too_large"),
+			"twenty-one": networktest.NewCheckCase("", slices.Repeat([]network.Media{picture}, 21), "!media_too_many"),
+			"a long video": networktest.NewCheckCase("", withChange(film, func(m *network.Media) { m.Duration++ }),
+				"!media_too_long"),
 		},
 		Rejections: map[string]networktest.Rejection{
 			"too long": {Text: strings.Repeat("é", 501), Class: network.Rejected, Code: "caption_too_long"},
@@ -133,36 +138,36 @@ var adapter = networktest.Case{
 				Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired":       networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired),
-			"permission":    networktest.Fails(403, graph(`"code":200`), network.ReconnectRequired, network.OutcomeUnknown),
-			"failed inside": networktest.Fails(500, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown),
-			"app blocked": networktest.Fails(400, graph(`"code":200,"message":"API access blocked."`),
+			"expired":       networktest.NewFailure(400, graph(`"code":190,"error_subcode":463`), network.ReconnectRequired),
+			"permission":    networktest.NewFailure(403, graph(`"code":200`), network.ReconnectRequired, network.OutcomeUnknown),
+			"failed inside": networktest.NewFailure(500, graph(`"code":10`), network.ReconnectRequired, network.OutcomeUnknown),
+			"app blocked": networktest.NewFailure(400, graph(`"code":200,"message":"API access blocked."`),
 				network.AppNotApproved, network.AppNotApproved),
-			"app not reviewed": networktest.Fails(400, graph(`"code":100,"message":"Unsupported request - method type: get"`),
+			"app not reviewed": networktest.NewFailure(400, graph(`"code":100,"message":"Unsupported request - method type: get"`),
 				network.AppNotApproved, network.AppNotApproved),
-			"wrong secret": networktest.Fails(400, graph(`"code":1,"message":"Error validating client secret."`),
+			"wrong secret": networktest.NewFailure(400, graph(`"code":1,"message":"Error validating client secret."`),
 				network.AppNotApproved, network.AppNotApproved),
-			"throttled":           networktest.Fails(400, graph(`"code":32`), network.RateLimited),
-			"throttled elsewhere": networktest.Fails(429, `slow down`, network.RateLimited),
-			"spam": networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected,
+			"throttled":           networktest.NewFailure(400, graph(`"code":32`), network.RateLimited),
+			"throttled elsewhere": networktest.NewFailure(429, `slow down`, network.RateLimited),
+			"spam": networktest.NewFailure(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected,
 				network.OutcomeUnknown),
-			"quota":     networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.QuotaExceeded),
-			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown),
-			"says so": networktest.Fails(400, graph(`"code":77777,"is_transient":true`),
+			"quota":     networktest.NewFailure(400, graph(`"code":9,"error_subcode":2207042`), network.QuotaExceeded),
+			"temporary": networktest.NewFailure(500, graph(`"code":2`), network.Transient, network.OutcomeUnknown),
+			"says so": networktest.NewFailure(400, graph(`"code":77777,"is_transient":true`),
 				network.Transient, network.OutcomeUnknown),
-			"restricted": networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.ReconnectRequired),
-			"format": networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`),
+			"restricted": networktest.NewFailure(400, graph(`"code":25,"error_subcode":2207050`), network.ReconnectRequired),
+			"format": networktest.NewFailure(400, graph(`"code":36001,"error_subcode":2207005`),
 				network.RejectedMedia, network.OutcomeUnknown),
-			"unknown":   networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.OutcomeUnknown),
-			"no Graph":  networktest.Fails(404, `<html>`, network.Transient, network.OutcomeUnknown),
-			"not ready": networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing),
-			"not found yet": networktest.Fails(400, graph(`"code":24,"error_subcode":4279009`),
+			"unknown":   networktest.NewFailure(400, graph(`"code":77777`), network.Rejected, network.OutcomeUnknown),
+			"no Graph":  networktest.NewFailure(404, `<html>`, network.Transient, network.OutcomeUnknown),
+			"not ready": networktest.NewFailure(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing),
+			"not found yet": networktest.NewFailure(400, graph(`"code":24,"error_subcode":4279009`),
 				network.Processing, network.Processing),
-			"not found":   networktest.Fails(400, graph(`"code":24`), network.Processing),
-			"wrong types": networktest.Fails(200, `{"id":5,"permalink":{}}`, network.Transient, network.OutcomeUnknown),
-			"no id":       networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.OutcomeUnknown),
+			"not found":   networktest.NewFailure(400, graph(`"code":24`), network.Processing),
+			"wrong types": networktest.NewFailure(200, `{"id":5,"permalink":{}}`, network.Transient, network.OutcomeUnknown),
+			"no id":       networktest.NewFailure(200, `{"permalink":"javascript:alert(1)"}`, "", network.OutcomeUnknown),
 		},
-		Repeats: map[string]networktest.Repeat{
+		RetryTimes: map[string]networktest.RetryTimeCase{
 			"minutes": rateLimited(`4`,
 				http.Header{
 					usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`},
@@ -179,7 +184,7 @@ var adapter = networktest.Case{
 			"another, never": rateLimited(`190`, http.Header{"Retry-After": {"2"}}, 0),
 		},
 		Resolves: resolveCases(),
-		GivesUp: map[string]networktest.GiveUp{
+		GiveUps: map[string]networktest.GiveUpCase{
 			"expired": creating(`{"id":"181","status":"EXPIRED"}`, network.Transient, 4),
 			"unknown": creating(`{"id":"181","status":"ERROR","error_message":"UNKNOWN"}`, network.Transient, 4),
 			"download failed": creating(`{"id":"181","status":"ERROR","error_message":"FAILED_DOWNLOADING_VIDEO"}`,
@@ -195,7 +200,7 @@ var adapter = networktest.Case{
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
 // rateLimited returns a case with a rate limit response.
-func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
+func rateLimited(code string, header http.Header, after time.Duration) networktest.RetryTimeCase {
 	class := network.RateLimited
 	switch code {
 	case "190":
@@ -203,19 +208,20 @@ func rateLimited(code string, header http.Header, after time.Duration) networkte
 	case `9,"error_subcode":2207042`:
 		class = network.QuotaExceeded
 	}
-	r := networktest.Repeat{
-		Answer: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
+	r := networktest.RetryTimeCase{
+		Response: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
 			Body: graph(`"code":` + code)}, Class: class,
 	}
 	if after > 0 {
-		r.After = networktest.Start.Add(after)
+		r.RetryAt = networktest.Start.Add(after)
 	}
 	return r
 }
 
 // creating returns a case in which all containers have the given state.
-func creating(state string, class network.ErrorClass, calls int) networktest.GiveUp {
-	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/threads", `{"id":"181"}`, state), Class: class, Calls: calls}
+func creating(state string, class network.ErrorClass, calls int) networktest.GiveUpCase {
+	return networktest.GiveUpCase{Draft: planned, Handler: networktest.ListHandler("/threads", `{"id":"181"}`, state),
+		Class: class, Calls: calls}
 }
 
 // resolveCases returns container states and lists of posts, with the expected verdicts.
@@ -238,7 +244,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 	look := func(container, posts string, verdict network.Verdict, class network.ErrorClass,
 		id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: ready, Answer: networktest.Listing("/threads", posts, container), Verdict: verdict, Class: class,
+			Draft: ready, Handler: networktest.ListHandler("/threads", posts, container), Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.RequiredScope{
+var scopeRequirements = []network.RequiredScope{
 	{Scope: scopeUserBasic, Effect: network.CannotConnect},
 	{Scope: "user.info.profile", Effect: network.CannotConnect},
 	{Scope: scopeUserStats, Effect: "the number of followers is missing"},
@@ -25,15 +25,15 @@ var needs = []network.RequiredScope{
 //
 // Source: https://developers.tiktok.com/doc/client-access-token-management
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
-	var found []network.Finding
+	var findings []network.Finding
 	for _, kind := range n.Kinds() {
 		app := n.app(kind)
 		_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 			"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "grant_type": {"client_credentials"},
 		})
-		found = append(found, network.CallFinding(platform, strings.TrimSpace(kind+" client key and secret"), err))
+		findings = append(findings, network.CallFinding(platform, strings.TrimSpace(kind+" client key and secret"), err))
 	}
-	return found
+	return findings
 }
 
 // CheckAccount reports what the app may do for an account, and what the account's settings allow. TikTok returns the
@@ -44,23 +44,23 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		return append([]network.Finding{network.CallFinding(platform, "token", err)},
 			network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
 	}
-	about, err := n.creatorInfo(ctx, g)
-	found := network.CallFinding(platform, network.CreatorInfo, err)
+	info, err := n.creatorInfo(ctx, g)
+	finding := network.CallFinding(platform, network.CreatorInfo, err)
 	if err != nil {
-		return []network.Finding{found}
+		return []network.Finding{finding}
 	}
-	found.Detail = about.describe()
-	found.Creator = &network.Creator{
-		Audiences: about.Privacy, NoComment: about.NoComment, NoDuet: about.NoDuet, NoStitch: about.NoStitch,
-		MaxVideoDuration: time.Duration(about.Longest) * time.Second,
+	finding.Detail = info.describe()
+	finding.Creator = &network.Creator{
+		Audiences: info.Privacy, NoComment: info.NoComment, NoDuet: info.NoDuet, NoStitch: info.NoStitch,
+		MaxVideoDuration: time.Duration(info.MaxVideoSeconds) * time.Second,
 	}
-	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
+	return append([]network.Finding{finding}, network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
 }
 
 // requiredScopes returns the scopes that an account needs. The scope of inbox mode is required only if the operator
 // uses inbox mode. An app that is used only for the inbox needs no scope to publish.
 func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
-	required, scopes := slices.Clone(needs), n.app(g.Kind).Scopes
+	required, scopes := slices.Clone(scopeRequirements), n.app(g.Kind).Scopes
 	upload := slices.Contains(scopes, scopeVideoUpload)
 	if !upload || slices.Contains(scopes, scopeVideoPublish) {
 		required = append(required, network.RequiredScope{Scope: scopeVideoPublish, Effect: network.CannotPublish})
@@ -77,22 +77,22 @@ func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
 func (c creator) describe() string {
 	text := "Audiences: " + audienceList(c.Privacy)
 	switch {
-	case c.Longest >= 120 && c.Longest%60 == 0:
-		text += fmt.Sprintf(". Longest video: %d minutes", c.Longest/60)
-	case c.Longest > 0:
-		text += fmt.Sprintf(". Longest video: %d seconds", c.Longest)
+	case c.MaxVideoSeconds >= 120 && c.MaxVideoSeconds%60 == 0:
+		text += fmt.Sprintf(". Longest video: %d minutes", c.MaxVideoSeconds/60)
+	case c.MaxVideoSeconds > 0:
+		text += fmt.Sprintf(". Longest video: %d seconds", c.MaxVideoSeconds)
 	}
-	var off []string
+	var disabledFeatures []string
 	for _, feature := range []struct {
-		name string
-		off  bool
+		name     string
+		disabled bool
 	}{{"comments", c.NoComment}, {"duets", c.NoDuet}, {"stitches", c.NoStitch}} {
-		if feature.off {
-			off = append(off, feature.name)
+		if feature.disabled {
+			disabledFeatures = append(disabledFeatures, feature.name)
 		}
 	}
-	if len(off) > 0 {
-		text += ". Turned off: " + strings.Join(off, ", ")
+	if len(disabledFeatures) > 0 {
+		text += ". Turned off: " + strings.Join(disabledFeatures, ", ")
 	}
 	return text
 }

@@ -13,12 +13,12 @@ import (
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "mira.keller")), network.CheckPassed,
+	networktest.WantFinding(t, f.CheckAccount(f.Connect("", "mira.keller")), network.CheckPassed,
 		"creator_info: Audiences: Everyone, Friends, Only me. Longest video: 10 minutes.",
 		"Turned off: duets, stitches")
 	g := f.Grant()
 	g.Scopes = []string{scopeInTest}
-	networktest.WantFinding(t, f.CheckedAccount(g), network.CheckFailed, "permission video.list", "metrics are missing")
+	networktest.WantFinding(t, f.CheckAccount(g), network.CheckFailed, "permission video.list", "metrics are missing")
 }
 
 // CheckAccount reports the missing scope of inbox mode if the app requests it, or posts go to the inbox by default.
@@ -26,13 +26,13 @@ func TestAppCheckOfInbox(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	old := f.Grant()
-	if bad := networktest.Findings(f.CheckedAccount(old), network.CheckFailed); len(bad) > 0 {
+	if bad := networktest.Findings(f.CheckAccount(old), network.CheckFailed); len(bad) > 0 {
 		t.Errorf("failures: %q", bad)
 	}
 	f.Scopes(append([]string{"video.upload"}, defaultScopes...)...)
 	const subject, effect = "permission video.upload", "posts cannot be sent to the account's inbox"
-	networktest.WantFinding(t, f.CheckedAccount(old), network.CheckFailed, subject, effect, "Connect the account again")
-	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.CheckPassed, subject)
+	networktest.WantFinding(t, f.CheckAccount(old), network.CheckFailed, subject, effect, "Connect the account again")
+	networktest.WantFinding(t, f.CheckAccount(f.Grant()), network.CheckPassed, subject)
 
 	opts := tiktok.Options{Defaults: network.TikTokOptions{Mode: network.TikTokInbox}}
 	opts.HTTP = &http.Client{Transport: f.Transport}

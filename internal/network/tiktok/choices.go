@@ -51,9 +51,9 @@ func checkChoices(o network.TikTokOptions, text string, media []network.Media) [
 	if o.Mode == network.TikTokInbox {
 		return checkInbox(o, text, media)
 	}
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field, code string, isBlocking bool, message string) {
-		found = append(found, network.OptionProblem(platform, field, code, isBlocking, message))
+		problems = append(problems, network.OptionProblem(platform, field, code, isBlocking, message))
 	}
 	photos := len(media) > 0 && media[0].Kind == network.Image
 	if o.PrivacyLevel == "" {
@@ -78,26 +78,26 @@ func checkChoices(o network.TikTokOptions, text string, media []network.Media) [
 	if photos && (o.AllowDuet || o.AllowStitch) {
 		add("allow_duet", network.CodeOptionUnsupported, false, "Duets and stitches are only possible with videos.")
 	}
-	return found
+	return problems
 }
 
 // checkInbox returns warnings about the parts of a post that do not reach the account's inbox. In the inbox, TikTok
 // accepts a text only with photos. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-upload-video.
 func checkInbox(o network.TikTokOptions, text string, media []network.Media) []network.Problem {
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field, code, message string) {
-		found = append(found, network.OptionProblem(platform, field, code, false, message))
+		problems = append(problems, network.OptionProblem(platform, field, code, false, message))
 	}
 	if o != (network.TikTokOptions{Mode: o.Mode}) {
 		add("mode", network.CodeOptionUnsupported,
 			"In inbox mode, the other choices are made in the TikTok app. The ones in options.tiktok are not sent.")
 	}
 	if len(media) == 0 || media[0].Kind != network.Video {
-		return found
+		return problems
 	}
 	if strings.TrimSpace(text) != "" {
-		found = append(found, network.Problem{
+		problems = append(problems, network.Problem{
 			Code: codeCaptionNotSent,
 			Message: "In inbox mode, TikTok does not accept captions for videos. The caption is not sent; write it in " +
 				"the TikTok app.",
@@ -107,7 +107,7 @@ func checkInbox(o network.TikTokOptions, text string, media []network.Media) []n
 		add("mode", network.CodeOptionUnsupported,
 			"In inbox mode, TikTok does not accept a cover frame. Choose the cover in the TikTok app.")
 	}
-	return found
+	return problems
 }
 
 // toInbox reports whether the media go to the account's inbox, where a person completes the post.
@@ -141,21 +141,21 @@ func missingScope(scope, message string) *network.Error {
 
 // creator holds the posting settings of an account.
 type creator struct {
-	Privacy   []string `json:"privacy_level_options"`
-	NoComment bool     `json:"comment_disabled"`
-	NoDuet    bool     `json:"duet_disabled"`
-	NoStitch  bool     `json:"stitch_disabled"`
-	Longest   int64    `json:"max_video_post_duration_sec"`
+	Privacy         []string `json:"privacy_level_options"`
+	NoComment       bool     `json:"comment_disabled"`
+	NoDuet          bool     `json:"duet_disabled"`
+	NoStitch        bool     `json:"stitch_disabled"`
+	MaxVideoSeconds int64    `json:"max_video_post_duration_sec"`
 }
 
 // queryCreator checks the draft's choices against the account's current settings, and stores the privacy level in the
 // draft. TikTok requires apps to read the settings before each post.
 func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
-	about, err := n.creatorInfo(ctx, g)
+	info, err := n.creatorInfo(ctx, g)
 	if err != nil {
 		return err
 	}
-	if err := about.checkAllowed(*p); err != nil {
+	if err := info.checkAllowed(*p); err != nil {
 		return err
 	}
 	p.Privacy = p.Choices.PrivacyLevel
@@ -165,15 +165,15 @@ func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) e
 // creatorInfo returns the account's posting settings. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
 func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, error) {
-	var about creator
-	err := n.callAPI(ctx, g, post(network.PurposeRead, struct{}{}), "post/publish/creator_info/query/", &about)
-	if err == nil && len(about.Privacy) == 0 {
+	var info creator
+	err := n.callAPI(ctx, g, post(network.PurposeRead, struct{}{}), "post/publish/creator_info/query/", &info)
+	if err == nil && len(info.Privacy) == 0 {
 		err = network.InvalidResponse(errors.New("reading the account's settings: the response has no privacy levels"))
 	}
 	if err == nil {
-		n.videos.store(g.Account, time.Duration(about.Longest)*time.Second)
+		n.videos.store(g.Account, time.Duration(info.MaxVideoSeconds)*time.Second)
 	}
-	return about, err
+	return info, err
 }
 
 // audienceName returns the name of an audience, or its code if it has none.
@@ -203,16 +203,16 @@ func (c creator) checkAllowed(p draft) error {
 			Err: errors.New("the account's settings do not allow the post"),
 		}
 	}
-	if p.isVideo() && c.Longest > 0 && p.Media[0].Duration.Seconds() > float64(c.Longest) {
+	if p.isVideo() && c.MaxVideoSeconds > 0 && p.Media[0].Duration.Seconds() > float64(c.MaxVideoSeconds) {
 		return reject(network.RejectedMedia, codeDurationCheckFailed,
-			fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video.", c.Longest))
+			fmt.Sprintf("Videos on this account can be at most %d seconds long. Use a shorter video.", c.MaxVideoSeconds))
 	}
 	if !slices.Contains(c.Privacy, p.Choices.PrivacyLevel) {
 		return reject(network.Rejected, codePrivacyMismatch, fmt.Sprintf(
 			"This account does not offer the audience “%s”. Choose from: %s.", audienceName(p.Choices.PrivacyLevel),
 			audienceList(c.Privacy)))
 	}
-	var off []string
+	var deniedFeatures []string
 	for _, feature := range []struct {
 		name           string
 		chosen, denied bool
@@ -222,12 +222,13 @@ func (c creator) checkAllowed(p draft) error {
 		{"stitches", p.isVideo() && p.Choices.AllowStitch, c.NoStitch},
 	} {
 		if feature.chosen && feature.denied {
-			off = append(off, feature.name)
+			deniedFeatures = append(deniedFeatures, feature.name)
 		}
 	}
-	if len(off) > 0 {
+	if len(deniedFeatures) > 0 {
 		return reject(network.Rejected, codeInteractionOff,
-			"This account's settings in the TikTok app do not allow "+strings.Join(off, " and ")+". Turn them off in the post.")
+			"This account's settings in the TikTok app do not allow "+strings.Join(deniedFeatures,
+				" and ")+". Turn them off in the post.")
 	}
 	return nil
 }

@@ -262,7 +262,7 @@ func TestInboxOnlyApp(t *testing.T) {
 			f := networktest.New(t, adapter, 0)
 			f.Scopes(inboxScopes...)
 			g := f.Grant()
-			if bad := networktest.Findings(f.CheckedAccount(g), network.CheckFailed); len(bad) > 0 {
+			if bad := networktest.Findings(f.CheckAccount(g), network.CheckFailed); len(bad) > 0 {
 				t.Errorf("failures: %q", bad)
 			}
 			receipt, err := publishWith(t, f, "x", network.TikTokOptions{Mode: network.TikTokInbox}, media(f.Library))

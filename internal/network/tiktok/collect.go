@@ -59,11 +59,11 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 // scopeError changes the class of a missing scope from ReconnectRequired to AppNotApproved, because the account can
 // still publish and does not have to be reconnected.
 func scopeError(err error) error {
-	failed, ok := errors.AsType[*network.Error](err)
-	if !ok || failed.Code != codeScopeNotAuthorized && failed.Code != codeScopePermissionMissed {
+	netErr, ok := errors.AsType[*network.Error](err)
+	if !ok || netErr.Code != codeScopeNotAuthorized && netErr.Code != codeScopePermissionMissed {
 		return network.DowngradeForbidden(err)
 	}
-	closed := *failed
+	closed := *netErr
 	closed.Class = network.AppNotApproved
 	return &closed
 }
@@ -80,15 +80,15 @@ func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string,
 	if len(fields) == 0 {
 		return nil, "", nil
 	}
-	var found struct {
+	var response struct {
 		User struct {
 			Followers *int64 `json:"follower_count"`
 			Avatar    string `json:"avatar_url"`
 		} `json:"user"`
 	}
 	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {strings.Join(fields, ",")}}}
-	err := n.callAPI(ctx, g, call, "user/info/", &found)
-	return network.NonNegative(found.User.Followers), network.WebURL(found.User.Avatar), err
+	err := n.callAPI(ctx, g, call, "user/info/", &response)
+	return network.NonNegative(response.User.Followers), network.WebURL(response.User.Avatar), err
 }
 
 // countedPost is a listed post with its counts.

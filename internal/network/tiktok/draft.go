@@ -10,9 +10,9 @@ import (
 
 // draft is the stored state of a publication.
 type draft struct {
-	Post  bool            `json:"tiktok"` // marks a draft of this network
-	Text  string          `json:"text"`
-	Media []network.Media `json:"media,omitempty"`
+	IsTikTok bool            `json:"tiktok"` // marks a draft of this network
+	Text     string          `json:"text"`
+	Media    []network.Media `json:"media,omitempty"`
 
 	Choices network.TikTokOptions `json:"choices,omitzero"`
 
@@ -61,13 +61,13 @@ var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.ch
 // Prepare stores the upload's ID.
 func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
-		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		IsTikTok: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
 		Choices: n.choices(i.Content.Options),
 	})
 }
 
 func (d draft) checkOrigin() error {
-	if !d.Post {
+	if !d.IsTikTok {
 		return errors.New("the draft is not for a TikTok post")
 	}
 	return nil

@@ -63,7 +63,7 @@ var classByOAuthError = map[string]network.ErrorClass{
 }
 
 // decode decodes the data of a response into out. An error response may have status 200.
-func (n *Network) decode(answer network.Response, out any) error {
+func (n *Network) decode(response network.Response, out any) error {
 	var body struct {
 		Data  json.RawMessage `json:"data"`
 		Error struct {
@@ -71,22 +71,22 @@ func (n *Network) decode(answer network.Response, out any) error {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	err := json.Unmarshal(answer.Body, &body)
-	if err != nil || body.Error.Code != "ok" || answer.Status != http.StatusOK {
-		return n.rejection(answer, body.Error.Code, body.Error.Message)
+	err := json.Unmarshal(response.Body, &body)
+	if err != nil || body.Error.Code != "ok" || response.Status != http.StatusOK {
+		return n.rejection(response, body.Error.Code, body.Error.Message)
 	}
 	if err := json.Unmarshal(body.Data, out); err != nil {
-		return answer.Call.Failure(errors.New("the response is not valid JSON"), false)
+		return response.Call.Failure(errors.New("the response is not valid JSON"), false)
 	}
 	return nil
 }
 
-func (n *Network) rejection(answer network.Response, code, text string) *network.Error {
+func (n *Network) rejection(response network.Response, code, text string) *network.Error {
 	class, known := classByCode[code]
 	if !known {
-		class = classByStatus(answer.Status, code)
+		class = classByStatus(response.Status, code)
 	}
-	return n.withRetryTime(answer, answer.Rejection(class, code, text))
+	return n.withRetryTime(response, response.Rejection(class, code, text))
 }
 
 // classByStatus returns the class of an error with an unknown code. A response without a code comes from a proxy.
@@ -105,18 +105,18 @@ func classByStatus(status int, code string) network.ErrorClass {
 }
 
 // withRetryTime sets the time of the next attempt. It is unconfirmed whether TikTok sends Retry-After.
-func (n *Network) withRetryTime(answer network.Response, failed *network.Error) *network.Error {
+func (n *Network) withRetryTime(response network.Response, netErr *network.Error) *network.Error {
 	now := n.opts.Now()
-	switch failed.Class { //nolint:exhaustive // no other class has a time
+	switch netErr.Class { //nolint:exhaustive // no other class has a time
 	case network.RateLimited:
-		failed.RetryAt = answer.RetryAfter(now)
-		if failed.RetryAt.IsZero() {
-			failed.RetryAt = now.Add(rateWindow).UTC()
+		netErr.RetryAt = response.RetryAfter(now)
+		if netErr.RetryAt.IsZero() {
+			netErr.RetryAt = now.Add(rateWindow).UTC()
 		}
 	case network.QuotaExceeded:
-		failed.RetryAt = now.Add(quotaWindow).UTC()
+		netErr.RetryAt = now.Add(quotaWindow).UTC()
 	}
-	return failed
+	return netErr
 }
 
 // rejectionError returns the error for a post that TikTok rejected after its upload. An unknown reason is of class
@@ -129,9 +129,9 @@ func (n *Network) rejectionError(code string) *network.Error {
 	if !known {
 		class = network.Rejected
 	}
-	failed := &network.Error{
+	netErr := &network.Error{
 		Class: class, Status: http.StatusOK, Code: network.Clip(code, maxName), Message: network.Clip(code, maxName),
 		Err: errors.New("TikTok did not publish the post"),
 	}
-	return n.withRetryTime(network.Response{}, failed)
+	return n.withRetryTime(network.Response{}, netErr)
 }

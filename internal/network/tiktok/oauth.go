@@ -75,7 +75,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 
 // identify returns the grant with the account that its tokens belong to.
 func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
-	var found struct {
+	var response struct {
 		User struct {
 			ID       string `json:"open_id"`
 			Username string `json:"username"`
@@ -83,14 +83,14 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 		} `json:"user"`
 	}
 	call := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"open_id,username,display_name"}}}
-	if err := n.callAPI(ctx, g, call, "user/info/", &found); err != nil {
+	if err := n.callAPI(ctx, g, call, "user/info/", &response); err != nil {
 		return nil, err
 	}
-	if found.User.ID == "" || len(found.User.ID) > maxID || found.User.Username == "" {
+	if response.User.ID == "" || len(response.User.ID) > maxID || response.User.Username == "" {
 		return nil, network.InvalidResponse(errors.New("reading the account: the response lacks the id or the name"))
 	}
-	g.Account, g.Username, g.Holder = found.User.ID, network.Clip(found.User.Username, maxName), holderPrefix+found.User.ID
-	return []network.Candidate{{Grant: g, DisplayName: network.Clip(found.User.Name, maxName)}}, nil
+	g.Account, g.Username, g.Holder = response.User.ID, network.Clip(response.User.Username, maxName), holderPrefix+response.User.ID
+	return []network.Candidate{{Grant: g, DisplayName: network.Clip(response.User.Name, maxName)}}, nil
 }
 
 // Refresh exchanges the refresh token for a new access token and a new refresh token. The old refresh token becomes
@@ -110,12 +110,12 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 
 // requestToken requests a token.
 func (n *Network) requestToken(ctx context.Context, server string, form url.Values) (network.Token, error) {
-	answer, err := n.callOAuth(ctx, server, "oauth/token/", form)
+	response, err := n.callOAuth(ctx, server, "oauth/token/", form)
 	if err != nil {
 		return network.Token{}, err
 	}
 	var t network.Token
-	if err := answer.Decode(&t); err != nil {
+	if err := response.Decode(&t); err != nil {
 		return network.Token{}, err
 	}
 	if t.AccessToken == "" {
@@ -127,29 +127,29 @@ func (n *Network) requestToken(ctx context.Context, server string, form url.Valu
 // callOAuth calls a token endpoint. Its error responses differ in format from errors of the API, and may have status
 // 200.
 func (n *Network) callOAuth(ctx context.Context, server, path string, form url.Values) (network.Response, error) {
-	answer, err := n.client.Do(ctx, network.Call{
+	response, err := n.client.Do(ctx, network.Call{
 		Purpose: network.PurposeAuthorize, Name: path, Method: http.MethodPost,
 		URL:     strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
 		Form:    form,
 		Secrets: []string{form.Get("client_secret"), form.Get("code"), form.Get("refresh_token"), form.Get("token")},
 	})
 	if err != nil {
-		return answer, err
+		return response, err
 	}
-	var rejected struct {
+	var body struct {
 		Code string `json:"error"`
 		Text string `json:"error_description"`
 	}
-	_ = json.Unmarshal(answer.Body, &rejected) // a response from a proxy has no code
-	if answer.Status == http.StatusOK && rejected.Code == "" {
-		return answer, nil
+	_ = json.Unmarshal(response.Body, &body) // a response from a proxy has no code
+	if response.Status == http.StatusOK && body.Code == "" {
+		return response, nil
 	}
-	class, known := classByOAuthError[rejected.Code]
+	class, known := classByOAuthError[body.Code]
 	if !known {
 		class = network.Transient
 	}
-	if answer.Status == http.StatusTooManyRequests {
+	if response.Status == http.StatusTooManyRequests {
 		class = network.RateLimited
 	}
-	return answer, n.withRetryTime(answer, answer.Rejection(class, rejected.Code, rejected.Text))
+	return response, n.withRetryTime(response, response.Rejection(class, body.Code, body.Text))
 }

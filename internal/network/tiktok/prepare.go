@@ -13,9 +13,9 @@ import (
 
 const (
 	// lifetime of links to photos: longer than the time in the queue plus the network's download timeout.
-	linkLife         = 4 * time.Hour
-	minLinkLife      = 2 * time.Hour    // minimum remaining lifetime
-	uploadLife       = time.Hour        // lifetime of an upload's URL; not confirmed
+	linkLifetime     = 4 * time.Hour
+	minLinkLifetime  = 2 * time.Hour    // minimum remaining lifetime
+	uploadLifetime   = time.Hour        // lifetime of an upload's URL; not confirmed
 	uploadGrace      = time.Minute      // time after the last call in which a part may still arrive
 	uploadRestartAge = 50 * time.Minute // age after which an upload is restarted
 	firstWait        = time.Second
@@ -55,22 +55,22 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 // operator sets ListingDelay. Commit then creates new links, which expire before an unlisted post counts as absent.
 func (n *Network) linkPhotos(ctx context.Context, p *draft, files network.Files) error {
 	now := n.opts.Now().UTC()
-	if len(p.Links) == len(p.Media) && p.LinksExpire.Sub(now) > minLinkLife {
+	if len(p.Links) == len(p.Media) && p.LinksExpire.Sub(now) > minLinkLifetime {
 		return nil
 	}
 	p.CreatedAt = now
-	return n.linkPhotosUntil(ctx, p, files, now.Add(linkLife))
+	return n.linkPhotosUntil(ctx, p, files, now.Add(linkLifetime))
 }
 
-func (n *Network) linkPhotosUntil(ctx context.Context, p *draft, files network.Files, until time.Time) error {
+func (n *Network) linkPhotosUntil(ctx context.Context, p *draft, files network.Files, expires time.Time) error {
 	links := make([]string, len(p.Media))
 	for i, m := range p.Media {
 		var err error
-		if links[i], err = files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), until); err != nil {
+		if links[i], err = files.Link(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind), expires); err != nil {
 			return network.FileError(err)
 		}
 	}
-	p.Links, p.LinksExpire = links, until
+	p.Links, p.LinksExpire = links, expires
 	return nil
 }
 
@@ -88,7 +88,7 @@ func (n *Network) startUpload(
 		return 0, &network.Error{Class: network.RejectedMedia, Err: errors.New("the video file is empty; upload it again")}
 	}
 	u := newUpload(file, n.opts.ChunkBytes)
-	var made struct {
+	var response struct {
 		ID  string `json:"publish_id"`
 		URL string `json:"upload_url"`
 	}
@@ -99,14 +99,14 @@ func (n *Network) startUpload(
 	if !p.toInbox() {
 		request["post_info"], path = p.videoInfo(), "post/publish/video/init/"
 	}
-	err = n.callAPI(ctx, g, post(network.PurposeRead, request), path, &made)
+	err = n.callAPI(ctx, g, post(network.PurposeRead, request), path, &response)
 	if err != nil {
 		return 0, err
 	}
-	if made.ID == "" || len(made.ID) > maxID || network.WebURL(made.URL) == "" {
+	if response.ID == "" || len(response.ID) > maxID || network.WebURL(response.URL) == "" {
 		return 0, network.InvalidResponse(errors.New("starting an upload: the response lacks the id or the URL"))
 	}
-	u.ID, u.URL = made.ID, made.URL
+	u.ID, u.URL = response.ID, response.URL
 	p.Upload, p.CreatedAt = u, n.opts.Now().UTC()
 	if u.Parts > 1 {
 		return firstWait, nil
@@ -132,25 +132,25 @@ func (p draft) videoInfo() map[string]any {
 func (n *Network) resumeUpload(
 	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
-	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
+	state, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	if rejection, ok := errors.AsType[*network.Error](err); ok && rejection.Class == network.Rejected {
 		return n.restartUpload(p, rejection) // the network no longer knows the ID
 	}
 	switch {
 	case err != nil:
 		return 0, err
-	case now.Status == statusFailed:
-		reason := n.rejectionError(now.Reason)
+	case state.Status == statusFailed:
+		reason := n.rejectionError(state.Reason)
 		if reason.Class != network.Transient {
 			return 0, reason
 		}
 		return n.restartUpload(p, reason)
-	case !now.lacksBytes(p.Upload):
+	case !state.lacksBytes(p.Upload):
 		return 0, nil
 	case n.opts.Now().Sub(p.CreatedAt) > uploadRestartAge:
 		return n.restartUpload(p, &network.Error{Class: network.Transient, Code: codeUploadExpired})
 	}
-	return n.sendParts(ctx, p, files, *now.Uploaded/p.Upload.Chunk)
+	return n.sendParts(ctx, p, files, *state.Uploaded/p.Upload.Chunk)
 }
 
 // restartUpload discards an upload, so that the next call starts another one. After maxRestarts restarts, it returns
@@ -179,11 +179,11 @@ func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, 
 		return 0, err
 	}
 	for i := first; i < p.Upload.Parts-1; i++ {
-		answer, err := n.putPart(ctx, network.PurposeTransfer, p.Upload, i, file)
+		response, err := n.putPart(ctx, network.PurposeTransfer, p.Upload, i, file)
 		if err != nil {
 			return 0, err
 		}
-		if err := n.partError(answer); err != nil {
+		if err := n.partError(response); err != nil {
 			if err.Class == network.Rejected {
 				return n.restartUpload(p, err)
 			}
@@ -229,14 +229,14 @@ func (n *Network) putPart(
 }
 
 // partError returns an error unless the upload server accepted the part. The server's responses have only a status.
-func (n *Network) partError(answer network.Response) *network.Error {
+func (n *Network) partError(response network.Response) *network.Error {
 	switch {
-	case answer.Status >= 200 && answer.Status <= 299:
+	case response.Status >= 200 && response.Status <= 299:
 		return nil
-	case answer.Status == http.StatusTooManyRequests:
-		return n.withRetryTime(answer, answer.Rejection(network.RateLimited, "", ""))
-	case answer.Status >= 400 && answer.Status <= 499:
-		return answer.Rejection(network.Rejected, "", "")
+	case response.Status == http.StatusTooManyRequests:
+		return n.withRetryTime(response, response.Rejection(network.RateLimited, "", ""))
+	case response.Status >= 400 && response.Status <= 499:
+		return response.Rejection(network.Rejected, "", "")
 	}
-	return answer.Rejection(network.Transient, "", "")
+	return response.Rejection(network.Transient, "", "")
 }

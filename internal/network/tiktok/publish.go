@@ -53,24 +53,24 @@ func (n *Network) commitVideo(
 	if err := seekTo(file, from); err != nil {
 		return network.Receipt{}, err
 	}
-	answer, err := n.putPart(ctx, network.PurposeCommit, p.Upload, last, file)
+	response, err := n.putPart(ctx, network.PurposeCommit, p.Upload, last, file)
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	if err := n.partError(answer); err != nil {
+	if err := n.partError(response); err != nil {
 		if err.Class == network.Rejected {
 			err.Class = network.OutcomeUnknown
 		}
 		return network.Receipt{}, err
 	}
-	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
+	state, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	switch {
-	case err == nil && now.isDone(p):
-		return n.receipt(g, p.Upload.ID, now), nil
-	case err == nil && now.Status == statusFailed && n.rejectionError(now.Reason).Class != network.Transient:
-		return network.Receipt{}, n.rejectionError(now.Reason)
+	case err == nil && state.isDone(p):
+		return n.receipt(g, p.Upload.ID, state), nil
+	case err == nil && state.Status == statusFailed && n.rejectionError(state.Reason).Class != network.Transient:
+		return network.Receipt{}, n.rejectionError(state.Reason)
 	}
-	return network.Receipt{}, n.processingError(now.Status)
+	return network.Receipt{}, n.processingError(state.Status)
 }
 
 // commitPhotos makes the call that publishes photos. Only its response has the post's ID, so the Draft of a Processing
@@ -98,30 +98,30 @@ func (n *Network) commitPhotos(
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
 	})
 	c.Secrets = slices.Concat(links, p.Links) // the links work without a token
-	var made struct {
+	var response struct {
 		ID string `json:"publish_id"`
 	}
-	if err := n.callAPI(ctx, g, c, "post/publish/content/init/", &made); err != nil {
+	if err := n.callAPI(ctx, g, c, "post/publish/content/init/", &response); err != nil {
 		return network.Receipt{}, err
 	}
-	if made.ID == "" || len(made.ID) > maxID {
+	if response.ID == "" || len(response.ID) > maxID {
 		return network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("publishing: the response has no id"),
 		}
 	}
-	now, err := n.fetchStatus(ctx, g, made.ID)
+	state, err := n.fetchStatus(ctx, g, response.ID)
 	switch {
-	case err == nil && now.isDone(p):
-		return n.receipt(g, made.ID, now), nil
-	case err == nil && now.Status == statusFailed && n.rejectionError(now.Reason).Class != network.Transient:
-		return network.Receipt{}, n.rejectionError(now.Reason)
+	case err == nil && state.isDone(p):
+		return n.receipt(g, response.ID, state), nil
+	case err == nil && state.Status == statusFailed && n.rejectionError(state.Reason).Class != network.Transient:
+		return network.Receipt{}, n.rejectionError(state.Reason)
 	}
-	p.Upload.ID = made.ID
-	undecided := n.processingError(now.Status)
-	if undecided.Draft, err = drafts.Encode(p); err != nil {
+	p.Upload.ID = response.ID
+	processingErr := n.processingError(state.Status)
+	if processingErr.Draft, err = drafts.Encode(p); err != nil {
 		return network.Receipt{}, &network.Error{Class: network.OutcomeUnknown, Err: err}
 	}
-	return network.Receipt{}, undecided
+	return network.Receipt{}, processingErr
 }
 
 // Values of postState.Status.
@@ -154,10 +154,10 @@ func (s postState) lacksBytes(u upload) bool {
 }
 
 func (n *Network) fetchStatus(ctx context.Context, g network.Grant, id string) (postState, error) {
-	var now postState
+	var state postState
 	c := post(network.PurposeRead, map[string]string{"publish_id": id})
-	err := n.callAPI(ctx, g, c, "post/publish/status/fetch/", &now)
-	return now, err
+	err := n.callAPI(ctx, g, c, "post/publish/status/fetch/", &state)
+	return state, err
 }
 
 // processingError returns the error for a post that TikTok is still processing.
@@ -173,8 +173,8 @@ var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 
 // receipt returns the receipt of a post. A public post gets a public ID after moderation, which may take hours. Other
 // posts never get a public ID, so their receipt has the publish_id.
-func (n *Network) receipt(g network.Grant, id string, now postState) network.Receipt {
-	for _, public := range now.Posts {
+func (n *Network) receipt(g network.Grant, id string, state postState) network.Receipt {
+	for _, public := range state.Posts {
 		if numericID.MatchString(public.String()) {
 			return network.Receipt{ID: public.String(), Permalink: n.postURL(g.Username, postKind(id), public.String())}
 		}
@@ -193,32 +193,32 @@ func postKind(id string) string {
 // Resolve reads the status of a publication. A video without its last part is Absent, because sending the last part
 // creates only one post. If the ID of photos was lost, Resolve searches the account's public posts.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	if p.Upload.ID == "" {
-		return n.resolvePhotos(ctx, g, p, t)
+		return n.resolvePhotos(ctx, g, p, history)
 	}
-	started := n.opts.Now()
-	now, err := n.fetchStatus(ctx, g, p.Upload.ID)
+	checkedAt := n.opts.Now()
+	state, err := n.fetchStatus(ctx, g, p.Upload.ID)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case now.isDone(p):
-		return network.Published, n.receipt(g, p.Upload.ID, now), nil
-	case now.Status == statusFailed:
-		return network.Absent, network.Receipt{}, n.rejectionError(now.Reason)
-	case now.lacksBytes(p.Upload) && started.Sub(p.CreatedAt) > uploadLife && started.Sub(t.Last) < uploadGrace:
-		return network.Unknown, network.Receipt{}, n.processingError(now.Status)
-	case now.lacksBytes(p.Upload) && started.Sub(p.CreatedAt) > uploadLife:
+	case state.isDone(p):
+		return network.Published, n.receipt(g, p.Upload.ID, state), nil
+	case state.Status == statusFailed:
+		return network.Absent, network.Receipt{}, n.rejectionError(state.Reason)
+	case state.lacksBytes(p.Upload) && checkedAt.Sub(p.CreatedAt) > uploadLifetime && checkedAt.Sub(history.Last) < uploadGrace:
+		return network.Unknown, network.Receipt{}, n.processingError(state.Status)
+	case state.lacksBytes(p.Upload) && checkedAt.Sub(p.CreatedAt) > uploadLifetime:
 		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: codeUploadExpired}
-	case now.lacksBytes(p.Upload):
+	case state.lacksBytes(p.Upload):
 		return network.Absent, network.Receipt{}, nil
-	case now.Status == statusUploading || now.Status == statusDownloading:
-		return network.Unknown, network.Receipt{}, n.processingError(now.Status)
+	case state.Status == statusUploading || state.Status == statusDownloading:
+		return network.Unknown, network.Receipt{}, n.processingError(state.Status)
 	}
 	return network.Unknown, network.Receipt{},
 		network.InvalidResponse(errors.New("reading a post's status: the response has no known status"))
@@ -227,7 +227,7 @@ func (n *Network) Resolve(
 // resolvePhotos searches the account's listed posts. TikTok lists only public posts, and may list no photos at all. A
 // missing post therefore counts as absent only after the ListingDelay that the operator has set.
 func (n *Network) resolvePhotos(
-	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	unknown := &network.Error{
 		Class: network.OutcomeUnknown,
@@ -236,19 +236,19 @@ func (n *Network) resolvePhotos(
 	if !slices.Contains(g.Scopes, scopeVideoList) || p.Privacy != privacyPublic {
 		return network.Unknown, network.Receipt{}, unknown
 	}
-	started := n.opts.Now() // before the search, because a post may appear during it
-	found, err := n.findPhotos(ctx, g, p)
+	searchStart := n.opts.Now() // before the search, because a post may appear during it
+	posts, err := n.findPhotos(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.BelongsToOther(l.ID, l.receipt(n, g).Permalink) })
-	since, absentAfter := started.Sub(t.Last), time.Duration(n.opts.ListingDelay)
+	posts = slices.DeleteFunc(posts, func(l listedPost) bool { return history.BelongsToOther(l.ID, l.receipt(n, g).Permalink) })
+	since, absentAfter := searchStart.Sub(history.Last), time.Duration(n.opts.ListingDelay)
 	switch {
-	case len(found) == 1:
-		receipt := found[0].receipt(n, g)
+	case len(posts) == 1:
+		receipt := posts[0].receipt(n, g)
 		receipt.MatchedByContent = true
 		return network.Published, receipt, nil
-	case len(found) > 1:
+	case len(posts) > 1:
 		return network.Unknown, network.Receipt{}, unknown
 	case absentAfter > 0 && since >= absentAfter:
 		return network.Absent, network.Receipt{}, nil
@@ -293,14 +293,14 @@ func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]l
 	if err := n.callAPI(ctx, g, c, "video/list/", &page); err != nil {
 		return nil, err
 	}
-	before := func(at time.Time) func(listedPost) bool {
+	isUnrelated := func(at time.Time) func(listedPost) bool {
 		return func(l listedPost) bool { return l.Created < at.Unix() || !l.matches(p.Text) }
 	}
-	found := slices.DeleteFunc(page.Videos, before(p.CreatedAt.Add(-clockSkew)))
-	if len(found) > 1 {
-		found = slices.DeleteFunc(found, before(p.CreatedAt))
+	posts := slices.DeleteFunc(page.Videos, isUnrelated(p.CreatedAt.Add(-clockSkew)))
+	if len(posts) > 1 {
+		posts = slices.DeleteFunc(posts, isUnrelated(p.CreatedAt))
 	}
-	return found, nil
+	return posts, nil
 }
 
 // Permalink returns the URL of a post. It looks up the public ID if the receipt has none. The URL is empty if TikTok
@@ -316,12 +316,12 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 		}
 		return n.postURL(g.Username, "video", id), nil
 	}
-	now, err := n.fetchStatus(ctx, g, id)
+	state, err := n.fetchStatus(ctx, g, id)
 	if err != nil {
 		return "", err
 	}
-	if now.Status == statusFailed {
-		return "", n.rejectionError(now.Reason)
+	if state.Status == statusFailed {
+		return "", n.rejectionError(state.Reason)
 	}
-	return n.receipt(g, id, now).Permalink, nil
+	return n.receipt(g, id, state).Permalink, nil
 }

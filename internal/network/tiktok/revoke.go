@@ -20,18 +20,18 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 		return network.ErrRevokeUnsupported // another grant of the same account may be in use
 	}
 	if !g.Expires.IsZero() && !n.opts.Now().Before(g.Expires) {
-		fresh, err := n.Refresh(ctx, g)
-		if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Class == network.ReconnectRequired {
+		refreshed, err := n.Refresh(ctx, g)
+		if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Class == network.ReconnectRequired {
 			// An earlier attempt may have used up the refresh token. The app may then still have access to the account.
 			return &network.Error{
-				Class: network.Rejected, Status: http.StatusBadRequest, Code: rejected.Code,
+				Class: network.Rejected, Status: http.StatusBadRequest, Code: netErr.Code,
 				Err: errors.New("the access token has expired and cannot be refreshed; remove the app in TikTok's settings"),
 			}
 		}
 		if err != nil {
 			return err
 		}
-		g = fresh
+		g = refreshed
 	}
 	app := n.app(g.Kind)
 	_, err := n.callOAuth(ctx, g.Server, "oauth/revoke/",

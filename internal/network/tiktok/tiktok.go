@@ -129,11 +129,11 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 // callAPI calls the API with the account's token and decodes the data of the response.
 func (n *Network) callAPI(ctx context.Context, g network.Grant, c network.Call, path string, out any) error {
 	c.Name, c.URL, c.Bearer = path, strings.TrimRight(g.Server, "/")+"/"+n.opts.Version+"/"+path, g.AccessToken
-	answer, err := n.client.Do(ctx, c)
+	response, err := n.client.Do(ctx, c)
 	if err != nil {
 		return err
 	}
-	return n.decode(answer, out)
+	return n.decode(response, out)
 }
 
 // post returns a POST call with body as JSON.

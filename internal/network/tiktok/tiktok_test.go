@@ -72,9 +72,9 @@ var adapter = networktest.Case{
 				RefreshExpires: networktest.Start.Add(180 * 24 * time.Hour), Scopes: defaultScopes, Holder: "tiktok:" + g.Account,
 			}}}
 		},
-		BadCode: "invalid_grant", CodeLife: 10 * time.Minute,
-		Life: 2 * time.Hour, Renew: 2 * time.Hour, GrantLife: 180 * 24 * time.Hour, RefreshOnce: true,
-		ResolveSigned: true, ExpiredRefresh: "invalid_grant",
+		BadCode: "invalid_grant", CodeLifetime: 10 * time.Minute,
+		TokenLifetime: 2 * time.Hour, RefreshAge: 2 * time.Hour, GrantLifetime: 180 * 24 * time.Hour, SingleUseRefreshToken: true,
+		ResolveNeedsToken: true, ExpiredRefresh: "invalid_grant",
 		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "access_token_invalid"},
 		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "access_token_invalid"},
 		RevokedCode:       "invalid_grant", SecondRevocation: network.ReconnectRequired,
@@ -85,32 +85,37 @@ var adapter = networktest.Case{
 			{Name: "images", Media: images, Format: network.FormatImage, Variant: true},
 			{Name: "a video", Media: smallFilm, Format: network.FormatVideo, MarkedEarly: true, UploadStart: "/video/init/"},
 		},
-		CommitReads: true, PendingIDs: true, SecondCommit: network.OutcomeUnknown, Repeatable: []string{"an image"},
-		Publishes: isPublishing, Fits: []network.FileLimits{
+		CommitOpensFiles: true, PendingIDs: true, SecondCommit: network.OutcomeUnknown, Repeatable: []string{"an image"},
+		Publishes: isPublishing, FileLimits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/webp"}, MaxBytes: 20_000_000, MaxSide: 1920},
 			{Types: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4_000_000_000},
 		},
 		Checks: map[string]networktest.CheckCase{
-			"a photo":                networktest.Checks("", []network.Media{photo}),
-			"a video":                networktest.Checks(strings.Repeat("é", 2200), []network.Media{film}),
-			"text only":              networktest.Checks("x", nil, "!media_missing"),
-			"photo text with emoji":  networktest.Checks(strings.Repeat("👋", 2000), []network.Media{photo}),
-			"photo text, many emoji": networktest.Checks(strings.Repeat("👋", 2001), []network.Media{photo}, "!caption_too_long"),
-			"video text too long":    networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
-			"both":                   networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
-			"two videos":             networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
-			"a PNG": networktest.Checks("", withChange(photo,
+			"a photo":               networktest.NewCheckCase("", []network.Media{photo}),
+			"a video":               networktest.NewCheckCase(strings.Repeat("é", 2200), []network.Media{film}),
+			"text only":             networktest.NewCheckCase("x", nil, "!media_missing"),
+			"photo text with emoji": networktest.NewCheckCase(strings.Repeat("👋", 2000), []network.Media{photo}),
+			"photo text, many emoji": networktest.NewCheckCase(strings.Repeat("👋", 2001), []network.Media{photo},
+				"!caption_too_long"),
+			"video text too long": networktest.NewCheckCase(strings.Repeat("é", 2201), []network.Media{film},
+				"!caption_too_long"),
+			"both":       networktest.NewCheckCase("", []network.Media{photo, film}, "!media_mix"),
+			"two videos": networktest.NewCheckCase("", []network.Media{film, film}, "!media_too_many"),
+			"a PNG": networktest.NewCheckCase("", withChange(photo,
 				func(m *network.Media) { m.Type = "image/png" }), "media_type"),
-			"no photo": networktest.Checks("", withChange(photo,
+			"no photo": networktest.NewCheckCase("", withChange(photo,
 				func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"photo too wide":   networktest.Checks("", withChange(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"video too narrow": networktest.Checks("", withChange(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
-			"video too short": networktest.Checks("", withChange(film, func(m *network.Media) {
+			"photo too wide": networktest.NewCheckCase("", withChange(photo, func(m *network.Media) { m.Width++ }),
+				"media_too_large"),
+			"video too narrow": networktest.NewCheckCase("", withChange(film, func(m *network.Media) { m.Width-- }),
+				"!media_aspect"),
+			"video too short": networktest.NewCheckCase("", withChange(film, func(m *network.Media) {
 				m.Duration = 3*time.Second - 1
 			}), "!media_too_short"),
-			"a long video":       networktest.Checks("", withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
-			"thirty-six photos":  networktest.Checks("", slices.Repeat([]network.Media{photo}, 36), "!media_too_many"),
-			"thirty-five photos": networktest.Checks("", slices.Repeat([]network.Media{photo}, 35)),
+			"a long video": networktest.NewCheckCase("", withChange(film,
+				func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"thirty-six photos":  networktest.NewCheckCase("", slices.Repeat([]network.Media{photo}, 36), "!media_too_many"),
+			"thirty-five photos": networktest.NewCheckCase("", slices.Repeat([]network.Media{photo}, 35)),
 		},
 		Rejections: map[string]networktest.Rejection{
 			"text only":           {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
@@ -150,66 +155,67 @@ var adapter = networktest.Case{
 			}
 		},
 		Errors: map[string]networktest.Failure{
-			"access_token_invalid": networktest.Fails(401,
+			"access_token_invalid": networktest.NewFailure(401,
 				failure("access_token_invalid"), network.RefreshRequired, network.RefreshRequired),
-			"scope_not_authorized": networktest.Fails(401,
+			"scope_not_authorized": networktest.NewFailure(401,
 				failure("scope_not_authorized"), network.ReconnectRequired, network.ReconnectRequired),
-			"scope_permission_missed": networktest.Fails(401,
+			"scope_permission_missed": networktest.NewFailure(401,
 				failure("scope_permission_missed"), network.ReconnectRequired, network.ReconnectRequired),
-			"spam_risk_user_banned_from_posting": networktest.Fails(403,
+			"spam_risk_user_banned_from_posting": networktest.NewFailure(403,
 				failure("spam_risk_user_banned_from_posting"), network.ReconnectRequired, network.ReconnectRequired),
-			"rate_limit_exceeded": networktest.Fails(429, failure("rate_limit_exceeded"),
+			"rate_limit_exceeded": networktest.NewFailure(429, failure("rate_limit_exceeded"),
 				network.RateLimited, network.RateLimited),
-			"internal_error": networktest.Fails(500, failure("internal_error"),
+			"internal_error": networktest.NewFailure(500, failure("internal_error"),
 				network.Transient, network.OutcomeUnknown),
-			"spam_risk_too_many_posts": networktest.Fails(403,
+			"spam_risk_too_many_posts": networktest.NewFailure(403,
 				failure("spam_risk_too_many_posts"), network.QuotaExceeded, network.QuotaExceeded),
-			"spam_risk_too_many_pending_share": networktest.Fails(403,
+			"spam_risk_too_many_pending_share": networktest.NewFailure(403,
 				failure("spam_risk_too_many_pending_share"), network.QuotaExceeded, network.QuotaExceeded),
-			"reached_active_user_cap": networktest.Fails(403,
+			"reached_active_user_cap": networktest.NewFailure(403,
 				failure("reached_active_user_cap"), network.QuotaExceeded, network.QuotaExceeded),
-			"invalid_params": networktest.Fails(400, failure("invalid_params"),
+			"invalid_params": networktest.NewFailure(400, failure("invalid_params"),
 				network.Rejected, network.Rejected),
-			"invalid_file_upload": networktest.Fails(400, failure("invalid_file_upload"),
+			"invalid_file_upload": networktest.NewFailure(400, failure("invalid_file_upload"),
 				network.Rejected, network.Rejected),
-			"privacy_level_option_mismatch": networktest.Fails(403,
+			"privacy_level_option_mismatch": networktest.NewFailure(403,
 				failure("privacy_level_option_mismatch"), network.Rejected, network.Rejected),
-			"url_ownership_unverified": networktest.Fails(403,
+			"url_ownership_unverified": networktest.NewFailure(403,
 				failure("url_ownership_unverified"), network.AppNotApproved, network.AppNotApproved),
-			"unaudited_client_can_only_post_to_private_accounts": networktest.Fails(403,
+			"unaudited_client_can_only_post_to_private_accounts": networktest.NewFailure(403,
 				failure("unaudited_client_can_only_post_to_private_accounts"), network.AppNotApproved,
 				network.AppNotApproved),
-			"new_code": networktest.Fails(400, failure("new_code"), network.Rejected, network.Rejected),
-			"new_code_of_tokens": networktest.Fails(401, failure("new_code_of_tokens"), network.RefreshRequired,
+			"new_code": networktest.NewFailure(400, failure("new_code"), network.Rejected, network.Rejected),
+			"new_code_of_tokens": networktest.NewFailure(401, failure("new_code_of_tokens"), network.RefreshRequired,
 				network.RefreshRequired),
-			"new_code_of_servers": networktest.Fails(503, failure("new_code_of_servers"), network.Transient,
+			"new_code_of_servers": networktest.NewFailure(503, failure("new_code_of_servers"), network.Transient,
 				network.OutcomeUnknown),
-			"new_code_of_200":     networktest.Fails(200, failure("new_code_of_200"), network.Transient, network.OutcomeUnknown),
-			"ok":                  networktest.Fails(500, failure("ok"), network.Transient, network.OutcomeUnknown),
-			"throttled elsewhere": networktest.Fails(429, `slow down`, network.RateLimited),
-			"no TikTok":           networktest.Fails(404, `<html>`, network.Transient, network.OutcomeUnknown),
-			"wrong types": networktest.Fails(200, success(`{"publish_id":5,"status":{}}`),
+			"new_code_of_200": networktest.NewFailure(200, failure("new_code_of_200"), network.Transient,
+				network.OutcomeUnknown),
+			"ok":                  networktest.NewFailure(500, failure("ok"), network.Transient, network.OutcomeUnknown),
+			"throttled elsewhere": networktest.NewFailure(429, `slow down`, network.RateLimited),
+			"no TikTok":           networktest.NewFailure(404, `<html>`, network.Transient, network.OutcomeUnknown),
+			"wrong types": networktest.NewFailure(200, success(`{"publish_id":5,"status":{}}`),
 				network.Transient, network.OutcomeUnknown),
-			"no data": networktest.Fails(200, `{"error":{"code":"ok"}}`, network.Transient, network.OutcomeUnknown),
-			"no id":   networktest.Fails(200, success(`{}`), "", network.OutcomeUnknown),
-			"token: invalid": networktest.Fails(400, `{"error":"invalid_grant"}`, networktest.Skip,
+			"no data": networktest.NewFailure(200, `{"error":{"code":"ok"}}`, network.Transient, network.OutcomeUnknown),
+			"no id":   networktest.NewFailure(200, success(`{}`), "", network.OutcomeUnknown),
+			"token: invalid": networktest.NewFailure(400, `{"error":"invalid_grant"}`, networktest.Skip,
 				networktest.Skip, network.ReconnectRequired),
-			"token: invalid, status 200": networktest.Fails(200, `{"error":"invalid_grant"}`, networktest.Skip,
+			"token: invalid, status 200": networktest.NewFailure(200, `{"error":"invalid_grant"}`, networktest.Skip,
 				networktest.Skip, network.ReconnectRequired),
-			"token: access denied": networktest.Fails(400, `{"error":"access_denied"}`, networktest.Skip,
+			"token: access denied": networktest.NewFailure(400, `{"error":"access_denied"}`, networktest.Skip,
 				networktest.Skip, network.ReconnectRequired),
-			"token: another app": networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip,
+			"token: another app": networktest.NewFailure(401, `{"error":"invalid_client"}`, networktest.Skip,
 				networktest.Skip, network.AppNotApproved),
-			"token: invalid request": networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip,
+			"token: invalid request": networktest.NewFailure(400, `{"error":"invalid_request"}`, networktest.Skip,
 				networktest.Skip, network.Transient),
-			"token: server error": networktest.Fails(500, `{"error":"server_error"}`, networktest.Skip,
+			"token: server error": networktest.NewFailure(500, `{"error":"server_error"}`, networktest.Skip,
 				networktest.Skip, network.Transient),
-			"token: throttled": networktest.Fails(429, `slow down`, networktest.Skip, networktest.Skip, network.RateLimited),
-			"token: nothing":   networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: error in another format": networktest.Fails(400, `{"error":{"code":"invalid_grant"}}`,
+			"token: throttled": networktest.NewFailure(429, `slow down`, networktest.Skip, networktest.Skip, network.RateLimited),
+			"token: nothing":   networktest.NewFailure(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: error in another format": networktest.NewFailure(400, `{"error":{"code":"invalid_grant"}}`,
 				networktest.Skip, networktest.Skip, network.Transient),
 		},
-		Repeats: map[string]networktest.Repeat{
+		RetryTimes: map[string]networktest.RetryTimeCase{
 			"seconds":        retryCase("rate_limit_exceeded", http.Header{"Retry-After": {"2"}}, 2*time.Second),
 			"unknown":        retryCase("rate_limit_exceeded", nil, time.Minute),
 			"nonsense":       retryCase("rate_limit_exceeded", http.Header{"Retry-After": {"-1"}}, time.Minute),
@@ -220,41 +226,41 @@ var adapter = networktest.Case{
 		EmptyLists: map[string]http.Handler{photos: networktest.StubResponse{Body: success(`{"videos":[]}`)}},
 	},
 	Collecting: networktest.Collecting{
-		Metrics: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
-		Fails: func(now time.Time) map[string]networktest.CollectFailure {
+		Metrics: []string{"views", "likes", "comments", "shares"}, PageSize: 20, WithheldPosts: 23,
+		CollectFailures: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, account": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: userCall, Status: 429, Body: failure("rate_limit_exceeded"),
 				}, network.RateLimited, now.Add(time.Minute), 0),
-				"rate limit, with a time": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, with a time": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
 				}, network.RateLimited, now.Add(7*time.Second), 0),
-				"an invalid token": networktest.StopsWith(networktest.Interceptor{
+				"an invalid token": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: userCall, Status: 401, Body: failure("access_token_invalid"),
 				}, network.RefreshRequired, time.Time{}, 0),
-				"an invalid token, list": networktest.StopsWith(networktest.Interceptor{
+				"an invalid token, list": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 200, Body: failure("access_token_invalid"),
 				}, network.RefreshRequired, time.Time{}, 0),
-				"scope missing": networktest.StopsWith(networktest.Interceptor{
+				"scope missing": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: failure("scope_not_authorized"),
 				}, network.AppNotApproved, time.Time{}, 0),
-				"scope revoked": networktest.StopsWith(networktest.Interceptor{
+				"scope revoked": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: failure("scope_permission_missed"),
 				}, network.AppNotApproved, time.Time{}, 0),
-				"a failure": networktest.StopsWith(networktest.Interceptor{
+				"a failure": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 500, Body: failure("internal_error"),
 				}, network.Transient, time.Time{}, 0),
-				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
+				"nonsense": networktest.NewCollectFailure(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
-				"every field is rejected": networktest.StopsWith(networktest.Interceptor{
+				"every field is rejected": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 400, Body: failure("invalid_params"),
 				}, network.Rejected, time.Time{}, 0),
 			}
 		},
-		Withheld: map[string]networktest.Withheld{
-			"followers": networktest.Without("followers",
+		Withheld: map[string]networktest.WithheldCase{
+			"followers": networktest.NewWithheldCase("followers",
 				networktest.Interceptor{Part: userCall, Status: 401, Body: failure("scope_not_authorized")}),
-			"a removed field": networktest.Without("views",
+			"a removed field": networktest.NewWithheldCase("views",
 				networktest.Interceptor{Part: "view_count", Status: 400, Body: failure("invalid_params")}),
 		},
 	},
@@ -279,15 +285,15 @@ func isPublishing(r networktest.Request) bool {
 }
 
 // retryCase returns a case in which the network's error has a retry time.
-func retryCase(code string, header http.Header, after time.Duration) networktest.Repeat {
+func retryCase(code string, header http.Header, after time.Duration) networktest.RetryTimeCase {
 	class := map[string]network.ErrorClass{
 		"rate_limit_exceeded": network.RateLimited, "spam_risk_too_many_posts": network.QuotaExceeded,
 		"invalid_params": network.Rejected,
 	}[code]
-	r := networktest.Repeat{Answer: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
+	r := networktest.RetryTimeCase{Response: networktest.StubResponse{Status: http.StatusBadRequest, Header: header,
 		Body: failure(code)}, Class: class}
 	if after > 0 {
-		r.After = networktest.Start.Add(after)
+		r.RetryAt = networktest.Start.Add(after)
 	}
 	return r
 }
@@ -304,7 +310,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 		draft, end, answer string, later time.Duration, verdict network.Verdict, class network.ErrorClass, id string,
 	) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: draft, Answer: networktest.Listing(end, answer, ""), Later: later, Verdict: verdict, Class: class,
+			Draft: draft, Handler: networktest.ListHandler(end, answer, ""), Elapsed: later, Verdict: verdict, Class: class,
 			Receipt: network.Receipt{ID: id},
 		}
 	}

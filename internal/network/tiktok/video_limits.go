@@ -23,17 +23,17 @@ type videoLimits struct {
 }
 
 type videoLimit struct {
-	longest time.Duration // maximum duration; 0 if TikTok returned none
-	read    time.Time
+	maxDuration time.Duration // maximum duration; 0 if TikTok returned none
+	readAt      time.Time
 }
 
-func (l *videoLimits) store(account string, longest time.Duration) {
+func (l *videoLimits) store(account string, maxDuration time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.byAccount == nil || len(l.byAccount) >= maxVideoLimits {
 		l.byAccount = map[string]videoLimit{}
 	}
-	l.byAccount[account] = videoLimit{longest, l.now()}
+	l.byAccount[account] = videoLimit{maxDuration, l.now()}
 }
 
 // check returns a problem if a video is too long for the account. It does not block the post, because the account's
@@ -45,12 +45,12 @@ func (l *videoLimits) check(c network.Content, choices network.TikTokOptions) []
 	l.mu.Lock()
 	limit := l.byAccount[c.Account]
 	l.mu.Unlock()
-	have := c.Media[0].Duration
-	if limit.longest == 0 || have <= limit.longest || l.now().Sub(limit.read) > videoLimitTTL {
+	duration := c.Media[0].Duration
+	if limit.maxDuration == 0 || duration <= limit.maxDuration || l.now().Sub(limit.readAt) > videoLimitTTL {
 		return nil
 	}
 	problem := network.Problem{Code: "media_too_long", Message: fmt.Sprintf(
 		"The video lasts %.0f seconds; TikTok allows at most %.0f for this account. Trim it.",
-		math.Ceil(have.Seconds()), limit.longest.Seconds())}
+		math.Ceil(duration.Seconds()), limit.maxDuration.Seconds())}
 	return []network.Problem{problem}
 }

@@ -9,7 +9,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.RequiredScope{
+var scopeRequirements = []network.RequiredScope{
 	{Scope: "tweet.read", Effect: network.MetricsMissing},
 	{Scope: "tweet.write", Effect: network.CannotPublish},
 	{Scope: "users.read", Effect: network.CannotConnect},
@@ -29,9 +29,9 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 // for reading one user.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	_, err := n.identify(ctx, g)
-	found := []network.Finding{network.CallFinding(platform, "credit and access token", err)}
+	findings := []network.Finding{network.CallFinding(platform, "credit and access token", err)}
 	if err != nil {
-		return found
+		return findings
 	}
-	return append(found, network.CheckScopes(g.Scopes, needs...)...)
+	return append(findings, network.CheckScopes(g.Scopes, scopeRequirements...)...)
 }

@@ -190,7 +190,7 @@ func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []ne
 	type private struct {
 		Clicks *int64 `json:"url_link_clicks"`
 	}
-	var answer struct {
+	var response struct {
 		Data []struct {
 			ID      string  `json:"id"`
 			All     private `json:"non_public_metrics"`
@@ -204,10 +204,10 @@ func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []ne
 	}
 	c := n.newCall(g, http.MethodGet, "tweets")
 	c.Query = url.Values{"ids": {strings.Join(ids, ",")}, "post.fields": {privateMetrics}}
-	if err := n.do(ctx, c, &answer); err != nil {
+	if err := n.do(ctx, c, &response); err != nil {
 		return err
 	}
-	for _, p := range answer.Data {
+	for _, p := range response.Data {
 		i, requested := indexByID[p.ID]
 		if !requested {
 			continue

@@ -37,12 +37,12 @@ func Rules() network.Rules {
 // of X's short URLs. Source: https://docs.x.com/fundamentals/counting-characters.
 func Count(text string) int {
 	text = norm.NFC.String(strings.ToValidUTF8(text, "\uFFFD"))
-	found := findLinks(text)
+	links := findLinks(text)
 	total := 0
 	for at := 0; at < len(text); {
-		if len(found) > 0 && found[0].start <= at {
+		if len(links) > 0 && links[0].start <= at {
 			total += linkWeight
-			at, found = found[0].end, found[1:]
+			at, links = links[0].end, links[1:]
 			continue
 		}
 		size, weight := firstUnit(text[at:])

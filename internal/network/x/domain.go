@@ -25,7 +25,7 @@ type word struct {
 
 // splitWords returns the words of a text. For each word it computes the end of a domain that starts there.
 func splitWords(text string) []word {
-	var all []word
+	var words []word
 	for at := 0; at < len(text); {
 		size := strings.IndexFunc(text[at:], func(r rune) bool { return !isLabelRune(r) && r != '-' && r != '_' })
 		if size < 0 {
@@ -33,51 +33,51 @@ func splitWords(text string) []word {
 		}
 		if size > 0 {
 			w := word{span: span{at, at + size}}
-			if last := len(all) - 1; last >= 0 && all[last].end+1 == at && text[at-1] == '.' {
-				all[last].joined = true
+			if last := len(words) - 1; last >= 0 && words[last].end+1 == at && text[at-1] == '.' {
+				words[last].joined = true
 				w.tldEnd = tldEnd(text, w.start, w.end)
 			}
-			all = append(all, w)
+			words = append(words, w)
 			at = w.end
 			continue
 		}
 		_, skip := utf8.DecodeRuneInString(text[at:])
 		at += skip
 	}
-	for i := len(all) - 2; i >= 0; i-- {
-		all[i].domainEnd = domainEnd(text, all[i:], all[i].start)
+	for i := len(words) - 2; i >= 0; i-- {
+		words[i].domainEnd = domainEnd(text, words[i:], words[i].start)
 	}
-	return all
+	return words
 }
 
 // domainEnd returns the end of the longest domain that begins at start, an offset in the first word of all. It returns
 // 0 if no domain begins there.
-func domainEnd(text string, all []word, start int) int {
-	label := text[start:all[0].end]
-	if !all[0].joined || strings.ContainsRune("-_", rune(label[0])) ||
+func domainEnd(text string, words []word, start int) int {
+	label := text[start:words[0].end]
+	if !words[0].joined || strings.ContainsRune("-_", rune(label[0])) ||
 		strings.ContainsRune("-_", rune(label[len(label)-1])) {
 		return 0
 	}
-	if all[1].domainEnd > 0 || strings.Contains(label, "_") { // only subdomains may contain an underscore
-		return all[1].domainEnd
+	if words[1].domainEnd > 0 || strings.Contains(label, "_") { // only subdomains may contain an underscore
+		return words[1].domainEnd
 	}
-	return all[1].tldEnd
+	return words[1].tldEnd
 }
 
 // findCandidate returns the first candidate that begins in the first word of all. Text before the offset from belongs
 // to an earlier candidate.
-func findCandidate(text string, all []word, from int) (candidate, bool) {
-	w := all[0]
+func findCandidate(text string, words []word, from int) (candidate, bool) {
+	w := words[0]
 	if !w.joined {
 		return candidate{}, false
 	}
 	if start, ok := schemeBefore(text, w.start, from); ok {
-		if end := domainEnd(text, all, w.start); end > 0 {
+		if end := domainEnd(text, words, w.start); end > 0 {
 			return newCandidate(text, start, span{w.start, end}), true
 		}
 	}
 	for _, start := range domainStarts(text, w.span, from) {
-		if end := domainEnd(text, all, start); end > 0 {
+		if end := domainEnd(text, words, start); end > 0 {
 			return newCandidate(text, start, span{start, end}), true
 		}
 	}
@@ -85,8 +85,8 @@ func findCandidate(text string, all []word, from int) (candidate, bool) {
 }
 
 func newCandidate(text string, start int, domain span) candidate {
-	found := remainder.FindStringSubmatchIndex(text[domain.end:])
-	return candidate{start: start, domain: domain, path: found[2] >= 0, end: domain.end + found[1]}
+	match := remainder.FindStringSubmatchIndex(text[domain.end:])
+	return candidate{start: start, domain: domain, path: match[2] >= 0, end: domain.end + match[1]}
 }
 
 // schemeBefore returns the start of the http:// or https:// directly before at.
@@ -96,11 +96,11 @@ func schemeBefore(text string, at, from int) (int, bool) {
 	if lowest >= at {
 		return 0, false
 	}
-	found := scheme.FindStringIndex(text[lowest:at])
-	if found == nil {
+	match := scheme.FindStringIndex(text[lowest:at])
+	if match == nil {
 		return 0, false
 	}
-	start := lowest + found[0]
+	start := lowest + match[0]
 	return start, start == 0 || canStart(text, start, from)
 }
 
@@ -118,27 +118,27 @@ func canStart(text string, start, from int) bool {
 // its last underscore. Other offsets give the same results. At the beginning of a text, X tries the second character
 // first, unless the first one is an ASCII letter or digit.
 func domainStarts(text string, w span, from int) []int {
-	var found []int
-	again := w.start + strings.LastIndex(text[w.start:w.end], "_") + 1
+	var starts []int
+	secondStart := w.start + strings.LastIndex(text[w.start:w.end], "_") + 1
 	for i, r := range text[w.start:w.end] {
 		at := w.start + i
 		if r == '-' || r == '_' || !canStart(text, at, from) {
 			continue
 		}
-		if len(found) == 0 || at >= again {
-			found = append(found, at)
+		if len(starts) == 0 || at >= secondStart {
+			starts = append(starts, at)
 		}
-		if at >= again {
+		if at >= secondStart {
 			break
 		}
 	}
 	if w.start > 0 {
-		return found
+		return starts
 	}
-	if _, size := utf8.DecodeRuneInString(text); len(found) > 0 && found[0] == size {
+	if _, size := utf8.DecodeRuneInString(text); len(starts) > 0 && starts[0] == size {
 		return []int{size, 0}
 	}
-	return append([]int{0}, found...)
+	return append([]int{0}, starts...)
 }
 
 // tldEnd returns the end of the top-level domain at the beginning of text[start:end], or 0. It returns the longest
@@ -152,16 +152,16 @@ func tldEnd(text string, start, end int) int {
 		}
 		return start + size
 	}
-	found, count := 0, 0
+	longestEnd, count := 0, 0
 	for i, r := range label {
 		if count++; count > maxTLD || r == '-' || r == '_' {
 			break
 		}
 		if at := start + i + utf8.RuneLen(r); endsDomain(text[at:]) && isTLD(text[start:at]) {
-			found = at
+			longestEnd = at
 		}
 	}
-	return found
+	return longestEnd
 }
 
 func endsDomain(rest string) bool {

@@ -12,7 +12,7 @@ const expiryMargin = time.Minute // an upload that expires within this time is r
 
 // draft is the stored state of a publication.
 type draft struct {
-	Post     bool            `json:"x"` // marks a draft of this network
+	IsX      bool            `json:"x"` // marks a draft of this network
 	Text     string          `json:"text"`
 	ReplyTo  string          `json:"reply_to,omitempty"` // ID of the post that this one replies to
 	Root     string          `json:"root,omitempty"`     // ID of the first post of the thread
@@ -21,14 +21,14 @@ type draft struct {
 	Uploads  []upload        `json:"uploads,omitempty"` // of the media, in order
 	Restarts int             `json:"builds,omitempty"`  // number of restarts of the uploads
 	// time of the first Prepare; older posts belong to other publications
-	Ready time.Time `json:"ready,omitzero"`
+	PreparedAt time.Time `json:"ready,omitzero"`
 }
 
 // upload is an uploaded image or video.
 type upload struct {
 	ID      string    `json:"id"`
 	Done    bool      `json:"done,omitempty"`   // the network has processed the upload
-	Made    time.Time `json:"made"`             // when its last byte was sent
+	SentAt  time.Time `json:"made"`             // when its last byte was sent
 	Expires time.Time `json:"expires,omitzero"` // when the network deletes the upload; zero if unknown
 }
 
@@ -36,7 +36,7 @@ var drafts = network.DraftCodec[draft]{Kind: "an X post", Validate: draft.checkO
 
 // Plan fixes the text, the media and the options.
 func (n *Network) Plan(i network.Submission) (network.Draft, error) {
-	p := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
+	p := draft{IsX: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
 	p.Options = newDraftOptions(options(i.Content.Options))
 	if i.Reply != nil {
 		p.ReplyTo, p.Root = i.Reply.Parent, i.Reply.Root
@@ -45,7 +45,7 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 }
 
 func (d draft) checkOrigin() error {
-	if !d.Post {
+	if !d.IsX {
 		return errors.New("the draft is not for an X post")
 	}
 	if d.ReplyTo != "" && (!isID(d.ReplyTo) || !isID(d.Root)) {
@@ -67,7 +67,7 @@ func (d draft) content() network.Content {
 	return network.Content{Text: d.Text, Media: d.Media, Options: d.Options.original()}
 }
 
-func (d draft) isPrepared() bool { return !d.Ready.IsZero() && len(d.Uploads) == len(d.Media) }
+func (d draft) isPrepared() bool { return !d.PreparedAt.IsZero() && len(d.Uploads) == len(d.Media) }
 
 // hasExpiredMedia reports whether the network has deleted one of the uploads, or soon will.
 func (d draft) hasExpiredMedia(now time.Time) bool {

@@ -29,24 +29,24 @@ type problem struct {
 }
 
 // rejection returns the error for a response with a status other than 200 and 201.
-func (n *Network) rejection(answer network.Response) *network.Error {
+func (n *Network) rejection(response network.Response) *network.Error {
 	var body problem
-	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
+	_ = json.Unmarshal(response.Body, &body) // a response in a different format comes from a proxy
 	if body.text() == "" && len(body.Errors) > 0 {
 		body = body.Errors[0]
 	}
-	class := body.class(answer.Status)
-	if answer.Call.Purpose == network.PurposeAuthorize {
-		class = body.tokenClass(answer.Status)
+	class := body.class(response.Status)
+	if response.Call.Purpose == network.PurposeAuthorize {
+		class = body.tokenClass(response.Status)
 	}
-	failed := answer.Rejection(class, body.name(), body.text())
-	switch failed.Class { //nolint:exhaustive // others have no time
+	netErr := response.Rejection(class, body.name(), body.text())
+	switch netErr.Class { //nolint:exhaustive // others have no time
 	case network.RateLimited:
-		failed.RetryAt = answer.ResetAt("x-rate-limit-reset", n.opts.Now())
+		netErr.RetryAt = response.ResetAt("x-rate-limit-reset", n.opts.Now())
 	case network.QuotaExceeded:
-		failed.RetryAt = n.opts.Now().Add(quotaWait).UTC()
+		netErr.RetryAt = n.opts.Now().Add(quotaWait).UTC()
 	}
-	return failed
+	return netErr
 }
 
 // name returns the network's short code, such as "invalid-request".

@@ -46,21 +46,21 @@ func findLinks(text string) []span {
 	if !strings.Contains(text, ".") {
 		return nil
 	}
-	var found []span
-	all := splitWords(text)
-	for from := 0; len(all) > 0; {
-		m, ok := findCandidate(text, all, from)
+	var spans []span
+	words := splitWords(text)
+	for from := 0; len(words) > 0; {
+		m, ok := findCandidate(text, words, from)
 		if !ok {
-			all = all[1:]
+			words = words[1:]
 			continue
 		}
-		found = append(found, m.spans(text)...)
+		spans = append(spans, m.spans(text)...)
 		from = m.end
-		for len(all) > 0 && all[0].end <= from {
-			all = all[1:]
+		for len(words) > 0 && words[0].end <= from {
+			words = words[1:]
 		}
 	}
-	return found
+	return spans
 }
 
 // candidate is a domain with its scheme and path.
@@ -74,21 +74,21 @@ type candidate struct {
 // spans returns the parts of the candidate that X counts as URLs: the whole candidate, only its Latin domains, or
 // nothing.
 func (c candidate) spans(text string) []span {
-	whole, domain := text[c.start:c.end], text[c.domain.start:c.domain.end]
-	if len(utf16.Encode([]rune(whole))) > maxLink || !isEncodable(domain) {
+	link, domain := text[c.start:c.end], text[c.domain.start:c.domain.end]
+	if len(utf16.Encode([]rune(link))) > maxLink || !isEncodable(domain) {
 		return nil
 	}
 	if c.start == c.domain.start {
 		return c.bareSpans(text)
 	}
-	own := ownLink.FindStringSubmatch(whole)
+	match := ownLink.FindStringSubmatch(link)
 	switch {
-	case own == nil:
+	case match == nil:
 		return []span{{c.start, c.end}}
-	case len(own[1]) > maxSlug:
+	case len(match[1]) > maxSlug:
 		return nil
 	}
-	return []span{{c.start, c.start + len(own[0])}}
+	return []span{{c.start, c.start + len(match[0])}}
 }
 
 // bareSpans returns the URLs in a candidate without a scheme: domains of Latin letters. The last domain includes the
@@ -98,15 +98,15 @@ func (c candidate) bareSpans(text string) []span {
 	if strings.ContainsRune("-_./", before) {
 		return nil
 	}
-	found := latinDomains(text[c.domain.start:c.domain.end])
-	for i := range found {
-		found[i].start += c.domain.start
-		found[i].end += c.domain.start
+	domains := latinDomains(text[c.domain.start:c.domain.end])
+	for i := range domains {
+		domains[i].start += c.domain.start
+		domains[i].end += c.domain.start
 	}
-	if last := len(found) - 1; last >= 0 && c.path && found[last].end == c.domain.end {
-		found[last].end = c.end
+	if last := len(domains) - 1; last >= 0 && c.path && domains[last].end == c.domain.end {
+		domains[last].end = c.end
 	}
-	return found
+	return domains
 }
 
 // isEncodable reports whether every label of a domain can be encoded for the DNS.
@@ -129,29 +129,29 @@ func isEncodable(domain string) bool {
 
 // latinDomains returns the domains of Latin letters within a domain. They may directly follow other letters.
 func latinDomains(domain string) []span {
-	var found []span
-	best := span{-1, 0} // start of the Latin labels and end of their last top-level domain
+	var domains []span
+	domainSpan := span{-1, 0} // start of the Latin labels and end of their last top-level domain
 	at := 0
 	for label := range strings.SplitSeq(domain, ".") {
-		if end := tldEnd(domain, at, at+len(label)); best.start >= 0 && end > 0 {
-			best.end = end
+		if end := tldEnd(domain, at, at+len(label)); domainSpan.start >= 0 && end > 0 {
+			domainSpan.end = end
 		}
 		plain := at + latinLabel.FindStringIndex(label)[0]
-		if plain > at || best.start < 0 {
-			found = appendDomain(found, best)
-			best = span{max(plain, best.end), 0}
+		if plain > at || domainSpan.start < 0 {
+			domains = appendDomain(domains, domainSpan)
+			domainSpan = span{max(plain, domainSpan.end), 0}
 			if plain == at+len(label) {
-				best.start = -1
+				domainSpan.start = -1
 			}
 		}
 		at += len(label) + 1
 	}
-	return appendDomain(found, best)
+	return appendDomain(domains, domainSpan)
 }
 
-func appendDomain(found []span, s span) []span {
+func appendDomain(domains []span, s span) []span {
 	if s.start < 0 || s.end <= s.start {
-		return found
+		return domains
 	}
-	return append(found, s)
+	return append(domains, s)
 }

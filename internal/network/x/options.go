@@ -17,7 +17,7 @@ const (
 )
 
 // options returns a post's options for X, or the zero value if there are none.
-func options(o network.Options) network.XOptions { return network.Chosen(o.X) }
+func options(o network.Options) network.XOptions { return network.ValueOrZero(o.X) }
 
 var postAddress = regexp.MustCompile(`^https?://(?:www\.|mobile\.)?(?:x|twitter)\.com/[^/?#\s]+/status/([0-9]{1,19})(?:[/?#]\S*)?$`)
 
@@ -37,9 +37,9 @@ func parseQuote(text string) string {
 //
 // Source: https://docs.x.com/x-api/posts/create-post
 func checkOptions(c network.Content) []network.Problem {
-	var found []network.Problem
+	var problems []network.Problem
 	add := func(field, code, message string) {
-		found = append(found, network.OptionProblem(platform, field, code, true, message))
+		problems = append(problems, network.OptionProblem(platform, field, code, true, message))
 	}
 	o := options(c.Options)
 	if o.QuoteTweetID != "" {
@@ -54,7 +54,7 @@ func checkOptions(c network.Content) []network.Problem {
 		}
 	}
 	if o.Poll == nil {
-		return found
+		return problems
 	}
 	if len(c.Media) > 0 || o.QuoteTweetID != "" {
 		add("poll", network.CodeOptionUnsupported,
@@ -75,7 +75,7 @@ func checkOptions(c network.Content) []network.Problem {
 		add("poll.duration_minutes", network.CodeOptionUnsupported,
 			"A poll on X (options.x.poll.duration_minutes) lasts 5 minutes to 7 days.")
 	}
-	return found
+	return problems
 }
 
 // draftOptions are a post's options in the format of X's API.

@@ -26,7 +26,7 @@ func (n *Network) Prepare(
 
 // advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
-	if p.Ready.IsZero() {
+	if p.PreparedAt.IsZero() {
 		if err := network.BlockingError(n.Check(p.content())); err != nil {
 			return 0, err
 		}
@@ -50,8 +50,8 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		}
 		p.Uploads[i].Done = true
 	}
-	if p.Ready.IsZero() {
-		p.Ready = n.opts.Now().UTC()
+	if p.PreparedAt.IsZero() {
+		p.PreparedAt = n.opts.Now().UTC()
 	}
 	return 0, nil
 }
@@ -66,33 +66,33 @@ type processingInfo struct {
 func (n *Network) pollMedia(ctx context.Context, g network.Grant, p *draft, i int) (time.Duration, error) {
 	c := n.newCall(g, http.MethodGet, "media/upload")
 	c.Query = url.Values{"command": {"STATUS"}, "media_id": {p.Uploads[i].ID}}
-	var answer struct {
+	var response struct {
 		Data struct {
 			Processing *processingInfo `json:"processing_info"`
 		} `json:"data"`
 	}
-	err := n.do(ctx, c, &answer)
-	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Status == http.StatusNotFound {
+	err := n.do(ctx, c, &response)
+	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusNotFound {
 		return n.restartUploads(p, &network.Error{
-			Class: network.Transient, Status: failed.Status, Code: failed.Code, Message: failed.Message, Err: failed.Err,
+			Class: network.Transient, Status: netErr.Status, Code: netErr.Code, Message: netErr.Message, Err: netErr.Err,
 		})
 	}
 	if err != nil {
 		return 0, err
 	}
-	now := answer.Data.Processing
-	if now == nil || now.State == "succeeded" {
+	processing := response.Data.Processing
+	if processing == nil || processing.State == "succeeded" {
 		return 0, nil
 	}
-	switch now.State {
+	switch processing.State {
 	case "pending", "in_progress":
-		if now.After > 0 {
-			return time.Duration(min(now.After, int64(maxPoll/time.Second))) * time.Second, nil
+		if processing.After > 0 {
+			return time.Duration(min(processing.After, int64(maxPoll/time.Second))) * time.Second, nil
 		}
-		return max(minPoll, min(n.opts.Now().Sub(p.Uploads[i].Made), maxPoll)), nil
+		return max(minPoll, min(n.opts.Now().Sub(p.Uploads[i].SentAt), maxPoll)), nil
 	case "failed":
 		return n.restartUploads(p, &network.Error{
-			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.State,
+			Class: network.RejectedMedia, Status: http.StatusOK, Code: processing.State,
 			Err: errors.New("the network could not process the file; use another file or format"),
 		})
 	}

@@ -25,22 +25,22 @@ func (n *Network) Commit(
 			Class: network.OutcomeUnknown, Code: codeMediaExpired, Err: errors.New("posting: the media have expired"),
 		}
 	}
-	var answer struct {
+	var response struct {
 		Data struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
 	c := n.newCall(g, http.MethodPost, "tweets")
 	c.Purpose, c.JSON = network.PurposeCommit, p.requestBody()
-	if err := n.do(ctx, c, &answer); err != nil {
+	if err := n.do(ctx, c, &response); err != nil {
 		return network.Receipt{}, err
 	}
-	if !isID(answer.Data.ID) {
+	if !isID(response.Data.ID) {
 		return network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New("posting: the response has no id"),
 		}
 	}
-	return n.receipt(g, answer.Data.ID), nil
+	return n.receipt(g, response.Data.ID), nil
 }
 
 // requestBody returns the request's body. The network rejects unknown fields.

@@ -25,34 +25,34 @@ const (
 // Resolve searches for the post among the account's posts since the Draft was prepared. A missing post counts as absent
 // once ListingDelay has passed since the last attempt.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	now := n.opts.Now() // before the search, because a post may appear during it
-	found, all, err := n.findPosts(ctx, g, p)
+	posts, complete, err := n.findPosts(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	found = slices.DeleteFunc(found, func(f tweet) bool { return t.BelongsToOther(f.ID, "") })
-	if len(found) > 1 {
-		found = createdSince(found, p.Ready) // older posts belong to other publications
-		all = all && len(found) == 0
+	posts = slices.DeleteFunc(posts, func(f tweet) bool { return history.BelongsToOther(f.ID, "") })
+	if len(posts) > 1 {
+		posts = createdSince(posts, p.PreparedAt) // older posts belong to other publications
+		complete = complete && len(posts) == 0
 	}
 	switch {
-	case len(found) == 1:
-		receipt := n.receipt(g, found[0].ID)
+	case len(posts) == 1:
+		receipt := n.receipt(g, posts[0].ID)
 		receipt.MatchedByContent = true
-		receipt.At = found[0].Created.UTC()
+		receipt.At = posts[0].Created.UTC()
 		return network.Published, receipt, nil
-	case !all:
+	case !complete:
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusOK,
-			Err: fmt.Errorf("searching for the post: %d posts match", len(found)),
+			Err: fmt.Errorf("searching for the post: %d posts match", len(posts)),
 		}
-	case now.Before(t.Last.Add(time.Duration(n.opts.ListingDelay))):
+	case now.Before(history.Last.Add(time.Duration(n.opts.ListingDelay))):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, RetryAt: now.Add(pollInterval).UTC(),
 			Err: errors.New("searching for the post: not listed yet"),
@@ -93,31 +93,31 @@ type postText struct {
 // findPosts returns the posts that match the draft. It returns false if it has not read all posts since the Draft was
 // prepared.
 func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tweet, bool, error) {
-	var answer struct {
+	var page struct {
 		Data []tweet `json:"data"`
 		Meta struct {
 			Next string `json:"next_token"`
 		} `json:"meta"`
 		Errors []problem `json:"errors"` // about omitted posts; may be set even with status 200
 	}
-	from := p.Ready.Add(-clockSkew)
+	from := p.PreparedAt.Add(-clockSkew)
 	c := n.newCall(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
 	c.Query = url.Values{
 		"start_time": {from.UTC().Format(time.RFC3339)}, "max_results": {pageSize},
 		"post.fields": {"attachments,conversation_id,created_at,entities,note_post"},
 	}
-	if err := n.do(ctx, c, &answer); err != nil {
+	if err := n.do(ctx, c, &page); err != nil {
 		return nil, false, err
 	}
-	found := slices.DeleteFunc(answer.Data, func(t tweet) bool {
+	posts := slices.DeleteFunc(page.Data, func(t tweet) bool {
 		return !isID(t.ID) || t.Created.Before(from.Truncate(time.Second)) || !t.matches(p)
 	})
-	return found, answer.Meta.Next == "" && len(answer.Errors) == 0, nil
+	return posts, page.Meta.Next == "" && len(page.Errors) == 0, nil
 }
 
 // createdSince returns the posts that are not older than a time, rounded down to seconds as in X's times.
-func createdSince(found []tweet, from time.Time) []tweet {
-	return slices.DeleteFunc(found, func(t tweet) bool { return t.Created.Before(from.Truncate(time.Second)) })
+func createdSince(posts []tweet, from time.Time) []tweet {
+	return slices.DeleteFunc(posts, func(t tweet) bool { return t.Created.Before(from.Truncate(time.Second)) })
 }
 
 func (t tweet) matches(p draft) bool {
@@ -131,8 +131,9 @@ func (t tweet) matches(p draft) bool {
 	if len(t.Attachments.Media) != len(p.Media) {
 		return false
 	}
-	found, want := text.originalText(), normalize(p.Text)
-	return normalize(found) == want || p.Options.Quote != "" && normalize(withoutQuote(found, p.Options.Quote)) == want
+	listedText, draftText := text.originalText(), normalize(p.Text)
+	return normalize(listedText) == draftText || p.Options.Quote != "" && normalize(withoutQuote(listedText,
+		p.Options.Quote)) == draftText
 }
 
 // withoutQuote returns a text without the link to the quoted post, which X adds at the end.
@@ -152,12 +153,12 @@ var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 func (w postText) originalText() string {
 	text := unescape.Replace(w.Text)
 	for _, link := range w.Entities.Links {
-		full := link.Full
+		replacement := link.Full
 		if link.Media != "" {
-			full = ""
+			replacement = ""
 		}
 		if link.Short != "" {
-			text = strings.Replace(text, link.Short, full, 1)
+			text = strings.Replace(text, link.Short, replacement, 1)
 		}
 	}
 	return text

@@ -17,7 +17,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 			continue
 		}
 		err := n.revokeToken(ctx, g.Server, token.text, token.hint)
-		if rejected, ok := errors.AsType[*network.Error](err); ok && rejected.Class == network.ReconnectRequired {
+		if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Class == network.ReconnectRequired {
 			continue // already invalid
 		}
 		if err != nil {
@@ -32,8 +32,8 @@ func (n *Network) revokeToken(ctx context.Context, server, token, hint string) e
 	c.Purpose, c.Secrets = network.PurposeAuthorize, []string{n.opts.ClientSecret, token}
 	c.Form = url.Values{"client_id": {n.opts.ClientID}, "token": {token}, "token_type_hint": {hint}}
 	c.Header = n.basicAuth()
-	var answer struct {
+	var response struct {
 		Revoked bool `json:"revoked"`
 	}
-	return n.do(ctx, c, &answer)
+	return n.do(ctx, c, &response)
 }

@@ -42,21 +42,21 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 			Err: errors.New("uploading: the file is empty or larger than 1000 MiB"),
 		}
 	}
-	var started createdUpload
+	var newUpload createdUpload
 	c := n.newCall(g, http.MethodPost, "media/upload/initialize")
 	c.JSON = map[string]any{
 		"media_type": file.Type, "media_category": category(m.Kind, file.Type), "total_bytes": file.Size,
 	}
-	if err := n.callMedia(ctx, c, &started); err != nil {
+	if err := n.callMedia(ctx, c, &newUpload); err != nil {
 		return upload{}, err
 	}
-	if !isID(started.Data.ID) {
+	if !isID(newUpload.Data.ID) {
 		return upload{}, network.InvalidResponse(errors.New("starting an upload: the response has no id"))
 	}
-	if err := n.appendAll(ctx, g, started.Data.ID, file); err != nil {
+	if err := n.appendAll(ctx, g, newUpload.Data.ID, file); err != nil {
 		return upload{}, err
 	}
-	return n.finalize(ctx, g, m, started)
+	return n.finalize(ctx, g, m, newUpload)
 }
 
 // fit returns the limits to which the library converts the file. A GIF is sent unchanged, because it may be animated.
@@ -80,9 +80,9 @@ func category(kind, mimeType string) string {
 // appendAll sends the file's segments one after the other. Only one segment is in memory at a time.
 func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, file network.File) error {
 	buffer := make([]byte, segmentSize)
-	left := file.Size
-	for i := 0; left > 0; i++ {
-		size, err := io.ReadFull(file, buffer[:min(left, segmentSize)])
+	remaining := file.Size
+	for i := 0; remaining > 0; i++ {
+		size, err := io.ReadFull(file, buffer[:min(remaining, segmentSize)])
 		if err != nil {
 			return network.FileError(fmt.Errorf("reading segment %d: %w", i, err))
 		}
@@ -94,7 +94,7 @@ func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, fil
 		if err := n.callMedia(ctx, c, &struct{}{}); err != nil {
 			return err
 		}
-		left -= int64(size)
+		remaining -= int64(size)
 	}
 	return nil
 }
@@ -117,22 +117,22 @@ func segment(index int, part []byte) (*network.Body, error) {
 }
 
 // finalize ends the upload and sets the alt text.
-func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media, started createdUpload) (upload, error) {
-	var answer struct {
+func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media, newUpload createdUpload) (upload, error) {
+	var response struct {
 		Data struct {
 			Expires    int64           `json:"expires_after_secs"`
 			Processing *processingInfo `json:"processing_info"`
 		} `json:"data"`
 	}
-	c := n.newCall(g, http.MethodPost, "media/upload/"+started.Data.ID+"/finalize")
+	c := n.newCall(g, http.MethodPost, "media/upload/"+newUpload.Data.ID+"/finalize")
 	c.Purpose = network.PurposeTransfer
-	if err := n.callMedia(ctx, c, &answer); err != nil {
+	if err := n.callMedia(ctx, c, &response); err != nil {
 		return upload{}, err
 	}
 	if m.Alt != "" {
 		c := n.newCall(g, http.MethodPost, "media/metadata")
 		c.JSON = map[string]any{
-			"id":       started.Data.ID,
+			"id":       newUpload.Data.ID,
 			"metadata": map[string]any{"alt_text": map[string]string{"text": network.Clip(m.Alt, maxAlt)}},
 		}
 		if err := n.callMedia(ctx, c, &struct{}{}); err != nil {
@@ -141,8 +141,8 @@ func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media
 	}
 	now := n.opts.Now().UTC()
 	return upload{
-		ID: started.Data.ID, Made: now, Done: answer.Data.Processing == nil,
-		Expires: expiry(max(answer.Data.Expires, started.Data.Expires), now),
+		ID: newUpload.Data.ID, SentAt: now, Done: response.Data.Processing == nil,
+		Expires: expiry(max(response.Data.Expires, newUpload.Data.Expires), now),
 	}, nil
 }
 
@@ -158,13 +158,13 @@ func expiry(seconds int64, now time.Time) time.Time {
 // upload.
 func (n *Network) callMedia(ctx context.Context, c network.Call, data any) error {
 	err := n.do(ctx, c, data)
-	failed, ok := errors.AsType[*network.Error](err)
+	netErr, ok := errors.AsType[*network.Error](err)
 	switch {
-	case !ok || failed.Class != network.Rejected:
-	case failed.Status == http.StatusNotFound:
-		failed.Class = network.Transient
-	case failed.Status != 0:
-		failed.Class = network.RejectedMedia
+	case !ok || netErr.Class != network.Rejected:
+	case netErr.Status == http.StatusNotFound:
+		netErr.Class = network.Transient
+	case netErr.Status != 0:
+		netErr.Class = network.RejectedMedia
 	}
 	return err
 }

@@ -38,7 +38,7 @@ func film(l *networktest.Library) []network.Media { return []network.Media{l.Vid
 
 var adapter = networktest.Case{
 	Platform:     "x",
-	CheckTraffic: checkCall, Described: isDescribed,
+	CheckTraffic: checkCall, IsDescribed: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return x.New(x.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"})
 	},
@@ -52,11 +52,11 @@ var adapter = networktest.Case{
 				Scopes:       []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"},
 			}}}
 		},
-		BadCode: "invalid_request", CodeLife: 30 * time.Second, PKCE: true,
-		Life: 2 * time.Hour, Renew: 3 * time.Hour,
+		BadCode: "invalid_request", CodeLifetime: 30 * time.Second, PKCE: true,
+		TokenLifetime: 2 * time.Hour, RefreshAge: 3 * time.Hour,
 		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired},
 		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired},
-		ResolveSigned:     true, ExpiredRefresh: "invalid_request", RefreshOnce: true, RevokedCode: "invalid_request",
+		ResolveNeedsToken: true, ExpiredRefresh: "invalid_request", SingleUseRefreshToken: true, RevokedCode: "invalid_request",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -74,7 +74,7 @@ var adapter = networktest.Case{
 			}}},
 		},
 		SecondCommit: network.Duplicate, Duplicates: true, DuplicateAfter: 25 * time.Hour,
-		Fits: []network.FileLimits{
+		FileLimits: []network.FileLimits{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 5_000_000},
 			{Types: []string{"image/gif"}, MaxBytes: 15_000_000, MaxSide: 1280},
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 512_000_000},
@@ -118,37 +118,38 @@ var adapter = networktest.Case{
 			}
 		},
 		Errors: map[string]networktest.Failure{
-			"unauthorized": networktest.Fails(401,
+			"unauthorized": networktest.NewFailure(401,
 				`{"title":"Unauthorized","type":"about:blank","status":401,"detail":"Unauthorized"}`,
 				network.RefreshRequired, network.RefreshRequired, network.Transient),
-			"duplicate": networktest.Fails(403,
+			"duplicate": networktest.NewFailure(403,
 				`{"detail":"You are not allowed to create a Tweet with duplicate content."}`, network.Duplicate,
 				network.Duplicate, network.Transient),
-			"suspended": networktest.Fails(403, `{"detail":"Your account is suspended."}`, network.ReconnectRequired,
+			"suspended": networktest.NewFailure(403, `{"detail":"Your account is suspended."}`, network.ReconnectRequired,
 				network.ReconnectRequired, network.Transient),
-			"client forbidden": networktest.Fails(403, problem("client-forbidden"), network.AppNotApproved,
+			"client forbidden": networktest.NewFailure(403, problem("client-forbidden"), network.AppNotApproved,
 				network.AppNotApproved, network.Transient),
-			"wrong way": networktest.Fails(403, problem("unsupported-authentication"), network.AppNotApproved,
+			"wrong way": networktest.NewFailure(403, problem("unsupported-authentication"), network.AppNotApproved,
 				network.AppNotApproved, network.Transient),
-			"invalid": networktest.Fails(400, problem("invalid-request"), network.Rejected, network.Rejected, network.Transient),
-			"older form": networktest.Fails(400, `{"errors":[{"code":187,"message":"no"}]}`, network.Rejected,
-				network.Rejected, network.Transient),
-			"too many": networktest.Fails(429, problem("rate-limit-exceeded"), network.RateLimited),
-			"capped": networktest.Fails(429, problem("usage-capped"), network.QuotaExceeded, network.QuotaExceeded,
-				network.RateLimited),
-			"no credit": networktest.Fails(402, `{}`, network.AppNotApproved, network.AppNotApproved, network.Transient),
-			"no id": networktest.Fails(201, `{"data":{"id":"../x"}}`, network.Transient, network.OutcomeUnknown,
+			"invalid": networktest.NewFailure(400, problem("invalid-request"), network.Rejected, network.Rejected,
 				network.Transient),
-			"errors and no id": networktest.Fails(200, `{"errors":[{"detail":"no"}]}`, network.OutcomeUnknown,
+			"older form": networktest.NewFailure(400, `{"errors":[{"code":187,"message":"no"}]}`, network.Rejected,
+				network.Rejected, network.Transient),
+			"too many": networktest.NewFailure(429, problem("rate-limit-exceeded"), network.RateLimited),
+			"capped": networktest.NewFailure(429, problem("usage-capped"), network.QuotaExceeded, network.QuotaExceeded,
+				network.RateLimited),
+			"no credit": networktest.NewFailure(402, `{}`, network.AppNotApproved, network.AppNotApproved, network.Transient),
+			"no id": networktest.NewFailure(201, `{"data":{"id":"../x"}}`, network.Transient, network.OutcomeUnknown,
+				network.Transient),
+			"errors and no id": networktest.NewFailure(200, `{"errors":[{"detail":"no"}]}`, network.OutcomeUnknown,
 				network.OutcomeUnknown, network.Transient),
-			"invalid refresh token": networktest.Fails(400, `{"error":"invalid_request","error_description":"no"}`,
+			"invalid refresh token": networktest.NewFailure(400, `{"error":"invalid_request","error_description":"no"}`,
 				network.Rejected, network.Rejected, network.ReconnectRequired),
-			"invalid grant": networktest.Fails(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected,
+			"invalid grant": networktest.NewFailure(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected,
 				network.ReconnectRequired),
-			"invalid client": networktest.Fails(401, `{"error":"invalid_client"}`, network.RefreshRequired,
+			"invalid client": networktest.NewFailure(401, `{"error":"invalid_client"}`, network.RefreshRequired,
 				network.RefreshRequired, network.AppNotApproved),
 		},
-		Repeats: map[string]networktest.Repeat{
+		RetryTimes: map[string]networktest.RetryTimeCase{
 			"known": rateLimited(`{}`, strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10),
 				network.RateLimited, 10*time.Minute),
 			"too long": rateLimited(`{}`, "99999999999", network.RateLimited, 24*time.Hour),
@@ -158,7 +159,7 @@ var adapter = networktest.Case{
 		},
 		Resolves:   resolveCases(),
 		EmptyLists: map[string]http.Handler{ready: networktest.StubResponse{Body: `{"data":[]}`}},
-		GivesUp: map[string]networktest.GiveUp{
+		GiveUps: map[string]networktest.GiveUpCase{
 			"forgotten": stuckUpload(networktest.StubResponse{Status: 404, Body: problem("resource-not-found")},
 				network.Transient),
 			"failed": stuckUpload(networktest.StubResponse{Body: `{"data":{"processing_info":{"state":"failed"}}}`},
@@ -166,44 +167,45 @@ var adapter = networktest.Case{
 		},
 	},
 	Collecting: networktest.Collecting{
-		Metrics: []string{"views", "likes", "comments", "shares", "saves", "clicks"}, Page: 100,
-		Fails: func(now time.Time) map[string]networktest.CollectFailure {
+		Metrics: []string{"views", "likes", "comments", "shares", "saves", "clicks"}, PageSize: 100,
+		CollectFailures: func(now time.Time) map[string]networktest.CollectFailure {
 			reset := now.Add(9 * time.Minute).Truncate(time.Second)
 			late := map[string]string{"x-rate-limit-reset": strconv.FormatInt(reset.Unix(), 10)}
 			return map[string]networktest.CollectFailure{
-				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, account": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: "/users/me", Status: 429, Header: late,
 				}, network.RateLimited, reset, 0),
-				"rate limit, list": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, list": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 429, Header: late,
 				}, network.RateLimited, reset, 0),
-				"rate limit, clicks": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, clicks": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: clickCall, Status: 429, Header: late,
 				}, network.RateLimited, reset, 1),
-				"no credit left": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 402},
+				"no credit left": networktest.NewCollectFailure(networktest.Interceptor{Part: listCall, Status: 402},
 					network.AppNotApproved, time.Time{}, 0),
-				"an invalid token": networktest.StopsWith(networktest.Interceptor{Part: "/users/me", Status: 401},
+				"an invalid token": networktest.NewCollectFailure(networktest.Interceptor{Part: "/users/me", Status: 401},
 					network.RefreshRequired, time.Time{}, 0),
-				"posts may not be read": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 403},
+				"posts may not be read": networktest.NewCollectFailure(networktest.Interceptor{Part: listCall, Status: 403},
 					network.AppNotApproved, time.Time{}, 0),
-				"nothing is allowed": networktest.StopsWith(networktest.Interceptor{Part: "/2/", Status: 403},
+				"nothing is allowed": networktest.NewCollectFailure(networktest.Interceptor{Part: "/2/", Status: 403},
 					network.AppNotApproved, time.Time{}, 0),
-				"a failure": networktest.StopsWith(networktest.Interceptor{Part: clickCall, Status: 503},
+				"a failure": networktest.NewCollectFailure(networktest.Interceptor{Part: clickCall, Status: 503},
 					network.Transient, time.Time{}, 1),
-				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
+				"nonsense": networktest.NewCollectFailure(networktest.Interceptor{Part: listCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
 			}
 		},
-		Withheld: map[string]networktest.Withheld{
-			"followers": networktest.Without("followers", networktest.Interceptor{Part: "/users/me", Status: 403, Body: forbidden}),
-			"views": networktest.Without("views likes comments shares saves", networktest.Interceptor{
+		Withheld: map[string]networktest.WithheldCase{
+			"followers": networktest.NewWithheldCase("followers", networktest.Interceptor{Part: "/users/me",
+				Status: 403, Body: forbidden}),
+			"views": networktest.NewWithheldCase("views likes comments shares saves", networktest.Interceptor{
 				Part: "%2Cpublic_metrics", Status: 400,
 				Body: `{"title":"Invalid Request","type":"https://api.x.com/2/problems/invalid-request"}`,
 			}),
-			"clicks": networktest.Without("clicks", networktest.Interceptor{Part: clickCall, Status: 403, Body: forbidden}),
-			"a scope": networktest.Without("clicks",
+			"clicks": networktest.NewWithheldCase("clicks", networktest.Interceptor{Part: clickCall, Status: 403, Body: forbidden}),
+			"a scope": networktest.NewWithheldCase("clicks",
 				networktest.Interceptor{Part: clickCall, Status: 403, Body: `{"title":"Forbidden","detail":"scope"}`}),
-			"in part": networktest.Without("clicks", networktest.Interceptor{
+			"in part": networktest.NewWithheldCase("clicks", networktest.Interceptor{
 				Part: clickCall, Status: 200,
 				Body: `{"errors":[{"title":"Field Authorization Error","field":"non_public_metrics","detail":"no",` +
 					`"type":"https://api.x.com/2/problems/not-authorized-for-field"}]}`,
@@ -216,23 +218,23 @@ func problem(kind string) string {
 	return `{"type":"https://api.x.com/2/problems/` + kind + `","title":"No","detail":"no"}`
 }
 
-func rateLimited(body, reset string, class network.ErrorClass, after time.Duration) networktest.Repeat {
-	r := networktest.Repeat{
+func rateLimited(body, reset string, class network.ErrorClass, after time.Duration) networktest.RetryTimeCase {
+	r := networktest.RetryTimeCase{
 		Call: 1, Class: class,
-		Answer: networktest.StubResponse{Status: http.StatusTooManyRequests,
+		Response: networktest.StubResponse{Status: http.StatusTooManyRequests,
 			Header: http.Header{"X-Rate-Limit-Reset": {reset}}, Body: body},
 	}
 	if after > 0 {
-		r.After = networktest.Start.Add(after)
+		r.RetryAt = networktest.Start.Add(after)
 	}
 	return r
 }
 
 // stuckUpload returns a server that accepts uploads and always responds with the same status.
-func stuckUpload(status networktest.StubResponse, class network.ErrorClass) networktest.GiveUp {
-	return networktest.GiveUp{
+func stuckUpload(status networktest.StubResponse, class network.ErrorClass) networktest.GiveUpCase {
+	return networktest.GiveUpCase{
 		Draft: `{"x":true,"media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`, Class: class, Calls: 4,
-		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
 				status.ServeHTTP(w, r)
 				return
@@ -257,9 +259,9 @@ func resolveCases() map[string]networktest.ResolveCase {
 	)
 	list := func(posts, next string, verdict network.Verdict, class network.ErrorClass, id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: `{"x":true,"text":"see http://example.org & b","ready":"2026-11-21T09:00:00Z"}`, Later: time.Hour,
+			Draft: `{"x":true,"text":"see http://example.org & b","ready":"2026-11-21T09:00:00Z"}`, Elapsed: time.Hour,
 			Verdict: verdict, Class: class,
-			Answer:  networktest.StubResponse{Body: `{"data":[` + posts + `],"meta":{"next_token":"` + next + `"}}`},
+			Handler: networktest.StubResponse{Body: `{"data":[` + posts + `],"meta":{"next_token":"` + next + `"}}`},
 			Receipt: network.Receipt{ID: id},
 		}
 	}

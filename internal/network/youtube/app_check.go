@@ -11,7 +11,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.RequiredScope{
+var scopeRequirements = []network.RequiredScope{
 	{Scope: "https://www.googleapis.com/auth/youtube.upload", Effect: network.CannotPublish},
 	{Scope: "https://www.googleapis.com/auth/youtube.readonly", Effect: network.MetricsMissing},
 	{Scope: reportScope, Effect: "the number of shares is missing"},
@@ -27,30 +27,30 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 // call costs one unit of quota. Only an uploaded video shows whether YouTube keeps uploads private until the app has
 // passed its audit.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
-	var answer struct {
+	var response struct {
 		Items []struct {
 			Status struct {
 				LongUploads string `json:"longUploadsStatus"`
 			} `json:"status"`
 		} `json:"items"`
 	}
-	err := n.read(ctx, g, "channels", url.Values{"part": {"status"}, "mine": {"true"}}, &answer)
-	if err == nil && len(answer.Items) == 0 {
+	err := n.read(ctx, g, "channels", url.Values{"part": {"status"}, "mine": {"true"}}, &response)
+	if err == nil && len(response.Items) == 0 {
 		err = &network.Error{Class: network.ReconnectRequired, Code: codeNoChannel,
 			Err: errors.New("the account has no channel")}
 	}
-	found := []network.Finding{network.CallFinding(platform, "Data API and quota", err)}
+	findings := []network.Finding{network.CallFinding(platform, "Data API and quota", err)}
 	if err != nil {
-		return found
+		return findings
 	}
-	found = append(found, network.CheckScopes(g.Scopes, n.requiredScopes()...)...)
-	long := network.Finding{Subject: "videos longer than 15 minutes", Result: network.CheckPassed}
-	if answer.Items[0].Status.LongUploads != "allowed" {
-		long.Result, long.NextStep = network.CheckUnclear,
+	findings = append(findings, network.CheckScopes(g.Scopes, n.requiredScopes()...)...)
+	longVideos := network.Finding{Subject: "videos longer than 15 minutes", Result: network.CheckPassed}
+	if response.Items[0].Status.LongUploads != "allowed" {
+		longVideos.Result, longVideos.NextStep = network.CheckUnclear,
 			"The channel's owner has to verify the channel at youtube.com/verify."
-		long.Detail = "The channel is not verified."
+		longVideos.Detail = "The channel is not verified."
 	}
-	return append(found, long)
+	return append(findings, longVideos)
 }
 
 func (n *Network) requiredScopes() []network.RequiredScope {
@@ -60,7 +60,7 @@ func (n *Network) requiredScopes() []network.RequiredScope {
 	case n.opts.FirstComments:
 		edit.Effect = network.CommentsMissing
 	default:
-		return needs
+		return scopeRequirements
 	}
-	return append(slices.Clone(needs), edit)
+	return append(slices.Clone(scopeRequirements), edit)
 }

@@ -11,9 +11,9 @@ import (
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
-	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "studio.north")), network.CheckUnclear,
+	networktest.WantFinding(t, f.CheckAccount(f.Connect("", "studio.north")), network.CheckUnclear,
 		"videos longer than 15 minutes", "youtube.com/verify")
-	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.CheckPassed, "videos longer than 15 minutes")
+	networktest.WantFinding(t, f.CheckAccount(f.Grant()), network.CheckPassed, "videos longer than 15 minutes")
 	for reason, want := range map[string]string{
 		"quotaExceeded": "Wait until the limit ends", "accessNotConfigured": "Enable the YouTube Data API v3",
 	} {

@@ -34,12 +34,13 @@ func (*Network) ListsPartially() {}
 // Collect returns the channel's uploads that others can see, with their public metrics. The number of shares comes from
 // the Analytics API, with a delay of two or three days. Without the scope for that API, it is omitted.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	about, err := n.channelInfo(ctx, g, "contentDetails,snippet,statistics")
+	channel, err := n.channelInfo(ctx, g, "contentDetails,snippet,statistics")
 	if err != nil {
 		return network.Collection{}, network.DowngradeForbidden(err)
 	}
-	posts, err := n.listPosts(ctx, g, about.uploads, since, limit, countedVideo.isVisible)
-	collected := network.Collection{Followers: about.followers, Picture: about.picture, Posts: network.Newest(posts, since, limit)}
+	posts, err := n.listPosts(ctx, g, channel.uploads, since, limit, countedVideo.isVisible)
+	collected := network.Collection{Followers: channel.followers, Picture: channel.picture,
+		Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
@@ -52,14 +53,14 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 // ListHidden returns the channel's private videos, such as videos that YouTube locks because the app has not passed its
 // audit.
 func (n *Network) ListHidden(ctx context.Context, g network.Grant, since time.Time, limit int) ([]network.CollectedPost, error) {
-	about, err := n.channelInfo(ctx, g, "contentDetails")
+	channel, err := n.channelInfo(ctx, g, "contentDetails")
 	if err != nil {
 		return nil, network.DowngradeForbidden(err)
 	}
 	isPrivate := func(c countedVideo) bool {
 		return c.Status.Privacy == privacyPrivate && c.Status.Upload != statusDeleted
 	}
-	posts, err := n.listPosts(ctx, g, about.uploads, since, limit, isPrivate)
+	posts, err := n.listPosts(ctx, g, channel.uploads, since, limit, isPrivate)
 	return posts, network.DowngradeForbidden(err)
 }
 
@@ -73,11 +74,11 @@ func (n *Network) listPosts(
 	}
 	var posts []network.CollectedPost
 	for batch := range slices.Chunk(ids, maxBatch) {
-		found, err := n.collectedPosts(ctx, g, batch, include)
+		batchPosts, err := n.collectedPosts(ctx, g, batch, include)
 		if err != nil {
 			return posts, err
 		}
-		posts = append(posts, found...)
+		posts = append(posts, batchPosts...)
 	}
 	return posts, nil
 }
@@ -92,7 +93,7 @@ type channel struct {
 // channelInfo returns the connected channel. parts lists the parts of the resource to request and must include
 // contentDetails. Followers need statistics, and the picture needs snippet.
 func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string) (channel, error) {
-	var answer struct {
+	var response struct {
 		Items []struct {
 			Snippet struct {
 				Thumbnails struct {
@@ -112,22 +113,22 @@ func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string
 			} `json:"contentDetails"`
 		} `json:"items"`
 	}
-	err := n.read(ctx, g, "channels", url.Values{"part": {parts}, "id": {g.Account}}, &answer)
+	err := n.read(ctx, g, "channels", url.Values{"part": {parts}, "id": {g.Account}}, &response)
 	if err != nil {
 		return channel{}, err
 	}
-	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {
+	if len(response.Items) != 1 || !channelID.MatchString(response.Items[0].ContentDetails.Related.Uploads) {
 		return channel{}, network.InvalidResponse(errors.New("reading the channel: the response has no playlist of uploads"))
 	}
-	item := answer.Items[0]
-	found := channel{
+	item := response.Items[0]
+	info := channel{
 		followers: network.NonNegative(item.Statistics.Subscribers), uploads: item.ContentDetails.Related.Uploads,
 		picture: network.WebURL(item.Snippet.Thumbnails.Medium.URL),
 	}
 	if item.Statistics.Hidden {
-		found.followers = nil
+		info.followers = nil
 	}
-	return found, nil
+	return info, nil
 }
 
 // newestIDs returns the IDs of the videos uploaded since a time, at most limit.
@@ -146,7 +147,7 @@ func (n *Network) newestIDs(
 			query.Set("pageToken", next)
 		}
 		err := n.read(ctx, g, "playlistItems", query, &page)
-		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == codeNoUploads {
+		if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Code == codeNoUploads {
 			return ids, nil
 		}
 		if err != nil {
@@ -195,15 +196,15 @@ func (c countedVideo) isVisible() bool {
 func (n *Network) collectedPosts(
 	ctx context.Context, g network.Grant, ids []string, include func(countedVideo) bool,
 ) ([]network.CollectedPost, error) {
-	var answer struct {
+	var response struct {
 		Items []countedVideo `json:"items"`
 	}
 	query := url.Values{"part": {"snippet,statistics,status"}, "id": {strings.Join(ids, ",")}}
-	if err := n.read(ctx, g, "videos", query, &answer); err != nil {
+	if err := n.read(ctx, g, "videos", query, &response); err != nil {
 		return nil, err
 	}
 	var posts []network.CollectedPost
-	for _, c := range answer.Items {
+	for _, c := range response.Items {
 		at, err := time.Parse(time.RFC3339, c.Snippet.PublishedAt)
 		if err != nil || !videoID.MatchString(c.ID) || !include(c) {
 			continue

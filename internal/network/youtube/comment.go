@@ -75,7 +75,7 @@ func (n *Network) commitComment(ctx context.Context, g network.Grant, d network.
 
 // resolveComment searches the newest comments on the video.
 func (n *Network) resolveComment(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	c, err := readComment(d)
 	if err != nil {
@@ -93,15 +93,15 @@ func (n *Network) resolveComment(
 		return network.Unknown, network.Receipt{}, network.CommentsForbidden(err, commentsDenied)
 	}
 	search.Truncated = list.Next != ""
-	for _, one := range list.Items {
-		receipt, comment := one.receipt(n, c.On), one.Snippet.TopLevel.Snippet
+	for _, thread := range list.Items {
+		receipt, comment := thread.receipt(n, c.On), thread.Snippet.TopLevel.Snippet
 		switch {
 		case !receipt.At.IsZero() && receipt.At.Before(c.PreparedAt.Add(-clockSkew)):
 			search.Truncated = false // all other comments are older
 		case comment.Author.Value == g.Account && network.SameWords(comment.Text, strings.TrimSpace(c.Text)) &&
-			!t.BelongsToOther(receipt.ID, receipt.Permalink):
-			search.Found = append(search.Found, receipt)
+			!history.BelongsToOther(receipt.ID, receipt.Permalink):
+			search.Matches = append(search.Matches, receipt)
 		}
 	}
-	return search.Verdict(t, time.Duration(n.opts.ListingDelay))
+	return search.Verdict(history, time.Duration(n.opts.ListingDelay))
 }

@@ -21,7 +21,7 @@ const (
 
 // draft is the stored state of a publication.
 type draft struct {
-	Post        bool            `json:"youtube"` // marks a draft of this network
+	IsYouTube   bool            `json:"youtube"` // marks a draft of this network
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	Tags        []string        `json:"tags,omitempty"`
@@ -60,7 +60,7 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	chosen := cleanTitle(strings.ToValidUTF8(choices.Title, "\uFFFD"))
 	choices.PrivacyStatus, choices.Title = "", ""
 	return drafts.Plan(draft{
-		Post: true, Title: cmp.Or(chosen, title(text, i.Content.Media)), Description: text, Tags: tags(text), Privacy: privacy,
+		IsYouTube: true, Title: cmp.Or(chosen, title(text, i.Content.Media)), Description: text, Tags: tags(text), Privacy: privacy,
 		Media: i.Content.Media, Choices: choices,
 	})
 }
@@ -88,22 +88,22 @@ func cleanTitle(text string) string {
 
 // tags returns the text's hashtags, as many as fit in 500 characters.
 func tags(text string) []string {
-	var found []string
+	var hashtags []string
 	remaining := maxTags
 	for _, tag := range network.Hashtags(text) {
 		length := utf8.RuneCountInString(tag)
-		if len(found) > 0 {
+		if len(hashtags) > 0 {
 			length++
 		}
-		if length <= remaining && !slices.Contains(found, tag) {
-			found, remaining = append(found, tag), remaining-length
+		if length <= remaining && !slices.Contains(hashtags, tag) {
+			hashtags, remaining = append(hashtags, tag), remaining-length
 		}
 	}
-	return found
+	return hashtags
 }
 
 func (d draft) checkOrigin() error {
-	if !d.Post {
+	if !d.IsYouTube {
 		return errors.New("the draft is not for a YouTube video")
 	}
 	return nil

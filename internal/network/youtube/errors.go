@@ -54,31 +54,31 @@ const (
 )
 
 // rejection returns the error for a failed call.
-func (n *Network) rejection(answer network.Response) *network.Error {
+func (n *Network) rejection(response network.Response) *network.Error {
 	var body struct {
 		Error *apiError `json:"error"`
 	}
-	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
-	cause, known := apiError{}, body.Error != nil
-	if known {
+	_ = json.Unmarshal(response.Body, &body) // a response in a different format comes from a proxy
+	cause, isAPIError := apiError{}, body.Error != nil
+	if isAPIError {
 		cause = *body.Error
 	}
-	failed := answer.Rejection(cause.class(answer.Status, known), cause.code(), cause.Message)
-	failed.RetryAt = n.retryTime(failed, answer)
-	return failed
+	netErr := response.Rejection(cause.class(response.Status, isAPIError), cause.code(), cause.Message)
+	netErr.RetryAt = n.retryTime(netErr, response)
+	return netErr
 }
 
 // class returns the class for the first known reason, else for the status. Other errors of the API are Rejected.
-func (r apiError) class(status int, known bool) network.ErrorClass {
-	for _, one := range r.Errors {
-		if class, ok := classByReason[one.Reason]; ok {
+func (r apiError) class(status int, isAPIError bool) network.ErrorClass {
+	for _, detail := range r.Errors {
+		if class, ok := classByReason[detail.Reason]; ok {
 			return class
 		}
 	}
 	if class, ok := classByStatus[status]; ok {
 		return class
 	}
-	if known && status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+	if isAPIError && status >= http.StatusBadRequest && status < http.StatusInternalServerError {
 		return network.Rejected
 	}
 	return network.Transient
@@ -93,15 +93,15 @@ func (r apiError) code() string {
 }
 
 // retryTime returns when to retry, or zero if unknown. YouTube does not report when a quota resets.
-func (n *Network) retryTime(failed *network.Error, answer network.Response) time.Time {
+func (n *Network) retryTime(netErr *network.Error, response network.Response) time.Time {
 	now := n.opts.Now()
 	switch {
-	case failed.Class == network.QuotaExceeded && failed.Code == codeUploadLimit:
+	case netErr.Class == network.QuotaExceeded && netErr.Code == codeUploadLimit:
 		return now.Add(uploadWindow).UTC()
-	case failed.Class == network.QuotaExceeded:
+	case netErr.Class == network.QuotaExceeded:
 		return nextQuotaReset(now)
-	case failed.Class == network.RateLimited:
-		return answer.RetryAfter(now)
+	case netErr.Class == network.RateLimited:
+		return response.RetryAfter(now)
 	}
 	return time.Time{}
 }

@@ -104,7 +104,7 @@ func (n *Network) setThumbnail(ctx context.Context, g network.Grant, media int64
 		return network.FileError(err)
 	}
 	defer file.Close()
-	answer, err := n.client.Do(ctx, network.Call{
+	response, err := n.client.Do(ctx, network.Call{
 		Purpose: network.PurposeTransfer, Name: "set thumbnails", Method: http.MethodPost,
 		URL:    strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/thumbnails/set",
 		Query:  url.Values{"videoId": {video}, "uploadType": {"media"}},
@@ -113,8 +113,8 @@ func (n *Network) setThumbnail(ctx context.Context, g network.Grant, media int64
 	if err != nil {
 		return err
 	}
-	if answer.Status != http.StatusOK {
-		return n.rejection(answer)
+	if response.Status != http.StatusOK {
+		return n.rejection(response)
 	}
 	return nil
 }
@@ -133,12 +133,12 @@ func (n *Network) addToPlaylist(ctx context.Context, g network.Grant, playlist, 
 	call.JSON = map[string]any{"snippet": map[string]any{
 		"playlistId": playlist, "resourceId": map[string]string{"kind": playlistVideo, "videoId": video},
 	}}
-	answer, err := n.client.Do(ctx, call)
+	response, err := n.client.Do(ctx, call)
 	if err != nil {
 		return err
 	}
-	if answer.Status != http.StatusOK {
-		return n.rejection(answer)
+	if response.Status != http.StatusOK {
+		return n.rejection(response)
 	}
 	return nil
 }

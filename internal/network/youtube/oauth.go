@@ -74,7 +74,7 @@ var channelID = regexp.MustCompile(`^[A-Za-z0-9_-]{2,64}$`)
 
 // channels returns the channels that a grant gives access to.
 func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
-	var answer struct {
+	var response struct {
 		Items []struct {
 			ID      string `json:"id"`
 			Snippet struct {
@@ -84,18 +84,18 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 		} `json:"items"`
 	}
 	query := url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {pageSize}}
-	if err := n.read(ctx, g, "channels", query, &answer); err != nil {
+	if err := n.read(ctx, g, "channels", query, &response); err != nil {
 		return nil, err
 	}
-	if len(answer.Items) == 0 {
+	if len(response.Items) == 0 {
 		return nil, &network.Error{
 			Class: network.Rejected, Status: http.StatusOK, Code: codeNoChannel,
 			Message: "This Google account has no YouTube channel. Create one on YouTube, then connect it.",
 			Err:     errors.New("reading the channels: the account has no channel"),
 		}
 	}
-	var found []network.Candidate
-	for _, item := range answer.Items {
+	var candidates []network.Candidate
+	for _, item := range response.Items {
 		name := strings.TrimPrefix(item.Snippet.CustomURL, "@")
 		if name == "" {
 			name = item.Snippet.Title
@@ -103,11 +103,13 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 		if !channelID.MatchString(item.ID) || name == "" {
 			return nil, network.InvalidResponse(errors.New("reading the channels: a channel lacks the id or the name"))
 		}
-		own := g
-		own.Account, own.Username, own.Holder = item.ID, network.Clip(name, maxName), holderPrefix+item.ID
-		found = append(found, network.Candidate{Grant: own, DisplayName: network.Clip(item.Snippet.Title, maxName)})
+		channelGrant := g
+		channelGrant.Account, channelGrant.Username, channelGrant.Holder = item.ID, network.Clip(name, maxName),
+			holderPrefix+item.ID
+		candidates = append(candidates, network.Candidate{Grant: channelGrant,
+			DisplayName: network.Clip(item.Snippet.Title, maxName)})
 	}
-	return found, nil
+	return candidates, nil
 }
 
 // Refresh exchanges the refresh token for a new access token, valid for an hour. The refresh token does not change.
@@ -118,12 +120,12 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 			Err: errors.New("the grant has no refresh token; connect the channel again"),
 		}
 	}
-	fresh, err := n.requestToken(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}})
+	token, err := n.requestToken(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}})
 	if err != nil {
 		return network.Grant{}, err
 	}
 	g.Holder = holderPrefix + g.Account // for grants that were stored without a holder
-	return fresh.Grant(g, n.opts.Now()), nil
+	return token.Grant(g, n.opts.Now()), nil
 }
 
 // requestToken requests a token.
@@ -147,12 +149,12 @@ func (n *Network) requestToken(ctx context.Context, form url.Values) (network.To
 
 // tokenRejection returns the error for a failed token request (RFC 6749, section 5.2). Only invalid_grant means that
 // the consent was revoked or expired. For an error of the app, the operator has to act. Other errors are temporary.
-func tokenRejection(answer network.Response) *network.Error {
+func tokenRejection(response network.Response) *network.Error {
 	var body struct {
 		Error string `json:"error"`
 		Text  string `json:"error_description"`
 	}
-	_ = json.Unmarshal(answer.Body, &body) // a response in a different format comes from a proxy
+	_ = json.Unmarshal(response.Body, &body) // a response in a different format comes from a proxy
 	class := network.Transient
 	switch body.Error {
 	case codeInvalidGrant:
@@ -160,5 +162,5 @@ func tokenRejection(answer network.Response) *network.Error {
 	case "invalid_client", "unauthorized_client", "redirect_uri_mismatch", "deleted_client", "disabled_client":
 		class = network.AppNotApproved
 	}
-	return answer.Rejection(class, body.Error, body.Text)
+	return response.Rejection(class, body.Error, body.Text)
 }

@@ -37,9 +37,9 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	if p.Session == "" {
 		return n.startSession(ctx, g, p, files)
 	}
-	now, err := n.queryProgress(ctx, g, *p)
-	if err == nil && now.finished.ID == "" {
-		err = n.sendAllButLast(ctx, g, *p, files, now.next)
+	progress, err := n.queryProgress(ctx, g, *p)
+	if err == nil && progress.video.ID == "" {
+		err = n.sendAllButLast(ctx, g, *p, files, progress.next)
 	}
 	if isExpired(err) && p.Sessions < maxSessions {
 		return n.startSession(ctx, g, p, files)
@@ -54,33 +54,33 @@ const confirmDeletion = 5 * time.Minute
 // advanceLocked reads the status of a video that YouTube locked. A video that became visible is ready for Commit.
 func (n *Network) advanceLocked(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	_, _, err := n.checkVideo(ctx, g, *p, p.Video)
-	failed, ok := errors.AsType[*network.Error](err)
-	if !ok || failed.Code != codeVideoDeleted {
+	netErr, ok := errors.AsType[*network.Error](err)
+	if !ok || netErr.Code != codeVideoDeleted {
 		p.MissingAt = time.Time{}
 	}
 	switch {
-	case ok && failed.Code == codeVideoDeleted && p.MissingAt.IsZero():
+	case ok && netErr.Code == codeVideoDeleted && p.MissingAt.IsZero():
 		p.MissingAt = n.opts.Now().UTC()
 		return confirmDeletion, nil
-	case ok && failed.Code == codeVideoDeleted:
+	case ok && netErr.Code == codeVideoDeleted:
 		if wait := p.MissingAt.Add(confirmDeletion).Sub(n.opts.Now()); wait > 0 {
 			return wait, nil
 		}
 		return n.startSession(ctx, g, p, files)
-	case ok && failed.Class == network.Processing:
-		return max(failed.RetryAt.Sub(n.opts.Now()), minStatusInterval), nil
+	case ok && netErr.Class == network.Processing:
+		return max(netErr.RetryAt.Sub(n.opts.Now()), minStatusInterval), nil
 	}
 	return 0, err
 }
 
 // sendAllButLast sends the file except its last part.
 func (n *Network) sendAllButLast(ctx context.Context, g network.Grant, p draft, files network.Files, next int64) error {
-	file, err := n.open(ctx, p, files)
+	source, err := n.open(ctx, p, files)
 	if err != nil {
 		return err
 	}
-	defer file.file.Close()
-	_, err = n.sendChunks(ctx, g, p, file, next)
+	defer source.file.Close()
+	_, err = n.sendChunks(ctx, g, p, source, next)
 	return err
 }
 
@@ -92,12 +92,12 @@ func (n *Network) startSession(
 		return 0, err
 	}
 	p.Session, p.Total, p.Video, p.UploadedAt, p.Locked, p.MissingAt = "", 0, "", time.Time{}, false, time.Time{}
-	file, err := n.open(ctx, *p, files)
+	source, err := n.open(ctx, *p, files)
 	if err != nil {
 		return 0, err
 	}
-	p.Total, p.Type = file.file.Size, file.file.Type
-	if err := file.file.Close(); err != nil {
+	p.Total, p.Type = source.file.Size, source.file.Type
+	if err := source.file.Close(); err != nil {
 		return 0, network.FileError(err)
 	}
 	if p.Total <= 0 {
@@ -132,7 +132,7 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 	if p.Choices.ContainsSyntheticMedia {
 		status["containsSyntheticMedia"] = true
 	}
-	answer, err := n.client.Do(ctx, network.Call{
+	response, err := n.client.Do(ctx, network.Call{
 		Purpose: network.PurposeTransfer, Name: "upload videos", Method: http.MethodPost,
 		URL:   strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/videos",
 		Query: url.Values{"uploadType": {"resumable"}, "part": {"snippet,status"}, "notifySubscribers": {"true"}},
@@ -145,10 +145,10 @@ func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (
 	if err != nil {
 		return "", err
 	}
-	if answer.Status != http.StatusOK {
-		return "", n.rejection(answer)
+	if response.Status != http.StatusOK {
+		return "", n.rejection(response)
 	}
-	address := answer.Header.Get("Location")
+	address := response.Header.Get("Location")
 	if len(address) > maxSessionURL || !isOnServer(address, g.Server) {
 		return "", network.InvalidResponse(errors.New("starting an upload: the response has no URL of this network"))
 	}

@@ -33,40 +33,40 @@ func (n *Network) Commit(
 		_, receipt, err := n.checkVideo(ctx, g, p, p.Video)
 		return receipt, err
 	}
-	made, err := n.completeUpload(ctx, g, p, files)
+	uploaded, err := n.completeUpload(ctx, g, p, files)
 	if isExpired(err) {
 		return network.Receipt{}, &network.Error{Class: network.OutcomeUnknown, Code: codeSessionGone, Err: err}
 	}
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	return n.outcome(p, made)
+	return n.outcome(p, uploaded)
 }
 
 func (n *Network) completeUpload(ctx context.Context, g network.Grant, p draft, files network.Files) (video, error) {
-	now, err := n.queryProgress(ctx, g, p)
-	if err != nil || now.finished.ID != "" {
-		return now.finished, err
+	progress, err := n.queryProgress(ctx, g, p)
+	if err != nil || progress.video.ID != "" {
+		return progress.video, err
 	}
-	file, err := n.open(ctx, p, files)
+	source, err := n.open(ctx, p, files)
 	if err != nil {
 		return video{}, err
 	}
-	defer file.file.Close()
-	next, err := n.sendChunks(ctx, g, p, file, now.next)
+	defer source.file.Close()
+	next, err := n.sendChunks(ctx, g, p, source, progress.next)
 	if err != nil {
 		return video{}, err
 	}
-	if now, err = n.sendChunk(ctx, g, p, network.PurposeCommit, file, next, p.Total); err != nil {
+	if progress, err = n.sendChunk(ctx, g, p, network.PurposeCommit, source, next, p.Total); err != nil {
 		return video{}, err
 	}
-	if now.finished.ID == "" {
+	if progress.video.ID == "" {
 		return video{}, &network.Error{
 			Class: network.OutcomeUnknown, Status: http.StatusPermanentRedirect,
 			Err: errors.New("completing an upload: the network did not store the whole file"),
 		}
 	}
-	return now.finished, nil
+	return progress.video, nil
 }
 
 func (n *Network) receipt(id, at string) network.Receipt {
@@ -81,62 +81,62 @@ func (n *Network) watchURL(id string) string {
 // Resolve reads the status of the session's video. A session without all parts is Absent, because completing it creates
 // only one video. If the session has expired, Resolve searches the channel's uploads.
 func (n *Network) Resolve(
-	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
+	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	if network.IsFirstComment(d) {
-		return n.resolveComment(ctx, g, d, t)
+		return n.resolveComment(ctx, g, d, history)
 	}
 	p, err := drafts.DecodePrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	if p.UploadedAt.IsZero() {
-		p.UploadedAt = t.First
+		p.UploadedAt = history.First
 	}
 	if p.Video != "" {
 		return n.checkVideo(ctx, g, p, p.Video)
 	}
-	started := n.opts.Now() // before the search, because a video may appear during it
-	now, err := n.queryProgress(ctx, g, p)
+	searchStart := n.opts.Now() // before the search, because a video may appear during it
+	progress, err := n.queryProgress(ctx, g, p)
 	switch {
 	case isExpired(err):
-		return n.findUpload(ctx, g, p, started, t)
+		return n.findUpload(ctx, g, p, searchStart, history)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
-	case now.finished.ID == "":
+	case progress.video.ID == "":
 		return network.Absent, network.Receipt{}, nil
 	}
-	return n.checkVideo(ctx, g, p, now.finished.ID)
+	return n.checkVideo(ctx, g, p, progress.video.ID)
 }
 
 // findUpload searches the channel's uploads since the start of the session. A missing video is Absent with the error
 // that the session has expired. Prepare then starts a new session.
 func (n *Network) findUpload(
-	ctx context.Context, g network.Grant, p draft, started time.Time, t network.CommitHistory,
+	ctx context.Context, g network.Grant, p draft, searchStart time.Time, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	since := p.StartedAt.Add(-clockSkew)
-	uploads, all, err := n.listUploads(ctx, g, since)
+	uploads, complete, err := n.listUploads(ctx, g, since)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	var found []upload
+	var matches []upload
 	for _, u := range uploads {
-		if u.matches(p) && !t.BelongsToOther(u.Snippet.Resource.VideoID, "") {
-			found = append(found, u)
+		if u.matches(p) && !history.BelongsToOther(u.Snippet.Resource.VideoID, "") {
+			matches = append(matches, u)
 		}
 	}
 	reason := &network.Error{
 		Class: network.Transient, Code: codeSessionGone, Err: errors.New("the upload session has expired"),
 	}
-	switch until := t.Last.Add(time.Duration(n.opts.ListingDelay)); {
-	case len(found) == 1:
-		verdict, receipt, err := n.checkVideo(ctx, g, p, found[0].Snippet.Resource.VideoID)
+	switch listedBy := history.Last.Add(time.Duration(n.opts.ListingDelay)); {
+	case len(matches) == 1:
+		verdict, receipt, err := n.checkVideo(ctx, g, p, matches[0].Snippet.Resource.VideoID)
 		receipt.MatchedByContent = true
 		return verdict, receipt, err
-	case len(found) > 1 || !all:
+	case len(matches) > 1 || !complete:
 		reason.Class = network.OutcomeUnknown
-	case started.Before(until):
-		reason.Class, reason.RetryAt = network.Processing, until.UTC()
+	case searchStart.Before(listedBy):
+		reason.Class, reason.RetryAt = network.Processing, listedBy.UTC()
 	default:
 		return network.Absent, network.Receipt{}, reason
 	}
@@ -162,33 +162,33 @@ func (u upload) matches(p draft) bool {
 
 // listUploads returns the newest uploads since a time. It returns false if there may be more videos.
 func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.Time) ([]upload, bool, error) {
-	about, err := n.channelInfo(ctx, g, "contentDetails")
+	channel, err := n.channelInfo(ctx, g, "contentDetails")
 	if err != nil {
 		return nil, false, err
 	}
-	var answer struct {
+	var page struct {
 		Items []upload `json:"items"`
 		Next  string   `json:"nextPageToken"`
 	}
 	err = n.read(ctx, g, "playlistItems",
-		url.Values{"part": {"snippet"}, "playlistId": {about.uploads}, "maxResults": {pageSize}}, &answer)
-	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Code == codeNoUploads {
+		url.Values{"part": {"snippet"}, "playlistId": {channel.uploads}, "maxResults": {pageSize}}, &page)
+	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Code == codeNoUploads {
 		return nil, true, nil
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	var found []upload
-	for _, u := range answer.Items {
+	var uploads []upload
+	for _, u := range page.Items {
 		at, err := time.Parse(time.RFC3339, u.Snippet.PublishedAt)
 		if err != nil {
 			return nil, false, network.InvalidResponse(errors.New("reading the uploads: an upload has no publication time"))
 		}
 		if !at.Before(since) {
-			found = append(found, u)
+			uploads = append(uploads, u)
 		}
 	}
-	return found, answer.Next == "" || len(found) < len(answer.Items), nil
+	return uploads, page.Next == "" || len(uploads) < len(page.Items), nil
 }
 
 // Permalink returns the URL of the video. It makes no request.

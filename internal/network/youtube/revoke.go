@@ -20,16 +20,16 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 		return network.ErrRevokeUnsupported // another grant of the same account may be in use
 	}
 	token := cmp.Or(g.RefreshToken, g.AccessToken)
-	answer, err := n.client.Do(ctx, network.Call{
+	response, err := n.client.Do(ctx, network.Call{
 		Purpose: network.PurposeAuthorize, Name: "revoke", Method: http.MethodPost, URL: n.opts.TokenHost + "/revoke",
 		Form: url.Values{"token": {token}}, Secrets: []string{token},
 	})
-	if err != nil || answer.Status == http.StatusOK {
+	if err != nil || response.Status == http.StatusOK {
 		return err
 	}
-	rejected := tokenRejection(answer)
-	if rejected.Code == "invalid_token" {
-		rejected.Class = network.ReconnectRequired
+	netErr := tokenRejection(response)
+	if netErr.Code == "invalid_token" {
+		netErr.Class = network.ReconnectRequired
 	}
-	return rejected
+	return netErr
 }

@@ -31,8 +31,8 @@ var videoID = regexp.MustCompile(`^[A-Za-z0-9_-]{5,64}$`)
 
 // progress is the state of an upload session.
 type progress struct {
-	finished video // the finished video; its ID is empty until the upload is complete
-	next     int64 // offset of the first missing byte
+	video video // the finished video; its ID is empty until the upload is complete
+	next  int64 // offset of the first missing byte
 }
 
 // queryProgress returns a session's progress. It changes nothing.
@@ -42,9 +42,9 @@ func (n *Network) queryProgress(ctx context.Context, g network.Grant, p draft) (
 
 // sendChunk sends the bytes [from, to) of the file.
 func (n *Network) sendChunk(
-	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, file *videoSource, from, to int64,
+	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, source *videoSource, from, to int64,
 ) (progress, error) {
-	part, err := file.chunk(from, to)
+	part, err := source.chunk(from, to)
 	if err != nil {
 		return progress{}, err
 	}
@@ -92,16 +92,16 @@ func parseVideo(resp network.Response) (progress, error) {
 	if !videoID.MatchString(v.ID) {
 		return progress{}, resp.Call.Failure(errors.New("the response has no valid video ID"), false)
 	}
-	return progress{finished: v}, nil
+	return progress{video: v}, nil
 }
 
 // parseProgress returns the progress in the Range header of a response.
 func (n *Network) parseProgress(resp network.Response, total int64) (progress, error) {
-	have := resp.Header.Get("Range")
-	if have == "" {
+	rangeHeader := resp.Header.Get("Range")
+	if rangeHeader == "" {
 		return progress{}, nil
 	}
-	last, err := strconv.ParseInt(strings.TrimPrefix(have, "bytes=0-"), 10, 64)
+	last, err := strconv.ParseInt(strings.TrimPrefix(rangeHeader, "bytes=0-"), 10, 64)
 	switch {
 	case err != nil || last < 0 || last >= total:
 		return progress{}, resp.Call.Failure(errors.New("the response has an invalid Range header"), false)
@@ -116,25 +116,25 @@ func (n *Network) parseProgress(resp network.Response, total int64) (progress, e
 
 // isExpired reports whether err means that the session no longer exists.
 func isExpired(err error) bool {
-	failed, ok := errors.AsType[*network.Error](err)
-	return ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusGone)
+	netErr, ok := errors.AsType[*network.Error](err)
+	return ok && (netErr.Status == http.StatusNotFound || netErr.Status == http.StatusGone)
 }
 
 // sendChunks sends the missing parts except the last one, and returns the offset of the last part. YouTube creates the
 // video only after the last part.
 func (n *Network) sendChunks(
-	ctx context.Context, g network.Grant, p draft, file *videoSource, next int64,
+	ctx context.Context, g network.Grant, p draft, source *videoSource, next int64,
 ) (int64, error) {
 	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
 	for next < last {
-		stored, err := n.sendChunk(ctx, g, p, network.PurposeTransfer, file, next, min(next+n.opts.ChunkBytes, last))
+		progress, err := n.sendChunk(ctx, g, p, network.PurposeTransfer, source, next, min(next+n.opts.ChunkBytes, last))
 		if err != nil {
 			return 0, err
 		}
-		if stored.next <= next {
+		if progress.next <= next {
 			return 0, network.InvalidResponse(errors.New("sending a part of the file: the network did not store it"))
 		}
-		next = stored.next
+		next = progress.next
 	}
 	return next, nil
 }

@@ -71,14 +71,14 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 // lockedVideo returns the error for a video that YouTube keeps private. With the error's Draft, Prepare reads the
 // status of the video instead of uploading the video again.
 func (n *Network) lockedVideo(p draft, v video) *network.Error {
-	failed := rejectedVideo(network.AppNotApproved, codeLocked, privacyPrivate)
-	failed.Code, failed.Hidden = codeLocked, n.receipt(v.ID, v.Snippet.PublishedAt)
+	netErr := rejectedVideo(network.AppNotApproved, codeLocked, privacyPrivate)
+	netErr.Code, netErr.Hidden = codeLocked, n.receipt(v.ID, v.Snippet.PublishedAt)
 	p.Video, p.Locked = v.ID, true
 	if p.UploadedAt.IsZero() {
 		p.UploadedAt = n.opts.Now().UTC()
 	}
-	failed.Draft, _ = drafts.Encode(p)
-	return failed
+	netErr.Draft, _ = drafts.Encode(p)
+	return netErr
 }
 
 // rejectedVideo returns the error for a video that has an ID but is not visible. member is the field of the video
@@ -100,35 +100,35 @@ func (n *Network) processingVideo(p draft, v video) *network.Error {
 		p.UploadedAt = now.UTC()
 	}
 	wait := min(max(now.Sub(p.UploadedAt)/4, minStatusInterval), maxStatusInterval)
-	failed := &network.Error{
+	netErr := &network.Error{
 		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(v.Status.Upload, maxName),
 		RetryAt: now.Add(wait).UTC(), Err: errors.New("YouTube is still processing the video"),
 	}
-	failed.Draft, _ = drafts.Encode(p)
-	return failed
+	netErr.Draft, _ = drafts.Encode(p)
+	return netErr
 }
 
 // checkVideo reads a video's status and returns the verdict for it.
 func (n *Network) checkVideo(ctx context.Context, g network.Grant, p draft, id string) (
 	network.Verdict, network.Receipt, error,
 ) {
-	var answer struct {
+	var response struct {
 		Items []video `json:"items"`
 	}
 	query := url.Values{"part": {"snippet,status"}, "id": {id}}
-	if err := n.read(ctx, g, "videos", query, &answer); err != nil {
+	if err := n.read(ctx, g, "videos", query, &response); err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	current := video{ID: id} // a new video may not be listed yet
-	if i := slices.IndexFunc(answer.Items, func(v video) bool { return v.ID == id }); i >= 0 {
-		current = answer.Items[i]
+	if i := slices.IndexFunc(response.Items, func(v video) bool { return v.ID == id }); i >= 0 {
+		current = response.Items[i]
 	} else if p.Locked && n.opts.Now().Sub(p.UploadedAt) >= time.Duration(n.opts.ListingDelay) {
 		return network.Absent, network.Receipt{}, &network.Error{
 			Class: network.Transient, Status: http.StatusOK, Code: codeVideoDeleted, Err: errors.New("a person deleted the video"),
 		}
 	}
 	receipt, err := n.outcome(p, current)
-	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Processing {
+	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Class == network.Processing {
 		return network.Unknown, network.Receipt{}, err
 	}
 	if err != nil {

@@ -121,20 +121,22 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func baseURL(set, fallback string) string { return strings.TrimRight(cmp.Or(set, fallback), "/") }
+func baseURL(configured, fallback string) string {
+	return strings.TrimRight(cmp.Or(configured, fallback), "/")
+}
 
 // Platform returns the network's name in the API, "youtube".
 func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
-	found := n.opts.Rules.Check(c)
+	problems := n.opts.Rules.Check(c)
 	if o := c.Options.YouTube; o != nil && o.PlaylistID != "" && !n.opts.Playlists {
-		found = append(found, network.OptionProblem(platform, "playlist_id", network.CodeOptionUnsupported, false,
+		problems = append(problems, network.OptionProblem(platform, "playlist_id", network.CodeOptionUnsupported, false,
 			"This installation does not add videos to playlists (options.youtube.playlist_id). The operator can turn "+
 				"it on: \"playlists\" in the settings of youtube."))
 	}
-	return found
+	return problems
 }
 
 // Rules returns the limits that Check applies.

@@ -42,7 +42,7 @@ var adapter = networktest.Case{
 			App: app, AuthorizeHost: base, TokenHost: base, APIHost: base, WebURL: base + "/web", ChunkBytes: chunk,
 		})
 	},
-	CheckTraffic: checkCall, Described: isDescribed,
+	CheckTraffic: checkCall, IsDescribed: isDescribed,
 	Signing: networktest.Signing{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g := found[0].Grant
@@ -52,11 +52,11 @@ var adapter = networktest.Case{
 				Expires: networktest.Start.Add(time.Hour), Scopes: scopes, Holder: "youtube:" + g.Account,
 			}}}
 		},
-		BadCode: "invalid_grant", CodeLife: 10 * time.Minute, PKCE: true,
-		Life: time.Hour, Renew: time.Hour, GrantLife: 180 * 24 * time.Hour,
+		BadCode: "invalid_grant", CodeLifetime: 10 * time.Minute, PKCE: true,
+		TokenLifetime: time.Hour, RefreshAge: time.Hour, GrantLifetime: 180 * 24 * time.Hour,
 		ExpiredTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "authError"},
 		UnknownTokenError: networktest.ExpectedError{Class: network.RefreshRequired, Code: "authError"},
-		ResolveSigned:     true, ExpiredRefresh: "invalid_grant", RevokedCode: "invalid_grant",
+		ResolveNeedsToken: true, ExpiredRefresh: "invalid_grant", RevokedCode: "invalid_grant",
 		SecondRevocation: network.ReconnectRequired,
 	},
 	Publishing: networktest.Publishing{
@@ -66,21 +66,23 @@ var adapter = networktest.Case{
 			{Name: "exactly one part", Media: film(chunk), Format: network.FormatVideo, Variant: true},
 			{Name: "three parts and a remainder", Media: film(3*chunk + 5), Format: network.FormatVideo, Variant: true},
 		},
-		CommitReads: true, Publishes: isLastPart,
-		Fits: []network.FileLimits{{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 256_000_000_000}},
+		CommitOpensFiles: true, Publishes: isLastPart,
+		FileLimits: []network.FileLimits{{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 256_000_000_000}},
 		Checks: map[string]networktest.CheckCase{
-			"a video":         networktest.Checks("", theFilm),
-			"a long text":     networktest.Checks(strings.Repeat("x", 5000), theFilm),
-			"too long":        networktest.Checks(strings.Repeat("x", 5001), theFilm, "!caption_too_long"),
-			"too many bytes":  networktest.Checks(strings.Repeat("é", 2501), theFilm, "!caption_too_long"),
-			"less than":       networktest.Checks("1 < 2", theFilm, "!caption_characters"),
-			"greater than":    networktest.Checks("2 > 1", theFilm, "!caption_characters"),
-			"text only":       networktest.Checks("x", nil, "!media_missing"),
-			"an image":        networktest.Checks("x", []network.Media{{Kind: network.Image, Type: "image/png"}}, "!media_type"),
-			"a WebM":          networktest.Checks("x", []network.Media{{Kind: network.Video, Type: "video/webm"}}, "!media_type"),
-			"too many tags":   networktest.Checks(strings.Repeat("#tag ", 61), theFilm, "hashtags_too_many"),
-			"two videos":      networktest.Checks("x", append(theFilm, theFilm...), "!media_too_many"),
-			"a sign, no file": networktest.Checks("<", nil, "!caption_characters", "!media_missing"),
+			"a video":        networktest.NewCheckCase("", theFilm),
+			"a long text":    networktest.NewCheckCase(strings.Repeat("x", 5000), theFilm),
+			"too long":       networktest.NewCheckCase(strings.Repeat("x", 5001), theFilm, "!caption_too_long"),
+			"too many bytes": networktest.NewCheckCase(strings.Repeat("é", 2501), theFilm, "!caption_too_long"),
+			"less than":      networktest.NewCheckCase("1 < 2", theFilm, "!caption_characters"),
+			"greater than":   networktest.NewCheckCase("2 > 1", theFilm, "!caption_characters"),
+			"text only":      networktest.NewCheckCase("x", nil, "!media_missing"),
+			"an image": networktest.NewCheckCase("x", []network.Media{{Kind: network.Image,
+				Type: "image/png"}}, "!media_type"),
+			"a WebM": networktest.NewCheckCase("x", []network.Media{{Kind: network.Video,
+				Type: "video/webm"}}, "!media_type"),
+			"too many tags":   networktest.NewCheckCase(strings.Repeat("#tag ", 61), theFilm, "hashtags_too_many"),
+			"two videos":      networktest.NewCheckCase("x", append(theFilm, theFilm...), "!media_too_many"),
+			"a sign, no file": networktest.NewCheckCase("<", nil, "!caption_characters", "!media_missing"),
 		},
 		Rejections: map[string]networktest.Rejection{
 			"too long":      {Text: strings.Repeat("é", 2501), Media: film(9), Class: network.Rejected, Code: "caption_too_long"},
@@ -124,49 +126,52 @@ var adapter = networktest.Case{
 			}
 		},
 		Errors: map[string]networktest.Failure{
-			"quota": networktest.Fails(403, apiFailure("quotaExceeded"), network.QuotaExceeded, network.QuotaExceeded),
-			"daily limit": networktest.Fails(403, apiFailure("dailyLimitExceeded"), network.QuotaExceeded,
+			"quota": networktest.NewFailure(403, apiFailure("quotaExceeded"), network.QuotaExceeded, network.QuotaExceeded),
+			"daily limit": networktest.NewFailure(403, apiFailure("dailyLimitExceeded"), network.QuotaExceeded,
 				network.QuotaExceeded),
-			"uploads": networktest.Fails(400, apiFailure("uploadLimitExceeded"), network.QuotaExceeded, network.QuotaExceeded),
-			"rate":    networktest.Fails(403, apiFailure("rateLimitExceeded"), network.RateLimited, network.RateLimited),
-			"the user's rate": networktest.Fails(403, apiFailure("userRateLimitExceeded"), network.RateLimited,
+			"uploads": networktest.NewFailure(400, apiFailure("uploadLimitExceeded"), network.QuotaExceeded, network.QuotaExceeded),
+			"rate":    networktest.NewFailure(403, apiFailure("rateLimitExceeded"), network.RateLimited, network.RateLimited),
+			"the user's rate": networktest.NewFailure(403, apiFailure("userRateLimitExceeded"), network.RateLimited,
 				network.RateLimited),
-			"throttled": networktest.Fails(429, `slow down`, network.RateLimited, network.RateLimited),
-			"token":     networktest.Fails(401, apiFailure("authError"), network.RefreshRequired, network.RefreshRequired),
-			"token, elsewhere": networktest.Fails(401, `{"error":{"code":401,"status":"UNAUTHENTICATED"}}`,
+			"throttled": networktest.NewFailure(429, `slow down`, network.RateLimited, network.RateLimited),
+			"token":     networktest.NewFailure(401, apiFailure("authError"), network.RefreshRequired, network.RefreshRequired),
+			"token, elsewhere": networktest.NewFailure(401, `{"error":{"code":401,"status":"UNAUTHENTICATED"}}`,
 				network.RefreshRequired, network.RefreshRequired),
-			"no channel": networktest.Fails(401, apiFailure("youtubeSignupRequired"), network.ReconnectRequired,
+			"no channel": networktest.NewFailure(401, apiFailure("youtubeSignupRequired"), network.ReconnectRequired,
 				network.ReconnectRequired),
-			"suspended": networktest.Fails(403, apiFailure("authenticatedUserAccountSuspended"),
+			"suspended": networktest.NewFailure(403, apiFailure("authenticatedUserAccountSuspended"),
 				network.ReconnectRequired, network.ReconnectRequired),
-			"closed": networktest.Fails(403, apiFailure("authenticatedUserAccountClosed"),
+			"closed": networktest.NewFailure(403, apiFailure("authenticatedUserAccountClosed"),
 				network.ReconnectRequired, network.ReconnectRequired),
-			"scope": networktest.Fails(403, apiFailure("insufficientPermissions"),
+			"scope": networktest.NewFailure(403, apiFailure("insufficientPermissions"),
 				network.ReconnectRequired, network.ReconnectRequired),
-			"not enabled": networktest.Fails(403, apiFailure("accessNotConfigured"), network.AppNotApproved,
+			"not enabled": networktest.NewFailure(403, apiFailure("accessNotConfigured"), network.AppNotApproved,
 				network.AppNotApproved),
-			"title":               networktest.Fails(400, apiFailure("invalidTitle"), network.Rejected, network.Rejected),
-			"description":         networktest.Fails(400, apiFailure("invalidDescription"), network.Rejected, network.Rejected),
-			"unknown":             networktest.Fails(400, apiFailure("somethingNew"), network.Rejected, network.Rejected),
-			"no file":             networktest.Fails(400, apiFailure("mediaBodyRequired"), network.RejectedMedia, network.RejectedMedia),
-			"backend":             networktest.Fails(503, apiFailure("backendError"), network.Transient, network.OutcomeUnknown),
-			"no API":              networktest.Fails(400, `<html>`, network.Transient, network.OutcomeUnknown),
-			"wrong types":         networktest.Fails(200, `{"id":5}`, network.Transient, network.OutcomeUnknown),
-			"no id":               networktest.Fails(200, `{"id":"../x"}`, network.Transient, network.OutcomeUnknown),
-			"gone":                networktest.Fails(404, `Not Found`, network.Transient, network.OutcomeUnknown),
-			"gone, with a reason": networktest.Fails(410, apiFailure("gone"), network.Rejected, network.OutcomeUnknown),
-			"not all":             networktest.Fails(308, ``, network.Transient, network.OutcomeUnknown),
-			"token: revoked": networktest.Fails(http.StatusBadRequest,
+			"title": networktest.NewFailure(400, apiFailure("invalidTitle"), network.Rejected, network.Rejected),
+			"description": networktest.NewFailure(400, apiFailure("invalidDescription"), network.Rejected,
+				network.Rejected),
+			"unknown": networktest.NewFailure(400, apiFailure("somethingNew"), network.Rejected, network.Rejected),
+			"no file": networktest.NewFailure(400, apiFailure("mediaBodyRequired"), network.RejectedMedia,
+				network.RejectedMedia),
+			"backend": networktest.NewFailure(503, apiFailure("backendError"), network.Transient,
+				network.OutcomeUnknown),
+			"no API":              networktest.NewFailure(400, `<html>`, network.Transient, network.OutcomeUnknown),
+			"wrong types":         networktest.NewFailure(200, `{"id":5}`, network.Transient, network.OutcomeUnknown),
+			"no id":               networktest.NewFailure(200, `{"id":"../x"}`, network.Transient, network.OutcomeUnknown),
+			"gone":                networktest.NewFailure(404, `Not Found`, network.Transient, network.OutcomeUnknown),
+			"gone, with a reason": networktest.NewFailure(410, apiFailure("gone"), network.Rejected, network.OutcomeUnknown),
+			"not all":             networktest.NewFailure(308, ``, network.Transient, network.OutcomeUnknown),
+			"token: revoked": networktest.NewFailure(http.StatusBadRequest,
 				`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, networktest.Skip,
 				networktest.Skip, network.ReconnectRequired, network.ReconnectRequired),
-			"token: the app": networktest.Fails(http.StatusUnauthorized, `{"error":"invalid_client"}`,
+			"token: the app": networktest.NewFailure(http.StatusUnauthorized, `{"error":"invalid_client"}`,
 				networktest.Skip, networktest.Skip, network.AppNotApproved, network.AppNotApproved),
-			"token: Google's other": networktest.Fails(http.StatusForbidden, `{"error":{"code":403,"message":"x"}}`,
+			"token: Google's other": networktest.NewFailure(http.StatusForbidden, `{"error":{"code":403,"message":"x"}}`,
 				networktest.Skip, networktest.Skip, network.Transient, network.Transient),
-			"token: no token": networktest.Fails(http.StatusOK, `{}`, networktest.Skip, networktest.Skip,
+			"token: no token": networktest.NewFailure(http.StatusOK, `{}`, networktest.Skip, networktest.Skip,
 				network.Transient, network.Transient),
 		},
-		Repeats: map[string]networktest.Repeat{
+		RetryTimes: map[string]networktest.RetryTimeCase{
 			"a quota": retryCase(networktest.Start, "quotaExceeded", "", network.QuotaExceeded,
 				time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)),
 			"quota in summer": retryCase(summer, "quotaExceeded", "", network.QuotaExceeded, time.Date(2026, 7, 1, 7,
@@ -186,9 +191,9 @@ var adapter = networktest.Case{
 		},
 		Resolves:   resolveCases(),
 		EmptyLists: map[string]http.Handler{queriedDraft: uploads(http.StatusNotFound, "", "", `{"items":[]}`)},
-		GivesUp: map[string]networktest.GiveUp{
+		GiveUps: map[string]networktest.GiveUpCase{
 			"every session expires": {Draft: plannedDraft, Class: network.Transient, Calls: 5,
-				Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Location", "http://"+r.Host+"/looked-at?upload_id=1")
 					if r.Method == http.MethodPut {
 						w.WriteHeader(http.StatusNotFound)
@@ -197,46 +202,46 @@ var adapter = networktest.Case{
 		},
 	},
 	Collecting: networktest.Collecting{
-		Metrics: []string{"views", "likes", "comments", "shares"}, Page: 50,
-		Fails: func(now time.Time) map[string]networktest.CollectFailure {
+		Metrics: []string{"views", "likes", "comments", "shares"}, PageSize: 50,
+		CollectFailures: func(now time.Time) map[string]networktest.CollectFailure {
 			soon := map[string]string{"Retry-After": "30"}
 			midnight := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // in the network's time zone
 			return map[string]networktest.CollectFailure{
-				"rate limit, channel": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, channel": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: channelCall, Status: 403, Header: soon, Body: reason(403, "rateLimitExceeded"),
 				}, network.RateLimited, now.Add(30*time.Second), 0),
-				"rate limit, videos": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, videos": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: videoCall, Status: 429, Header: soon,
 				}, network.RateLimited, now.Add(30*time.Second), 0),
-				"rate limit, reports": networktest.StopsWith(networktest.Interceptor{
+				"rate limit, reports": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: reportCall, Status: 429, Header: soon,
 				}, network.RateLimited, now.Add(30*time.Second), 1),
-				"daily quota": networktest.StopsWith(networktest.Interceptor{
+				"daily quota": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: reason(403, "quotaExceeded"),
 				}, network.QuotaExceeded, midnight, 0),
-				"an invalid token": networktest.StopsWith(networktest.Interceptor{
+				"an invalid token": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: channelCall, Status: 401, Body: reason(401, "authError"),
 				}, network.RefreshRequired, time.Time{}, 0),
-				"a scope is missing": networktest.StopsWith(networktest.Interceptor{
+				"a scope is missing": networktest.NewCollectFailure(networktest.Interceptor{
 					Part: channelCall, Status: 403, Body: reason(403, "insufficientPermissions"),
 				}, network.AppNotApproved, time.Time{}, 0),
-				"a failure": networktest.StopsWith(networktest.Interceptor{Part: videoCall, Status: 503},
+				"a failure": networktest.NewCollectFailure(networktest.Interceptor{Part: videoCall, Status: 503},
 					network.Transient, time.Time{}, 0),
-				"nonsense": networktest.StopsWith(networktest.Interceptor{Part: videoCall, Status: 200, Body: "["},
+				"nonsense": networktest.NewCollectFailure(networktest.Interceptor{Part: videoCall, Status: 200, Body: "["},
 					network.Transient, time.Time{}, 0),
-				"no list": networktest.StopsWith(networktest.Interceptor{Part: channelCall, Status: 200, Body: "{}"},
+				"no list": networktest.NewCollectFailure(networktest.Interceptor{Part: channelCall, Status: 200, Body: "{}"},
 					network.Transient, time.Time{}, 0),
 			}
 		},
-		Withheld: map[string]networktest.Withheld{
-			"a removed metric": networktest.Without("shares",
+		Withheld: map[string]networktest.WithheldCase{
+			"a removed metric": networktest.NewWithheldCase("shares",
 				networktest.Interceptor{Part: reportCall, Status: 400, Body: reason(400, "badRequest")}),
-			"app not approved": networktest.Without("shares",
+			"app not approved": networktest.NewWithheldCase("shares",
 				networktest.Interceptor{Part: reportCall, Status: 403, Body: reason(403, "accessNotConfigured")}),
-			"not allowed": networktest.Without("shares",
+			"not allowed": networktest.NewWithheldCase("shares",
 				networktest.Interceptor{Part: reportCall, Status: 403, Body: reason(403, "insufficientPermissions")}),
-			"no rows": networktest.Without("shares", networktest.Interceptor{Part: reportCall, Status: 200, Body: `{}`}),
-			"rows in another format": networktest.Without("shares",
+			"no rows": networktest.NewWithheldCase("shares", networktest.Interceptor{Part: reportCall, Status: 200, Body: `{}`}),
+			"rows in another format": networktest.NewWithheldCase("shares",
 				networktest.Interceptor{Part: reportCall, Status: 200, Body: `{"rows":[["x"],[1,"x"],["x",-1]]}`}),
 		},
 	},
@@ -256,10 +261,10 @@ func reason(status int, reason string) string {
 	return fmt.Sprintf(`{"error":{"code":%d,"message":"said","errors":[{"reason":%q}]}}`, status, reason)
 }
 
-func retryCase(now time.Time, reason, header string, class network.ErrorClass, after time.Time) networktest.Repeat {
+func retryCase(now time.Time, reason, header string, class network.ErrorClass, after time.Time) networktest.RetryTimeCase {
 	answer := networktest.StubResponse{Status: http.StatusForbidden, Header: http.Header{"Retry-After": {header}},
 		Body: apiFailure(reason)}
-	return networktest.Repeat{Call: 1, Answer: answer, At: now, Class: class, After: after}
+	return networktest.RetryTimeCase{Call: 1, Response: answer, At: now, Class: class, RetryAt: after}
 }
 
 // isLastPart reports whether a request sends the last part of a file.
@@ -305,7 +310,7 @@ func resolveCases() map[string]networktest.ResolveCase {
 		status int, header, session, list string, verdict network.Verdict, class network.ErrorClass, id string,
 	) networktest.ResolveCase {
 		return networktest.ResolveCase{
-			Draft: queriedDraft, Later: time.Hour, Answer: uploads(status, header, session, list), Verdict: verdict,
+			Draft: queriedDraft, Elapsed: time.Hour, Handler: uploads(status, header, session, list), Verdict: verdict,
 			Class: class, Receipt: network.Receipt{ID: id},
 		}
 	}

@@ -174,13 +174,13 @@ func watermark(ctx context.Context, d *db.DB) (int64, error) {
 	}
 	limit := d.Now().Add(-watermarkDelay)
 	id, err := newestID(ctx, d)
-	for below := id + 1; err == nil && below > 1; {
+	for beforeID := id + 1; err == nil && beforeID > 1; {
 		var entries []Entry
-		entries, err = Entries(ctx, d, Filter{BeforeID: below, Limit: batchSize})
-		below = 0
+		entries, err = Entries(ctx, d, Filter{BeforeID: beforeID, Limit: batchSize})
+		beforeID = 0
 		for _, e := range entries { // newest first
 			if e.At.After(limit) {
-				id, below = e.ID-1, e.ID
+				id, beforeID = e.ID-1, e.ID
 			}
 		}
 	}
@@ -197,24 +197,24 @@ func newestID(ctx context.Context, d *db.DB) (int64, error) {
 
 // Each calls yield once for each selected event up to the watermark, oldest first. It reads events in batches.
 func Each(ctx context.Context, d *db.DB, filter Filter, yield func(Entry) error) error {
-	upTo, err := watermark(ctx, d)
-	if err != nil || upTo == 0 {
+	maxID, err := watermark(ctx, d)
+	if err != nil || maxID == 0 {
 		return err
 	}
-	filter.OldestFirst, filter.BeforeID, filter.UpToID, filter.Limit = true, 0, upTo, batchSize
+	filter.OldestFirst, filter.BeforeID, filter.UpToID, filter.Limit = true, 0, maxID, batchSize
 	for {
-		found, err := Entries(ctx, d, filter)
+		entries, err := Entries(ctx, d, filter)
 		if err != nil {
 			return err
 		}
-		for _, e := range found {
+		for _, e := range entries {
 			if err := yield(e); err != nil {
 				return err
 			}
 		}
-		if len(found) < filter.Limit {
+		if len(entries) < filter.Limit {
 			return nil
 		}
-		filter.AfterID = found[len(found)-1].ID
+		filter.AfterID = entries[len(entries)-1].ID
 	}
 }

@@ -40,23 +40,23 @@ func FindEntryPosition(ctx context.Context, q db.Querier, filter Filter, size in
 	return findPosition(ctx, q, where, args, before, size)
 }
 
-func findPosition(ctx context.Context, q db.Querier, where string, args []any, before int64, size int) (PagePosition, error) {
+func findPosition(ctx context.Context, q db.Querier, where string, args []any, beforeID int64, size int) (PagePosition, error) {
 	var out PagePosition
 	var err error
-	if out.Total, err = count(ctx, q, where, args); err != nil || before == 0 {
+	if out.Total, err = count(ctx, q, where, args); err != nil || beforeID == 0 {
 		return out, err
 	}
-	where, args = where+` AND e.id >= ?`, append(args, before)
+	where, args = where+` AND e.id >= ?`, append(args, beforeID)
 	if out.Newer, err = count(ctx, q, where, args); err != nil {
 		return out, err
 	}
-	newer, err := db.All(ctx, q, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+	newerIDs, err := db.All(ctx, q, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
 		`SELECT e.id FROM events e WHERE `+where+` ORDER BY e.id LIMIT ?`, append(args, size+1)...)
 	if err != nil {
 		return out, fmt.Errorf("finding the previous events: %w", err)
 	}
-	if len(newer) > size {
-		out.Previous = newer[size-1] + 1
+	if len(newerIDs) > size {
+		out.Previous = newerIDs[size-1] + 1
 	}
 	return out, nil
 }

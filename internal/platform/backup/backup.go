@@ -31,10 +31,10 @@ const (
 
 // Manifest describes the content of a backup.
 type Manifest struct {
-	Format   int       `json:"format"`
-	Program  string    `json:"program"` // version of the program
-	MadeAt   time.Time `json:"made_at"` // time of the snapshot
-	Database Database  `json:"database"`
+	Format    int       `json:"format"`
+	Program   string    `json:"program"` // version of the program
+	CreatedAt time.Time `json:"made_at"` // time of the snapshot
+	Database  Database  `json:"database"`
 	// SealingKeys are the IDs of the keys that encrypt the accounts' grants. During a key rotation, there are several
 	// keys. The backup does not contain the keys.
 	SealingKeys []string `json:"sealing_key_ids"`

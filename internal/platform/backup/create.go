@@ -34,7 +34,7 @@ type Options struct {
 // Result reports the content of a backup and how it was created.
 type Result struct {
 	Folder      string    `json:"folder"`
-	MadeAt      time.Time `json:"made_at"`
+	CreatedAt   time.Time `json:"made_at"`
 	SealingKeys []string  `json:"sealing_key_ids"` // the backup does not contain the keys
 	Database    int64     `json:"database_bytes"`
 	Files       int       `json:"files"`
@@ -52,7 +52,7 @@ var errFileMissing = errors.New("the database refers to a file that the store do
 
 // Create backs up a running service to a folder, and creates the folder if necessary. Files that are missing in the
 // store are reported, but the backup succeeds.
-func Create(ctx context.Context, from Source, folder string, opts Options) (Result, error) {
+func Create(ctx context.Context, src Source, folder string, opts Options) (Result, error) {
 	if err := prepareFolder(folder); err != nil {
 		return Result{}, err
 	}
@@ -61,8 +61,8 @@ func Create(ctx context.Context, from Source, folder string, opts Options) (Resu
 		return Result{}, fmt.Errorf("opening the backup's files: %w", err)
 	}
 	m := creator{
-		Source: from, Options: opts, folder: folder, files: files,
-		previous: map[string]File{}, done: map[string]File{}, repaired: []string{},
+		Source: src, Options: opts, folder: folder, files: files,
+		previous: map[string]File{}, copiedFiles: map[string]File{}, repairedFiles: []string{},
 	}
 	if before, err := Read(folder); err == nil {
 		for _, f := range before.Files {
@@ -104,15 +104,15 @@ type creator struct {
 	Source
 	Options
 
-	folder   string
-	files    blob.Store
-	previous map[string]File // files of the previous backup in the folder, by key
-	done     map[string]File // copied by an earlier attempt
-	lastTry  bool            // in the last attempt, missing files are reported
-	now      time.Time
-	copied   int
-	bytes    int64
-	repaired []string
+	folder        string
+	files         blob.Store
+	previous      map[string]File // files of the previous backup in the folder, by key
+	copiedFiles   map[string]File // copied by an earlier attempt
+	lastTry       bool            // in the last attempt, missing files are reported
+	now           time.Time
+	copiedCount   int
+	copiedBytes   int64
+	repairedFiles []string
 }
 
 // fileRef is a file that the database refers to. sha256 is empty if the database does not store the digest.
@@ -121,7 +121,7 @@ type fileRef struct{ key, sha256 string }
 func (m *creator) attempt(ctx context.Context) (Result, error) {
 	m.now = m.DB.Now()
 	out := Manifest{
-		Format: Format, Program: m.Program, MadeAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0],
+		Format: Format, Program: m.Program, CreatedAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0],
 		Files: []File{},
 	}
 	out.Database = Database{Kind: SQLite, Folder: databasePrefix + m.now.Format("20060102T150405.000000Z")}
@@ -134,7 +134,7 @@ func (m *creator) attempt(ctx context.Context) (Result, error) {
 		return Result{}, errors.Join(err, os.RemoveAll(part))
 	}
 	failpoint.Point("after backup dump")
-	damaged, err := m.copyFiles(ctx, names, &out)
+	damagedFiles, err := m.copyFiles(ctx, names, &out)
 	if err != nil {
 		return Result{}, errors.Join(err, os.RemoveAll(part))
 	}
@@ -146,15 +146,15 @@ func (m *creator) attempt(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	failpoint.Point("after backup manifest")
-	made := Result{
-		Folder: m.folder, MadeAt: out.MadeAt, SealingKeys: out.SealingKeys, Files: len(out.Files),
-		Copied: m.copied, Bytes: m.bytes, Repaired: m.repaired, Damaged: damaged,
+	result := Result{
+		Folder: m.folder, CreatedAt: out.CreatedAt, SealingKeys: out.SealingKeys, Files: len(out.Files),
+		Copied: m.copiedCount, Bytes: m.copiedBytes, Repaired: m.repairedFiles, Damaged: damagedFiles,
 		Missing: append([]string{}, out.Missing...),
 	}
 	for _, f := range out.Database.Files {
-		made.Database += f.Size
+		result.Database += f.Size
 	}
-	return made, m.prune(ctx, out)
+	return result, m.prune(ctx, out)
 }
 
 // dump writes a snapshot of the database and returns the files that the database refers to.
@@ -231,7 +231,7 @@ const markerPrefix = "store/"
 // copyFiles copies files that the backup lacks, and returns the keys of files that are damaged in the store. A missing
 // marker file is an error, because the store then belongs to another database.
 func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
-	damaged := []string{}
+	damagedFiles := []string{}
 	for _, w := range names {
 		f, err := m.copyOnce(ctx, w)
 		switch {
@@ -241,21 +241,21 @@ func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest)
 		case err != nil:
 			return nil, err
 		case w.sha256 != "" && w.sha256 != f.SHA256:
-			damaged = append(damaged, w.key)
+			damagedFiles = append(damagedFiles, w.key)
 		}
 		out.Files = append(out.Files, f)
 	}
-	return damaged, nil
+	return damagedFiles, nil
 }
 
 // copyOnce copies a file unless an earlier attempt has copied it.
 func (m *creator) copyOnce(ctx context.Context, w fileRef) (File, error) {
-	if f, ok := m.done[w.key]; ok {
+	if f, ok := m.copiedFiles[w.key]; ok {
 		return f, nil
 	}
 	f, err := m.copyIfNeeded(ctx, w)
 	if err == nil {
-		m.done[w.key] = f
+		m.copiedFiles[w.key] = f
 	}
 	return f, err
 }
@@ -273,24 +273,24 @@ const (
 // copyIfNeeded copies a file unless the folder has it from an earlier backup. It compares the size and digest of an
 // existing file with the manifest and the database. It reads the file only if Options.Reread is set.
 func (m *creator) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
-	existing, state, err := m.inspect(ctx, w)
+	file, state, err := m.inspect(ctx, w)
 	if err != nil || state == fileIntact {
-		return existing, err
+		return file, err
 	}
 	f, err := copyBlob(ctx, m.Blobs, m.files, w.key, state != fileAbsent)
 	if errors.Is(err, blob.ErrNotFound) {
 		if state == fileUnverified {
-			return existing, nil
+			return file, nil
 		}
 		return File{}, fmt.Errorf("%w: %s (run pressroom admin audit to list all)", errFileMissing, w.key)
 	}
 	if err != nil {
 		return File{}, err
 	}
-	m.copied++
-	m.bytes += f.Size
+	m.copiedCount++
+	m.copiedBytes += f.Size
 	if state == fileDamaged && (w.sha256 == "" || w.sha256 == f.SHA256) {
-		m.repaired = append(m.repaired, w.key)
+		m.repairedFiles = append(m.repairedFiles, w.key)
 	}
 	return f, nil
 }
@@ -317,16 +317,16 @@ func (m *creator) inspect(ctx context.Context, w fileRef) (File, fileState, erro
 
 // reread reads a file of the folder and returns its state. A file that cannot be read is damaged.
 func reread(ctx context.Context, w fileRef, previous File, known bool, r blob.Reader) (File, fileState, error) {
-	found, err := digestFile(ctx, w.key, r)
+	file, err := digestFile(ctx, w.key, r)
 	switch {
 	case ctx.Err() != nil:
 		return File{}, fileAbsent, context.Cause(ctx)
-	case err != nil, known && found != previous, w.sha256 != "" && w.sha256 != found.SHA256:
+	case err != nil, known && file != previous, w.sha256 != "" && w.sha256 != file.SHA256:
 		return File{}, fileDamaged, nil //nolint:nilerr // an unreadable file is copied again
 	case !known && w.sha256 == "":
-		return found, fileUnverified, nil
+		return file, fileUnverified, nil
 	}
-	return found, fileIntact, nil
+	return file, fileIntact, nil
 }
 
 func digestFile(ctx context.Context, key string, r blob.Reader) (File, error) {
@@ -339,13 +339,13 @@ func digestFile(ctx context.Context, key string, r blob.Reader) (File, error) {
 
 // copyBlob copies a file from one store to another. If replace is true, it first deletes the existing file with this
 // key.
-func copyBlob(ctx context.Context, from, to blob.Store, key string, replace bool) (File, error) {
-	r, err := from.Open(ctx, key)
+func copyBlob(ctx context.Context, src, dst blob.Store, key string, replace bool) (File, error) {
+	r, err := src.Open(ctx, key)
 	if err != nil {
 		return File{}, fmt.Errorf("opening %s: %w", key, err)
 	}
 	defer r.Close()
-	staged, err := to.Stage(ctx)
+	staged, err := dst.Stage(ctx)
 	if err != nil {
 		return File{}, fmt.Errorf("receiving %s: %w", key, err)
 	}
@@ -355,11 +355,11 @@ func copyBlob(ctx context.Context, from, to blob.Store, key string, replace bool
 		return File{}, fmt.Errorf("copying %s: %w", key, err)
 	}
 	if replace {
-		if err := to.Delete(ctx, key); err != nil {
+		if err := dst.Delete(ctx, key); err != nil {
 			return File{}, fmt.Errorf("removing the damaged %s: %w", key, err)
 		}
 	}
-	if err := to.Put(ctx, key, staged); err != nil && !errors.Is(err, blob.ErrExists) {
+	if err := dst.Put(ctx, key, staged); err != nil && !errors.Is(err, blob.ErrExists) {
 		return File{}, fmt.Errorf("storing %s: %w", key, err)
 	}
 	return File{key, size, sum}, nil
@@ -378,12 +378,12 @@ func (m *creator) prune(ctx context.Context, now Manifest) error {
 			}
 		}
 	}
-	used := map[string]bool{}
+	usedNames := map[string]bool{}
 	for _, f := range now.Files {
-		used[f.Name] = true
+		usedNames[f.Name] = true
 	}
 	return m.files.Each(ctx, "", func(b blob.Info) error {
-		if used[b.Key] {
+		if usedNames[b.Key] {
 			return nil
 		}
 		return m.files.Delete(ctx, b.Key)

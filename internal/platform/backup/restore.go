@@ -12,41 +12,41 @@ import (
 
 // RestoreFiles copies the backup's files to an empty store. The store may only contain files of this backup from an
 // interrupted restore.
-func (w *Archive) RestoreFiles(ctx context.Context, to blob.Store) error {
-	expected := map[string]bool{}
+func (w *Archive) RestoreFiles(ctx context.Context, dst blob.Store) error {
+	expectedNames := map[string]bool{}
 	for _, f := range w.Files {
-		expected[f.Name] = true
+		expectedNames[f.Name] = true
 	}
-	unexpected, example := 0, ""
-	err := to.Each(ctx, "", func(b blob.Info) error {
-		if !expected[b.Key] {
-			unexpected, example = unexpected+1, b.Key
+	unexpectedCount, example := 0, ""
+	err := dst.Each(ctx, "", func(b blob.Info) error {
+		if !expectedNames[b.Key] {
+			unexpectedCount, example = unexpectedCount+1, b.Key
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("listing the file store: %w", err)
 	}
-	if unexpected > 0 {
+	if unexpectedCount > 0 {
 		return fmt.Errorf("the file store is not empty: it has %d files that are not in this backup, such as %s; "+
-			"set PRESSROOM_BLOBS (--blobs) to an empty store", unexpected, example)
+			"set PRESSROOM_BLOBS (--blobs) to an empty store", unexpectedCount, example)
 	}
 	for _, f := range w.Files {
-		if err := w.restoreFile(ctx, to, f); err != nil {
+		if err := w.restoreFile(ctx, dst, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *Archive) restoreFile(ctx context.Context, to blob.Store, f File) error {
-	existing, err := to.Open(ctx, f.Name)
+func (w *Archive) restoreFile(ctx context.Context, dst blob.Store, f File) error {
+	existing, err := dst.Open(ctx, f.Name)
 	if err == nil {
-		found, err := digestFile(ctx, f.Name, existing)
+		existingFile, err := digestFile(ctx, f.Name, existing)
 		if err := errors.Join(err, existing.Close()); err != nil {
 			return err
 		}
-		if found != f {
+		if existingFile != f {
 			return fmt.Errorf("the file store has a different file %s: use an empty store", f.Name)
 		}
 		return nil
@@ -54,30 +54,30 @@ func (w *Archive) restoreFile(ctx context.Context, to blob.Store, f File) error 
 	if !errors.Is(err, blob.ErrNotFound) {
 		return fmt.Errorf("finding %s: %w", f.Name, err)
 	}
-	restored, err := copyBlob(ctx, w.files, to, f.Name, false)
+	restored, err := copyBlob(ctx, w.files, dst, f.Name, false)
 	if err != nil {
 		return err
 	}
 	if restored != f {
-		return errors.Join(fmt.Errorf("%s changed while it was restored", f.Name), to.Delete(ctx, f.Name))
+		return errors.Join(fmt.Errorf("%s changed while it was restored", f.Name), dst.Delete(ctx, f.Name))
 	}
 	return nil
 }
 
 // CopyFile copies a file to a path that must not exist, and syncs it to disk.
-func CopyFile(ctx context.Context, from, to string) error {
-	in, err := os.Open(from) //nolint:gosec // G304: of the operator's backup
+func CopyFile(ctx context.Context, src, dst string) error {
+	srcFile, err := os.Open(src) //nolint:gosec // G304: of the operator's backup
 	if err != nil {
 		return fmt.Errorf("opening the copy of the database: %w", err)
 	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator's path
+	defer srcFile.Close()
+	out, err := os.OpenFile(dst, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator's path
 	if err != nil {
 		return fmt.Errorf("creating the database's file: %w", err)
 	}
-	_, err = io.Copy(out, &contextReader{ctx, in})
+	_, err = io.Copy(out, &contextReader{ctx, srcFile})
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return errors.Join(fmt.Errorf("copying the database: %w", err), os.Remove(to))
+		return errors.Join(fmt.Errorf("copying the database: %w", err), os.Remove(dst))
 	}
 	return nil
 }

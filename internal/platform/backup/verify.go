@@ -50,13 +50,13 @@ const repairHint = "run pressroom admin backup --reread with this folder to copy
 
 // Verify reads every byte of a backup. It compares the files with the manifest, and the manifest with the database.
 func (w *Archive) Verify(ctx context.Context) ([]Finding, error) {
-	found := []Finding{}
+	findings := []Finding{}
 	for _, f := range w.Database.Files {
 		size, sum, err := measureFile(ctx, filepath.Join(w.DatabaseFolder(), filepath.Base(f.Name)))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		found = append(found, f.compare(size, sum, err)...)
+		findings = append(findings, f.compare(size, sum, err)...)
 	}
 	for _, f := range w.Files {
 		size, sum, err := w.measure(ctx, f.Name)
@@ -65,11 +65,11 @@ func (w *Archive) Verify(ctx context.Context) ([]Finding, error) {
 		}
 		for _, finding := range f.compare(size, sum, err) {
 			finding.Text += "; " + repairHint
-			found = append(found, finding)
+			findings = append(findings, finding)
 		}
 	}
-	if len(found) > 0 {
-		return found, nil // the database may be damaged
+	if len(findings) > 0 {
+		return findings, nil // the database may be damaged
 	}
 	return w.checkDatabase(ctx)
 }
@@ -105,33 +105,33 @@ func (f File) compare(size int64, sum string, err error) []Finding {
 // checkDatabase reads the database and returns files that are missing in the backup. A dump of PostgreSQL cannot be
 // queried without a server, so only its rows are counted.
 func (w *Archive) checkDatabase(ctx context.Context) ([]Finding, error) {
-	found := []Finding{}
+	findings := []Finding{}
 	if w.Database.Kind == Postgres {
 		if err := db.CheckDump(w.DatabaseFolder(), countLines); err != nil {
-			found = append(found, Finding{"unreadable", w.Database.Folder, err.Error()})
+			findings = append(findings, Finding{"unreadable", w.Database.Folder, err.Error()})
 		}
-		return found, nil
+		return findings, nil
 	}
-	has := map[string]bool{}
+	inManifest := map[string]bool{}
 	for _, f := range w.Files {
-		has[f.Name] = true
+		inManifest[f.Name] = true
 	}
 	for _, name := range w.Missing { // already reported when the backup was created
-		has[name] = true
+		inManifest[name] = true
 	}
 	err := db.ReadFile(ctx, filepath.Join(w.DatabaseFolder(), db.DumpFile), func(q db.Querier) error {
 		names, err := listFiles(ctx, q)
 		for _, n := range names {
-			if !has[n.key] {
-				found = append(found, Finding{"not_in_backup", n.key, "the database refers to it"})
+			if !inManifest[n.key] {
+				findings = append(findings, Finding{"not_in_backup", n.key, "the database refers to it"})
 			}
 		}
 		return err
 	})
 	if err != nil {
-		found = append(found, Finding{"unreadable", db.DumpFile, err.Error()})
+		findings = append(findings, Finding{"unreadable", db.DumpFile, err.Error()})
 	}
-	return found, nil
+	return findings, nil
 }
 
 // countLines returns the number of lines of a file.

@@ -146,7 +146,7 @@ func testStore(ctx context.Context, s Store) error {
 	if _, err := staged.Write([]byte(name)); err != nil {
 		return err
 	}
-	key := incoming + "/" + name
+	key := incomingDir + "/" + name
 	if err := s.Put(ctx, key, staged); err != nil {
 		return err
 	}

@@ -18,16 +18,16 @@ const (
 // BlockReader reads a blob at any offset through a cache of recently used blocks, so that the many small reads of a
 // video need only a few requests to S3. It is not safe for concurrent use.
 type BlockReader struct {
-	from   Reader
-	next   int64    // the block at the reader's position
-	cached []*block // most recently used last
+	src       Reader
+	nextBlock int64    // the block at the reader's position
+	cached    []*block // most recently used last
 }
 
 // NewBlockReader returns a BlockReader that reads from the Reader from and changes its position.
-func NewBlockReader(from Reader) *BlockReader { return &BlockReader{from: from} }
+func NewBlockReader(from Reader) *BlockReader { return &BlockReader{src: from} }
 
 // Size returns the size of the blob in bytes.
-func (b *BlockReader) Size() int64 { return b.from.Size() }
+func (b *BlockReader) Size() int64 { return b.src.Size() }
 
 type block struct {
 	number int64
@@ -39,7 +39,7 @@ func (b *BlockReader) ReadAt(p []byte, off int64) (int, error) {
 	read := 0
 	for read < len(p) {
 		at := off + int64(read)
-		if at >= b.from.Size() {
+		if at >= b.src.Size() {
 			return read, io.EOF
 		}
 		in, err := b.block(at / blockSize)
@@ -65,27 +65,27 @@ func (b *BlockReader) block(number int64) (*block, error) {
 // load reads a block, reusing the buffer of the least recently used block.
 func (b *BlockReader) load(number int64) (*block, error) {
 	skip := int64(0)
-	if gap := number - b.next; gap > 0 && gap <= maxSkip {
+	if gap := number - b.nextBlock; gap > 0 && gap <= maxSkip {
 		skip = gap * blockSize
 	}
-	if _, err := b.from.Seek(number*blockSize-skip, io.SeekStart); err != nil {
+	if _, err := b.src.Seek(number*blockSize-skip, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("seeking in a blob: %w", err)
 	}
-	if _, err := io.CopyN(io.Discard, b.from, skip); err != nil {
+	if _, err := io.CopyN(io.Discard, b.src, skip); err != nil {
 		return nil, fmt.Errorf("reading a blob: %w", err)
 	}
-	in := &block{}
+	blk := &block{}
 	if len(b.cached) == cachedBlocks {
-		in, b.cached = b.cached[0], slices.Delete(b.cached, 0, 1)
+		blk, b.cached = b.cached[0], slices.Delete(b.cached, 0, 1)
 	}
-	length := min(blockSize, b.from.Size()-number*blockSize)
-	in.number, in.bytes = number, slices.Grow(in.bytes[:0], int(length))[:length]
-	if _, err := io.ReadFull(b.from, in.bytes); err != nil {
+	length := min(blockSize, b.src.Size()-number*blockSize)
+	blk.number, blk.bytes = number, slices.Grow(blk.bytes[:0], int(length))[:length]
+	if _, err := io.ReadFull(b.src, blk.bytes); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, fmt.Errorf("reading a blob: %w", err)
 	}
-	b.cached, b.next = append(b.cached, in), number+1
-	return in, nil
+	b.cached, b.nextBlock = append(b.cached, blk), number+1
+	return blk, nil
 }

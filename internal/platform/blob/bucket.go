@@ -80,9 +80,9 @@ func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 // withGracePeriod returns a context that ends gracePeriod after ctx. Requests that change the bucket use it, because
 // the effect of an interrupted request is unknown.
 func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	graceCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(gracePeriod, cancel) })
-	return longer, func() {
+	return graceCtx, func() {
 		stop()
 		cancel()
 	}
@@ -110,19 +110,19 @@ func (b *bucket) putWhole(
 // checkFailedPut checks whether a failed put has created the object anyway. If a response is lost, the S3 client
 // repeats the request, and the server rejects the repeated request because the object exists. The put then succeeds if
 // the caller is still waiting. Otherwise the object is deleted.
-func (b *bucket) checkFailedPut(ctx context.Context, key, mark string, failed error) error {
-	longer, cancel := withGracePeriod(ctx)
+func (b *bucket) checkFailedPut(ctx context.Context, key, mark string, putErr error) error {
+	graceCtx, cancel := withGracePeriod(ctx)
 	defer cancel()
-	info, err := b.stat(longer, key)
+	info, err := b.stat(graceCtx, key)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return failed
+		return putErr
 	case err != nil:
-		return errors.Join(failed, err)
+		return errors.Join(putErr, err)
 	case info.UserMetadata[markName] != mark:
 		return ErrExists
 	case ctx.Err() != nil:
-		return errors.Join(failed, b.Delete(longer, key))
+		return errors.Join(putErr, b.Delete(graceCtx, key))
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (b *bucket) Each(ctx context.Context, prefix string, yield func(Info) error
 
 // Ping lists the bucket, because the response distinguishes a missing bucket from wrong credentials.
 func (b *bucket) Ping(ctx context.Context) error {
-	options := minio.ListObjectsOptions{Prefix: b.prefix + incoming + "/", MaxKeys: 1}
+	options := minio.ListObjectsOptions{Prefix: b.prefix + incomingDir + "/", MaxKeys: 1}
 	for o := range b.core.ListObjectsIter(ctx, b.name, options) {
 		if o.Err != nil {
 			return fmt.Errorf("listing the bucket: %w", o.Err)

@@ -111,14 +111,14 @@ func parseEndpoint(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func connect(location bucketURL, given Credentials) (*minio.Client, error) {
-	secure := location.endpoint.Scheme == "https"
-	base, err := minio.DefaultTransport(secure)
+func connect(location bucketURL, creds Credentials) (*minio.Client, error) {
+	useTLS := location.endpoint.Scheme == "https"
+	base, err := minio.DefaultTransport(useTLS)
 	if err != nil {
 		return nil, fmt.Errorf("configuring the S3 transport: %w", err)
 	}
 	client, err := minio.New(location.endpoint.Host, &minio.Options{
-		Creds: newCredentials(given), Secure: secure, Transport: transport{base}, Region: location.region,
+		Creds: newCredentials(creds), Secure: useTLS, Transport: transport{base}, Region: location.region,
 		MaxRetries: maxAttempts,
 	})
 	if err != nil {
@@ -131,9 +131,9 @@ func connect(location bucketURL, given Credentials) (*minio.Client, error) {
 	return client, nil
 }
 
-func newCredentials(given Credentials) *credentials.Credentials {
-	if given.ID != "" {
-		return credentials.NewStaticV4(given.ID, given.Secret, "")
+func newCredentials(creds Credentials) *credentials.Credentials {
+	if creds.ID != "" {
+		return credentials.NewStaticV4(creds.ID, creds.Secret, "")
 	}
 	return credentials.NewChainCredentials([]credentials.Provider{
 		&credentials.EnvAWS{}, &credentials.FileAWSCredentials{},
@@ -143,7 +143,7 @@ func newCredentials(given Credentials) *credentials.Credentials {
 
 // detectConditional detects whether the server supports If-None-Match on put. Some servers silently ignore it.
 func (b *bucket) detectConditional(ctx context.Context) {
-	key, empty := path.Join(incoming, rand.Text()), strings.NewReader("")
+	key, empty := path.Join(incomingDir, rand.Text()), strings.NewReader("")
 	b.conditional = true
 	first := b.putWhole(ctx, key, "", sha256.Sum256(nil), empty, 0)
 	second := b.putWhole(ctx, key, "", sha256.Sum256(nil), empty, 0)

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	abandonedAfter = 24 * time.Hour // time since the last write after which a named staged file is removed
+	abandonedAge   = 24 * time.Hour // time since the last write after which a named staged file is removed
 	dirEntries     = 256            // read from a folder at a time
-	maxDurable     = 4096           // maximum number of entries of folder.durable, about 100 bytes each
+	maxDurableDirs = 4096           // maximum number of entries of folder.durableDirs, about 100 bytes each
 )
 
 // folder is a store on disk. A blob is a file whose path is its key.
@@ -29,8 +29,8 @@ type folder struct {
 	root    *os.Root
 	unnamed bool // files are staged without a name
 
-	mu      sync.Mutex
-	durable map[string]struct{} // folders that exist and whose entries in their parents were synced
+	mu          sync.Mutex
+	durableDirs map[string]struct{} // folders that exist and whose entries in their parents were synced
 }
 
 func openFolder(ctx context.Context, url string, opts Options) (Store, error) {
@@ -38,7 +38,7 @@ func openFolder(ctx context.Context, url string, opts Options) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{path: dir, durable: map[string]struct{}{}}
+	f := &folder{path: dir, durableDirs: map[string]struct{}{}}
 	if opts.ReadOnly {
 		return f.openReadOnly()
 	}
@@ -88,20 +88,20 @@ func (f *folder) prepare() error {
 	if f.root, err = os.OpenRoot(f.path); err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
-	dir, err := f.openDurable(incoming)
+	dir, err := f.openDurable(incomingDir)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return f.removeAbandoned(dir, time.Now().Add(-abandonedAfter))
+	return f.removeAbandoned(dir, time.Now().Add(-abandonedAge))
 }
 
 // removeAbandoned removes staged files that were last written before a time.
-func (f *folder) removeAbandoned(dir *os.File, before time.Time) error {
+func (f *folder) removeAbandoned(dir *os.File, cutoff time.Time) error {
 	return eachEntry(dir, func(e fs.DirEntry) error {
 		info, err := e.Info()
-		if err == nil && info.ModTime().Before(before) {
-			err = f.root.Remove(path.Join(incoming, e.Name()))
+		if err == nil && info.ModTime().Before(cutoff) {
+			err = f.root.Remove(path.Join(incomingDir, e.Name()))
 		}
 		if err != nil && !isNotExist(err) {
 			return fmt.Errorf("removing abandoned files: %w", err)
@@ -117,17 +117,17 @@ func (f *folder) checkInPlace() error {
 	if err != nil {
 		return unreachableError{fmt.Errorf("checking the path of the file store: %w", err)}
 	}
-	opened, err := f.root.Stat(".")
+	openedInfo, err := f.root.Stat(".")
 	if err != nil {
 		return unreachableError{fmt.Errorf("checking the folder of the file store: %w", err)}
 	}
-	if !os.SameFile(current, opened) {
-		return unreachableError{errReplaced}
+	if !os.SameFile(current, openedInfo) {
+		return unreachableError{errFolderReplaced}
 	}
 	return nil
 }
 
-var errReplaced = errors.New("the folder of the file store was moved, unmounted or replaced")
+var errFolderReplaced = errors.New("the folder of the file store was moved, unmounted or replaced")
 
 func (f *folder) Stage(context.Context) (*Staged, error) {
 	if err := f.checkInPlace(); err != nil {
@@ -140,7 +140,7 @@ func (f *folder) Stage(context.Context) (*Staged, error) {
 		}
 		return newStaged(file), nil
 	}
-	name := path.Join(incoming, rand.Text())
+	name := path.Join(incomingDir, rand.Text())
 	file, err := f.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("creating a file for staging: %w", err)
@@ -200,14 +200,14 @@ func (f *folder) openDurable(dir string) (*os.File, error) {
 			return nil, err
 		}
 	}
-	opened, err := f.root.Open(dir)
+	file, err := f.root.Open(dir)
 	if err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		clear(f.durable) // the folder was removed, so the next call creates it again
+		clear(f.durableDirs) // the folder was removed, so the next call creates it again
 		return nil, fmt.Errorf("opening a folder of blobs: %w", err)
 	}
-	return opened, nil
+	return file, nil
 }
 
 // create creates a folder and syncs its parent, even if the folder exists, because another process may have created it
@@ -226,17 +226,17 @@ func (f *folder) create(dir string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.durable) >= maxDurable {
-		clear(f.durable)
+	if len(f.durableDirs) >= maxDurableDirs {
+		clear(f.durableDirs)
 	}
-	f.durable[dir] = struct{}{}
+	f.durableDirs[dir] = struct{}{}
 	return nil
 }
 
 func (f *folder) isDurable(dir string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, ok := f.durable[dir]
+	_, ok := f.durableDirs[dir]
 	return ok
 }
 
@@ -256,12 +256,12 @@ func isNotExist(err error) bool {
 }
 
 func syncPath(dir string) error {
-	opened, err := os.Open(dir) //nolint:gosec // G304: the operator chooses the folder
+	file, err := os.Open(dir) //nolint:gosec // G304: the operator chooses the folder
 	if err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
-	defer opened.Close()
-	return syncFolder(opened)
+	defer file.Close()
+	return syncFolder(file)
 }
 
 // syncFolder syncs the entries of a folder.

@@ -97,8 +97,8 @@ func (f *folder) Each(ctx context.Context, prefix string, yield func(Info) error
 	return f.walk(ctx, prefixFolder(prefix), prefix, yield)
 }
 
-func (f *folder) walk(ctx context.Context, in, prefix string, yield func(Info) error) error {
-	dir, err := f.root.Open(in)
+func (f *folder) walk(ctx context.Context, parent, prefix string, yield func(Info) error) error {
+	dir, err := f.root.Open(parent)
 	if isNotExist(err) {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (f *folder) walk(ctx context.Context, in, prefix string, yield func(Info) e
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		key := path.Join(in, e.Name())
+		key := path.Join(parent, e.Name())
 		switch {
 		case !isKey(key): // not created by this package, and may be unreadable
 			return nil

@@ -64,7 +64,7 @@ func TestOpenRemovesAbandoned(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "files")
 	s := open(t, "file:"+dir, Options{})
 	put(t, s, key, []byte("kept"))
-	yesterday := time.Now().Add(-abandonedAfter - time.Minute)
+	yesterday := time.Now().Add(-abandonedAge - time.Minute)
 	for name, at := range map[string]time.Time{"incoming/old": yesterday, "incoming/new": time.Now(), key: yesterday} {
 		path := filepath.Join(dir, name)
 		must.NoError(t, os.WriteFile(path, []byte("kept"), 0o600))

@@ -8,7 +8,7 @@ import (
 const (
 	maxKey        = 512        // bytes
 	maxSegment    = 255        // bytes, the limit of file systems
-	incoming      = "incoming" // folder of unfinished files; not the first segment of a key
+	incomingDir   = "incoming" // folder of unfinished files; not the first segment of a key
 	keyCharacters = "abcdefghijklmnopqrstuvwxyz0123456789._-"
 )
 
@@ -18,7 +18,7 @@ func isKey(key string) bool {
 		return false
 	}
 	for i, segment := range strings.Split(key, "/") {
-		if !isSegment(segment) || i == 0 && segment == incoming {
+		if !isSegment(segment) || i == 0 && segment == incomingDir {
 			return false
 		}
 	}

@@ -25,10 +25,10 @@ type object struct {
 	key      string
 	size, at int64
 
-	body   io.ReadCloser // body of the current range; nil between ranges
-	left   int64         // unread bytes of the current range
-	next   int64         // size of the next range
-	closed bool
+	body      io.ReadCloser // body of the current range; nil between ranges
+	remaining int64         // unread bytes of the current range
+	nextRange int64         // size of the next range
+	closed    bool
 }
 
 func (o *object) Size() int64 { return o.size }
@@ -47,10 +47,10 @@ func (o *object) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n, err := o.body.Read(p[:min(int64(len(p)), o.left)])
+	n, err := o.body.Read(p[:min(int64(len(p)), o.remaining)])
 	o.at += int64(n)
-	o.left -= int64(n)
-	if o.left == 0 {
+	o.remaining -= int64(n)
+	if o.remaining == 0 {
 		o.closeBody()
 		return n, nil
 	}
@@ -65,8 +65,8 @@ func (o *object) Read(p []byte) (int, error) {
 }
 
 func (o *object) request() error {
-	o.next = min(max(2*o.next, minRange), maxRange)
-	length := min(o.next, o.size-o.at)
+	o.nextRange = min(max(2*o.nextRange, minRange), maxRange)
+	length := min(o.nextRange, o.size-o.at)
 	var options minio.GetObjectOptions
 	if err := options.SetRange(o.at, o.at+length-1); err != nil {
 		return fmt.Errorf("requesting a range: %w", err)
@@ -81,7 +81,7 @@ func (o *object) request() error {
 	if info.Size != length || !strings.HasPrefix(header.Get("Content-Range"), fmt.Sprintf("bytes %d-", o.at)) {
 		return errors.Join(errors.New("the server returned a different range"), body.Close())
 	}
-	o.body, o.left = body, length
+	o.body, o.remaining = body, length
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (o *object) Seek(offset int64, whence int) (int64, error) {
 	}
 	if offset != o.at {
 		o.closeBody()
-		o.at, o.next = offset, 0
+		o.at, o.nextRange = offset, 0
 	}
 	return offset, nil
 }

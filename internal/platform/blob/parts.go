@@ -58,9 +58,9 @@ func (b *bucket) sendParts(
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrentParts)
 	for i := range parts {
-		from := int64(i) * length
+		start := int64(i) * length
 		group.Go(func() error {
-			part, err := b.sendPart(ctx, key, upload, i+1, io.NewSectionReader(file, from, min(length, size-from)))
+			part, err := b.sendPart(ctx, key, upload, i+1, io.NewSectionReader(file, start, min(length, size-start)))
 			parts[i] = part
 			return err
 		})

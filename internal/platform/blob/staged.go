@@ -46,11 +46,11 @@ func (s *Staged) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	written := 0
 	for written < len(p) {
-		free, err := s.free()
+		space, err := s.freeSpace()
 		if err != nil {
 			return written, err
 		}
-		n := copy(free, p[written:])
+		n := copy(space, p[written:])
 		written += n
 		s.advance(n)
 	}
@@ -62,15 +62,15 @@ func (s *Staged) ReadFrom(r io.Reader) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	total := int64(0)
-	for idle := 0; idle < 100; {
-		free, err := s.free()
+	for emptyReads := 0; emptyReads < 100; {
+		space, err := s.freeSpace()
 		if err != nil {
 			return total, err
 		}
-		n, err := r.Read(free)
-		idle++
+		n, err := r.Read(space)
+		emptyReads++
 		if n > 0 {
-			idle = 0
+			emptyReads = 0
 		}
 		total += int64(n)
 		s.advance(n)
@@ -137,8 +137,8 @@ func (s *Staged) Discard() {
 	}
 }
 
-// free returns the unused part of the buffer, which is never empty.
-func (s *Staged) free() ([]byte, error) {
+// freeSpace returns the unused part of the buffer, which is never empty.
+func (s *Staged) freeSpace() ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -164,14 +164,14 @@ func (s *Staged) flush() {
 		return
 	}
 	s.waitForHash()
-	full := s.buffer[:s.filled]
+	data := s.buffer[:s.filled]
 	s.buffer, s.other, s.filled = s.other, s.buffer, 0
 	s.hashing <- struct{}{}
 	go func() {
-		s.sum.Write(full)
+		s.sum.Write(data)
 		<-s.hashing
 	}()
-	if _, err := s.file.Write(full); err != nil {
+	if _, err := s.file.Write(data); err != nil {
 		s.err = fmt.Errorf("writing the staged file: %w", err)
 	}
 }

@@ -40,14 +40,14 @@ type Measurement struct {
 
 // Service measures metrics and reads the results.
 type Service struct {
-	db         *db.DB
-	collectors []Collector
-	last       []atomic.Pointer[Measurement] // last measurement of each collector
+	db           *db.DB
+	collectors   []Collector
+	measurements []atomic.Pointer[Measurement] // last measurement of each collector
 }
 
 // New returns a service for the collectors.
 func New(d *db.DB, measures ...Collector) *Service {
-	return &Service{db: d, collectors: measures, last: make([]atomic.Pointer[Measurement], len(measures))}
+	return &Service{db: d, collectors: measures, measurements: make([]atomic.Pointer[Measurement], len(measures))}
 }
 
 // pollInterval is how often a node reads the measurements and checks whether a measurement is due.
@@ -56,9 +56,9 @@ const pollInterval = 5 * time.Second
 // Last returns the measurements that this node read most recently, in the order of the collectors. Measurements that
 // were never read are omitted.
 func (s *Service) Last() []Measurement {
-	out := make([]Measurement, 0, len(s.last))
-	for i := range s.last {
-		if m := s.last[i].Load(); m != nil {
+	out := make([]Measurement, 0, len(s.measurements))
+	for i := range s.measurements {
+		if m := s.measurements[i].Load(); m != nil {
 			out = append(out, *m)
 		}
 	}
@@ -69,9 +69,9 @@ func (s *Service) Last() []Measurement {
 // measurements that are due. Collectors run concurrently, because some take long. If a collector fails, Run reports the
 // error, keeps the last measurement and tries again later.
 func (s *Service) Run(ctx context.Context, mayCollect bool, report func(error)) {
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for i := range s.collectors {
-		all.Go(func() {
+		wg.Go(func() {
 			tick := time.NewTicker(pollInterval)
 			defer tick.Stop()
 			for {
@@ -86,7 +86,7 @@ func (s *Service) Run(ctx context.Context, mayCollect bool, report func(error)) 
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 }
 
 // Once reads every measurement. If mayCollect is true, it first takes measurements that are due.
@@ -99,22 +99,22 @@ func (s *Service) Once(ctx context.Context, mayCollect bool) error {
 }
 
 func (s *Service) refresh(ctx context.Context, i int, mayCollect bool) error {
-	var failed error
+	var measureErr error
 	if mayCollect {
-		failed = s.measure(ctx, s.collectors[i])
+		measureErr = s.measure(ctx, s.collectors[i])
 	}
 	out, err := s.read(ctx, s.collectors[i].Name)
 	if err == nil {
-		s.last[i].Store(&out)
+		s.measurements[i].Store(&out)
 	}
-	return errors.Join(failed, err)
+	return errors.Join(measureErr, err)
 }
 
 // measure takes a measurement if it is due. If the measurement fails or the node dies, it is due again after the usual
 // interval.
 func (s *Service) measure(ctx context.Context, m Collector) error {
-	mine, err := s.claim(ctx, m)
-	if err != nil || !mine {
+	claimed, err := s.claim(ctx, m)
+	if err != nil || !claimed {
 		return err
 	}
 	at := s.db.Now() // the metrics are at least as recent as this time
@@ -139,18 +139,18 @@ func (s *Service) measure(ctx context.Context, m Collector) error {
 // claim claims the collector for this node if it is due, and reports whether it did. It writes only if the collector is
 // due.
 func (s *Service) claim(ctx context.Context, m Collector) (bool, error) {
-	var due int64
-	err := s.db.QueryRow(ctx, `SELECT due_at FROM cluster_stats WHERE name = ?`, m.Name).Scan(&due)
+	var dueAt int64
+	err := s.db.QueryRow(ctx, `SELECT due_at FROM cluster_stats WHERE name = ?`, m.Name).Scan(&dueAt)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("checking whether %s is due: %w", m.Name, err)
 	}
-	if db.Time(due).After(s.db.Now()) {
+	if db.Time(dueAt).After(s.db.Now()) {
 		return false, nil
 	}
-	var taken int64
+	var rowsAffected int64
 	err = s.db.InTx(ctx, "standing.turn", func(ctx context.Context, tx *db.Tx) error {
 		now := tx.Now()
-		taken, err = tx.Exec(ctx, `INSERT INTO cluster_stats (name, due_at) VALUES (?, ?)
+		rowsAffected, err = tx.Exec(ctx, `INSERT INTO cluster_stats (name, due_at) VALUES (?, ?)
 			ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE cluster_stats.due_at <= ?`,
 			m.Name, db.Micros(now.Add(m.Interval)), db.Micros(now))
 		return err
@@ -158,7 +158,7 @@ func (s *Service) claim(ctx context.Context, m Collector) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("claiming %s: %w", m.Name, err)
 	}
-	return taken > 0, nil
+	return rowsAffected > 0, nil
 }
 
 func (s *Service) read(ctx context.Context, name string) (Measurement, error) {

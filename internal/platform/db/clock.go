@@ -20,17 +20,17 @@ const (
 // an unknown outcome must not depend on clock skew between nodes. The server's time is queried at regular intervals and
 // advanced by the monotonic clock in between. Setting the machine's clock therefore has no effect.
 type serverClock struct {
-	machine func() time.Time // the machine's clock, with monotonic clock readings
-	last    atomic.Pointer[reading]
-	end     context.CancelFunc
-	done    chan struct{}
+	localNow func() time.Time // the machine's clock, with monotonic clock readings
+	last     atomic.Pointer[reading]
+	cancel   context.CancelFunc
+	done     chan struct{}
 }
 
 // reading is one instant as shown by the machine's clock and by the server's clock.
 type reading struct{ machine, server time.Time }
 
 func newServerClock(machine func() time.Time) *serverClock {
-	c := &serverClock{machine: machine, done: make(chan struct{})}
+	c := &serverClock{localNow: machine, done: make(chan struct{})}
 	now := machine()
 	c.last.Store(&reading{now, now.Round(0)})
 	return c
@@ -39,20 +39,20 @@ func newServerClock(machine func() time.Time) *serverClock {
 // now returns the estimated server time.
 func (c *serverClock) now() time.Time {
 	r := c.last.Load()
-	return r.server.Add(c.machine().Sub(r.machine))
+	return r.server.Add(c.localNow().Sub(r.machine))
 }
 
 // query reads PostgreSQL's time and corrects an estimate that contradicts it.
 func (c *serverClock) query(ctx context.Context, pool *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
-	sent := c.machine()
+	sentAt := c.localNow()
 	var micros int64
 	if err := pool.QueryRowContext(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).
 		Scan(&micros); err != nil {
 		return fmt.Errorf("reading PostgreSQL's time: %w", err)
 	}
-	c.correct(sent, Time(micros), c.machine())
+	c.correct(sentAt, Time(micros), c.localNow())
 	return nil
 }
 
@@ -69,21 +69,21 @@ func (c *serverClock) queryFirst(ctx context.Context, pool *sql.DB) error {
 
 // correct updates the estimate with a server time that was read between sent and received. It keeps an estimate that
 // does not contradict this time, so that a slow response does not replace the result of a fast one.
-func (c *serverClock) correct(sent, server, received time.Time) {
-	estimate, earliest := c.now(), server
-	latest := server.Add(received.Sub(sent))
+func (c *serverClock) correct(sentAt, serverTime, receivedAt time.Time) {
+	estimate, earliest := c.now(), serverTime
+	latest := serverTime.Add(receivedAt.Sub(sentAt))
 	switch {
 	case estimate.Before(earliest.Add(-clockSlack)):
-		c.last.Store(&reading{received, earliest})
+		c.last.Store(&reading{receivedAt, earliest})
 	case estimate.After(latest.Add(clockSlack)):
-		c.last.Store(&reading{received, latest})
+		c.last.Store(&reading{receivedAt, latest})
 	}
 }
 
 // start queries the time at regular intervals until close is called.
 func (c *serverClock) start(pool *sql.DB) {
-	ctx, end := context.WithCancel(context.Background())
-	c.end = end
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
 	go func() {
 		defer close(c.done)
 		tick := time.NewTicker(clockInterval)
@@ -100,7 +100,7 @@ func (c *serverClock) start(pool *sql.DB) {
 }
 
 func (c *serverClock) close() {
-	c.end()
+	c.cancel()
 	<-c.done
 }
 
@@ -110,7 +110,7 @@ func (d *DB) ClockOffset() time.Duration {
 	if d.clock == nil {
 		return 0
 	}
-	return d.clock.machine().Round(0).Sub(d.clock.now())
+	return d.clock.localNow().Round(0).Sub(d.clock.now())
 }
 
 func (o Options) machineClock() func() time.Time {

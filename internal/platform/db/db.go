@@ -137,12 +137,12 @@ type Tx struct {
 	now time.Time
 }
 
-type inTx struct{} // marks the context of a function that InTx runs
+type inTxKey struct{} // marks the context of a function that InTx runs
 
 // rejectInTx panics if ctx belongs to a running transaction. Code in a transaction has to use its Tx. A second
 // transaction would wait forever for the first one, and a read outside of the transaction would not see its writes.
 func rejectInTx(ctx context.Context) {
-	if name, ok := ctx.Value(inTx{}).(string); ok {
+	if name, ok := ctx.Value(inTxKey{}).(string); ok {
 		panic("db: used inside the transaction " + name + "; use its Tx")
 	}
 }
@@ -220,7 +220,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 	}
 	tx := &Tx{Tx: raw, db: d, now: d.Now()}
 	defer func() { _ = raw.Rollback() }() // does nothing after a commit
-	if err := work(context.WithValue(ctx, inTx{}, name), tx); err != nil {
+	if err := work(context.WithValue(ctx, inTxKey{}, name), tx); err != nil {
 		return err
 	}
 	failpoint.Point("before " + name)
@@ -309,14 +309,14 @@ func All[T any](
 
 // AllSized is like All, but allocates memory for the expected number of rows in advance.
 func AllSized[T any](
-	ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any,
+	ctx context.Context, q Querier, capacity int, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {
 	rows, err := q.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	out := make([]T, 0, expected)
+	out := make([]T, 0, capacity)
 	var item, blank T // one variable for all rows, because it is allocated on the heap
 	for rows.Next() {
 		item = blank

@@ -157,8 +157,8 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 // pool. By default, it is [connsPerCore] for each core, and at least 8.
 func maxConns(cfg *pgx.ConnConfig) (int, error) {
 	const param = "pool_max_conns" // same name as in pgxpool
-	text, given := cfg.RuntimeParams[param]
-	if !given {
+	text, ok := cfg.RuntimeParams[param]
+	if !ok {
 		return max(8, connsPerCore*runtime.GOMAXPROCS(0)), nil
 	}
 	delete(cfg.RuntimeParams, param)

@@ -61,12 +61,12 @@ func ReadFile(ctx context.Context, file string, read func(Querier) error) error 
 		return fmt.Errorf("opening the copy of the database: %w", err)
 	}
 	defer func() { _ = conn.Close() }() // the connection was only read from
-	var found string
-	if err := conn.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
+	var checkResult string
+	if err := conn.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&checkResult); err != nil {
 		return fmt.Errorf("reading the copy of the database: %w", err)
 	}
-	if found != "ok" {
-		return fmt.Errorf("the copy of the database is damaged: %s", found)
+	if checkResult != "ok" {
+		return fmt.Errorf("the copy of the database is damaged: %s", checkResult)
 	}
 	return read(sqliteFile{conn})
 }

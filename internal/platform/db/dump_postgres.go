@@ -63,13 +63,13 @@ func (s session) pgx(work func(*pgx.Conn) error) error {
 
 // inSession runs work in a transaction on a connection to PostgreSQL. The parameter begin is the statement that starts
 // the transaction.
-func (d *DB) inSession(ctx context.Context, begin string, work func(context.Context, session) error) error {
+func (d *DB) inSession(ctx context.Context, beginStatement string, work func(context.Context, session) error) error {
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
 	defer func() { _ = conn.Close() }() // returns the connection to the pool
-	if _, err := conn.ExecContext(ctx, begin); err != nil {
+	if _, err := conn.ExecContext(ctx, beginStatement); err != nil {
 		return fmt.Errorf("beginning: %w", err)
 	}
 	if err := work(ctx, session{conn, d.dialect}); err != nil {
@@ -87,8 +87,8 @@ func (d *DB) dumpPostgres(ctx context.Context, dir string, read func(context.Con
 	if err != nil {
 		return err
 	}
-	const begin = `BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ`
-	return d.inSession(ctx, begin, func(ctx context.Context, s session) error {
+	const beginStatement = `BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ`
+	return d.inSession(ctx, beginStatement, func(ctx context.Context, s session) error {
 		info := dumpInfo{Version: version}
 		if err := s.pgx(func(pg *pgx.Conn) error { return info.dump(ctx, pg, dir) }); err != nil {
 			return err
@@ -139,7 +139,7 @@ func listTables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing tables: %w", err)
 	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (table, error) {
+	tables, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (table, error) {
 		var t table
 		err := row.Scan(&t.Name, &t.Columns)
 		return t, err
@@ -162,22 +162,22 @@ func listTables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing foreign keys: %w", err)
 	}
-	return sortByForeignKeys(all, foreignKeys)
+	return sortByForeignKeys(tables, foreignKeys)
 }
 
 // sortByForeignKeys returns the tables, sorted so that each follows the tables that it references.
-func sortByForeignKeys(all []table, foreignKeys [][2]string) ([]table, error) {
+func sortByForeignKeys(tables []table, foreignKeys [][2]string) ([]table, error) {
 	var out []table
-	added := map[string]bool{}
-	for len(out) < len(all) {
-		before := len(out)
-		for _, t := range all {
-			waits := func(key [2]string) bool { return key[0] == t.Name && !added[key[1]] }
-			if !added[t.Name] && !slices.ContainsFunc(foreignKeys, waits) {
-				out, added[t.Name] = append(out, t), true
+	isAdded := map[string]bool{}
+	for len(out) < len(tables) {
+		sortedCount := len(out)
+		for _, t := range tables {
+			waits := func(key [2]string) bool { return key[0] == t.Name && !isAdded[key[1]] }
+			if !isAdded[t.Name] && !slices.ContainsFunc(foreignKeys, waits) {
+				out, isAdded[t.Name] = append(out, t), true
 			}
 		}
-		if len(out) == before {
+		if len(out) == sortedCount {
 			return nil, errors.New("the foreign keys of the tables form a cycle")
 		}
 	}

@@ -54,7 +54,7 @@ func (d *DB) counts(ctx context.Context, query string) ([3]int64, error) {
 
 // Load restores a dump to an empty PostgreSQL database. It migrates the database to the dump's schema version. It then
 // loads the dump and calls the function then, in one transaction.
-func (d *DB) Load(ctx context.Context, dir string, then func(exec func(query string, args ...any) error) error) error {
+func (d *DB) Load(ctx context.Context, dir string, beforeCommit func(exec func(query string, args ...any) error) error) error {
 	info, err := readDump(dir)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (d *DB) Load(ctx context.Context, dir string, then func(exec func(query str
 		if err := s.pgx(func(pg *pgx.Conn) error { return info.load(ctx, pg, dir) }); err != nil {
 			return err
 		}
-		return then(func(query string, args ...any) error {
+		return beforeCommit(func(query string, args ...any) error {
 			_, err := s.ExecContext(ctx, d.dialect.bind(query), args...)
 			return err
 		})

@@ -17,8 +17,8 @@ type Volume struct {
 	Dir  string
 }
 
-// Auto is a reserve of 1 GiB or 5% of the volume, whichever is smaller.
-const Auto = -1
+// AutoReserve is a reserve of 1 GiB or 5% of the volume, whichever is smaller.
+const AutoReserve = -1
 
 const (
 	autoBytes = 1 << 30
@@ -38,18 +38,18 @@ func NewReserve(bytes int64, volumes ...Volume) *Reserve {
 
 // Check returns an error that wraps ErrLow if writing more bytes would leave less than the reserve on a volume. Volumes
 // whose free space cannot be read are ignored.
-func (r *Reserve) Check(more int64) error {
+func (r *Reserve) Check(needed int64) error {
 	if r == nil || r.bytes == 0 {
 		return nil
 	}
 	for _, v := range r.volumes {
-		free, total, err := usage(v.Dir)
+		freeBytes, total, err := usage(v.Dir)
 		if err != nil {
 			continue
 		}
-		if reserve := r.size(total); free-more < reserve {
+		if reserve := r.size(total); freeBytes-needed < reserve {
 			return fmt.Errorf("%w: the volume of the %s has %d bytes free, %d are reserved (--disk-reserve)", ErrLow,
-				v.Name, free, reserve)
+				v.Name, freeBytes, reserve)
 		}
 	}
 	return nil
@@ -57,7 +57,7 @@ func (r *Reserve) Check(more int64) error {
 
 // size returns the reserve in bytes for a volume of total bytes.
 func (r *Reserve) size(total int64) int64 {
-	if r.bytes == Auto {
+	if r.bytes == AutoReserve {
 		return min(autoBytes, total/autoPart)
 	}
 	return r.bytes
@@ -79,7 +79,7 @@ var ErrSize = errors.New("a size must be auto, 0, or a whole number with KiB, Mi
 // ParseSize parses a size such as 512MiB and returns it in bytes, or Auto for "auto".
 func ParseSize(text string) (int64, error) {
 	if text == "auto" {
-		return Auto, nil
+		return AutoReserve, nil
 	}
 	number, unit := text, int64(1)
 	for n, name := range []string{"KiB", "MiB", "GiB", "TiB"} {

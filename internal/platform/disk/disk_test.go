@@ -32,7 +32,7 @@ func TestReserve(t *testing.T) {
 		"a volume that is gone":     {disk.NewReserve(1<<60, gone), 0, false},
 		"a byte":                    {disk.NewReserve(1, here), 0, false},
 		"a byte, after a large one": {disk.NewReserve(1, here), 1 << 60, true},
-		"auto, after a large one":   {disk.NewReserve(disk.Auto, here), 1 << 60, true},
+		"auto, after a large one":   {disk.NewReserve(disk.AutoReserve, here), 1 << 60, true},
 	} {
 		err := c.reserve.Check(c.more)
 		if errors.Is(err, disk.ErrLow) != c.low || !c.low && err != nil {
@@ -47,7 +47,7 @@ func TestReserve(t *testing.T) {
 func TestParseSize(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
-		"auto": disk.Auto, "0": 0, "1GiB": 1 << 30, "512 MiB": 512 << 20, "1KiB": 1 << 10, "2TiB": 2 << 40,
+		"auto": disk.AutoReserve, "0": 0, "1GiB": 1 << 30, "512 MiB": 512 << 20, "1KiB": 1 << 10, "2TiB": 2 << 40,
 	} {
 		if got, err := disk.ParseSize(text); err != nil || got != want {
 			t.Errorf("%q is %d (%v), want %d", text, got, err, want)

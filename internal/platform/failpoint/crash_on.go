@@ -45,8 +45,8 @@ func Point(name string) {
 const maxSignalDelay = 100 * time.Millisecond
 
 // matches reports whether wanted selects this visit of the point, such as the third for "NAME#3".
-func matches(wanted, name string) bool {
-	at, nth, _ := strings.Cut(wanted, "#")
+func matches(pattern, name string) bool {
+	at, nth, _ := strings.Cut(pattern, "#")
 	if nth == "" {
 		nth = "1"
 	}

@@ -10,8 +10,8 @@ import (
 
 // The errors of FairLimiter.
 var (
-	ErrBusy    = errors.New("too many waiting calls of this owner")
-	ErrTooMuch = errors.New("the call needs more than the limit")
+	ErrBusy     = errors.New("too many waiting calls of this owner")
+	ErrTooLarge = errors.New("the call needs more than the limit")
 )
 
 // maxWaiting is the maximum number of waiting calls per owner.
@@ -23,11 +23,11 @@ const maxWaiting = 32
 type FairLimiter struct {
 	limit int64
 
-	mu     sync.Mutex
-	free   int64
-	held   map[int64]int64          // amount in use, by owner
-	queues map[int64][]*waitingCall // waiting calls by owner
-	order  []int64                  // waiting owners, the next one first
+	mu          sync.Mutex
+	free        int64
+	heldByOwner map[int64]int64          // amount in use, by owner
+	queues      map[int64][]*waitingCall // waiting calls by owner
+	order       []int64                  // waiting owners, the next one first
 }
 
 // waitingCall is a call in a queue.
@@ -38,14 +38,14 @@ type waitingCall struct {
 
 // NewFairLimiter returns a FairLimiter for limit units of the resource.
 func NewFairLimiter(limit int64) *FairLimiter {
-	return &FairLimiter{limit: limit, free: limit, held: map[int64]int64{}, queues: map[int64][]*waitingCall{}}
+	return &FairLimiter{limit: limit, free: limit, heldByOwner: map[int64]int64{}, queues: map[int64][]*waitingCall{}}
 }
 
 // Acquire waits for the owner's turn and acquires an amount. The caller must release the amount. The error is
-// ErrTooMuch, ErrBusy or the context's error.
+// ErrTooLarge, ErrBusy or the context's error.
 func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 	if amount > t.limit {
-		return ErrTooMuch
+		return ErrTooLarge
 	}
 	call := &waitingCall{amount, make(chan struct{})}
 	if !t.enqueue(owner, call) {
@@ -100,8 +100,8 @@ func (t *FairLimiter) Release(owner, amount int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.free += amount
-	if t.held[owner] -= amount; t.held[owner] == 0 {
-		delete(t.held, owner)
+	if t.heldByOwner[owner] -= amount; t.heldByOwner[owner] == 0 {
+		delete(t.heldByOwner, owner)
 	}
 	t.grant()
 }
@@ -109,24 +109,24 @@ func (t *FairLimiter) Release(owner, amount int64) {
 // grant serves the waiting owners in turn until the next owner's call does not fit. Other owners do not overtake that
 // call, so large calls are served too. The caller holds the lock.
 func (t *FairLimiter) grant() {
-	for at := 0; at < len(t.order); {
-		owner := t.order[at]
+	for index := 0; index < len(t.order); {
+		owner := t.order[index]
 		next := t.queues[owner][0]
-		if len(t.order) > 1 && t.held[owner] > 0 && t.held[owner]+next.amount > t.limit/2 {
-			at++ // the owner already has half, and keeps its place in the order
+		if len(t.order) > 1 && t.heldByOwner[owner] > 0 && t.heldByOwner[owner]+next.amount > t.limit/2 {
+			index++ // the owner already has half, and keeps its place in the order
 			continue
 		}
 		if next.amount > t.free {
 			return
 		}
 		t.free -= next.amount
-		t.held[owner] += next.amount
+		t.heldByOwner[owner] += next.amount
 		t.dequeue(owner, next)
 		if len(t.queues[owner]) > 0 { // moves the owner to the end
-			at = slices.Index(t.order, owner)
-			t.order = append(slices.Delete(t.order, at, at+1), owner)
+			index = slices.Index(t.order, owner)
+			t.order = append(slices.Delete(t.order, index, index+1), owner)
 		}
 		close(next.granted)
-		at = 0
+		index = 0
 	}
 }

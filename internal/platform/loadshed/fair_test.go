@@ -53,7 +53,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 		if !slices.Equal(o.served[:5], []int64{1, 1, 2, 3, 1}) {
 			t.Errorf("the owners were served in the order %v", o.served)
 		}
-		if o.free != 100 || len(o.held)+len(o.queues)+len(o.order) != 0 {
+		if o.free != 100 || len(o.heldByOwner)+len(o.queues)+len(o.order) != 0 {
 			t.Errorf("the final state is %+v", o.FairLimiter)
 		}
 	})
@@ -108,7 +108,7 @@ func TestQueueLimit(t *testing.T) {
 		if err := turns.Acquire(t.Context(), 1, 10); !errors.Is(err, ErrBusy) {
 			t.Errorf("beyond the queue: %v", err)
 		}
-		if err := turns.Acquire(t.Context(), 2, 101); !errors.Is(err, ErrTooMuch) {
+		if err := turns.Acquire(t.Context(), 2, 101); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("too large: %v", err)
 		}
 		leave()

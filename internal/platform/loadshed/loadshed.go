@@ -123,8 +123,8 @@ func (r *Limiter) await(ctx context.Context, turn *list.Element, w waiter) error
 	return err
 }
 
-func turnError(placed bool) error {
-	if placed {
+func turnError(acquired bool) error {
+	if acquired {
 		return nil
 	}
 	return ErrFull

@@ -10,9 +10,9 @@ import (
 const maxBoxes = 10_000
 
 var (
-	errBox   = newDamageError("the video's structure is broken")
-	errCut   = newDamageError("the video is incomplete")
-	errBoxes = newDamageError("the video is in too many parts")
+	errBrokenBox    = newDamageError("the video's structure is broken")
+	errIncomplete   = newDamageError("the video is incomplete")
+	errTooManyBoxes = newDamageError("the video is in too many parts")
 )
 
 // Box is a box in a file (ISO/IEC 14496-12, 4.2).
@@ -27,7 +27,7 @@ type Box struct {
 // an error of r.
 func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	if end-at < 8 {
-		return Box{}, errBox
+		return Box{}, errBrokenBox
 	}
 	var p [16]byte
 	if _, err := r.ReadAt(p[:8], at); err != nil {
@@ -40,7 +40,7 @@ func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	case 1: // a 64-bit size follows the type
 		header = 16
 		if end-at < header {
-			return Box{}, errCut
+			return Box{}, errIncomplete
 		}
 		if _, err := r.ReadAt(p[8:], at+8); err != nil {
 			return Box{}, err //nolint:wrapcheck // as above
@@ -48,22 +48,22 @@ func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 		size = binary.BigEndian.Uint64(p[8:])
 	}
 	if size > math.MaxInt64 || int64(size) < header {
-		return Box{}, errBox
+		return Box{}, errBrokenBox
 	}
 	if int64(size) > end-at {
-		return Box{}, errCut
+		return Box{}, errIncomplete
 	}
 	return Box{Kind: kind, Start: at, Content: at + header, End: at + int64(size)}, nil
 }
 
-// box is the content of a box.
-type box struct {
+// boxRange is the content of a box.
+type boxRange struct {
 	kind    string
 	at, end int64 // range of the content in the file
 }
 
 // size returns the size of the content.
-func (b box) size() int64 { return b.end - b.at }
+func (b boxRange) size() int64 { return b.end - b.at }
 
 // boxes reads boxes. The depth of nested boxes is fixed by the code, so a file cannot cause deep recursion.
 type boxes struct {
@@ -74,7 +74,7 @@ type boxes struct {
 
 // each calls visit for the boxes between at and end. It ignores remaining bytes that are shorter than a header, because
 // QuickTime ends some lists with four zero bytes.
-func (b *boxes) each(at, end int64, visit func(box) error) error {
+func (b *boxes) each(at, end int64, visit func(boxRange) error) error {
 	for end-at >= 8 {
 		next, err := b.next(at, end)
 		if err != nil {
@@ -88,41 +88,41 @@ func (b *boxes) each(at, end int64, visit func(box) error) error {
 	return nil
 }
 
-func (b *boxes) next(at, end int64) (box, error) {
+func (b *boxes) next(at, end int64) (boxRange, error) {
 	if b.seen++; b.seen > maxBoxes {
-		return box{}, errBoxes
+		return boxRange{}, errTooManyBoxes
 	}
 	next, err := NextBox(b.file, at, end)
-	return box{kind: next.Kind, at: next.Content, end: next.End}, err
+	return boxRange{kind: next.Kind, at: next.Content, end: next.End}, err
 }
 
 // content returns n bytes of a box's content at off.
-func (b *boxes) content(in box, off int64, n int) ([]byte, error) {
+func (b *boxes) content(in boxRange, off int64, n int) ([]byte, error) {
 	if off+int64(n) > in.size() {
-		return nil, errBox
+		return nil, errBrokenBox
 	}
 	return b.peek(in.at+off, n)
 }
 
-// full returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, some
+// fullBox returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, some
 // fields have eight bytes instead of four. The parameter wide is their number, and full returns 4*wide more bytes.
-func (b *boxes) full(in box, n, wide int) ([]byte, bool, error) {
+func (b *boxes) fullBox(in boxRange, n, wideFields int) ([]byte, bool, error) {
 	p, err := b.content(in, 0, 4)
 	if err != nil {
 		return nil, false, err
 	}
 	long := p[0] == 1
 	if long {
-		n += 4 * wide
+		n += 4 * wideFields
 	}
 	p, err = b.content(in, 0, n)
 	return p, long, err
 }
 
 // table calls visit for each of count entries of stride bytes, starting at off in a box's content.
-func (b *boxes) table(in box, off int64, count uint32, stride int, visit func([]byte)) error {
+func (b *boxes) table(in boxRange, off int64, count uint32, stride int, visit func([]byte)) error {
 	if off+int64(count)*int64(stride) > in.size() {
-		return errBox
+		return errBrokenBox
 	}
 	for range count {
 		p, err := b.peek(in.at+off, stride)

@@ -8,19 +8,19 @@ import (
 // The tag and the type of the orientation (TIFF 6.0).
 const (
 	orientationTag = 0x0112
-	short          = 3
+	shortType      = 3
 	maxTags        = 256 // cameras write about a dozen tags into the first directory
 )
 
 // Orientation returns the orientation, 1 to 8, in the EXIF data in the first size bytes of r (EXIF 2.3, 4.5). It
 // returns 1 if the orientation cannot be read.
 func Orientation(r io.ReaderAt, size int64) int {
-	return orientation(&file{r: r, size: size}, 0, size)
+	return readOrientation(&file{r: r, size: size}, 0, size)
 }
 
-// orientation returns the orientation in the n bytes of EXIF data at off, or 1 if the orientation cannot be read. An
+// readOrientation returns the orientation in the n bytes of EXIF data at off, or 1 if the orientation cannot be read. An
 // image with broken metadata is still usable.
-func orientation(f *file, off, n int64) int {
+func readOrientation(f *file, off, n int64) int {
 	if n < 8 {
 		return 1
 	}
@@ -46,7 +46,7 @@ func orientation(f *file, off, n int64) int {
 		if err != nil {
 			return 1
 		}
-		if order.Uint16(p) == orientationTag && order.Uint16(p[2:]) == short {
+		if order.Uint16(p) == orientationTag && order.Uint16(p[2:]) == shortType {
 			return validOrientation(int(order.Uint16(p[8:])))
 		}
 	}

@@ -21,11 +21,11 @@ type file struct {
 	r    io.ReaderAt
 	size int64
 
-	buffer [window]byte
-	start  int64 // offset of the window
-	held   int64 // number of bytes in the window
-	reads  int
-	err    error // the first error returned by r
+	buffer   [window]byte
+	start    int64 // offset of the window
+	buffered int64 // number of bytes in the window
+	reads    int
+	err      error // the first error returned by r
 }
 
 // peek returns n bytes at off. The maximum of n is window. The bytes are valid until the next call.
@@ -33,7 +33,7 @@ func (f *file) peek(off int64, n int) ([]byte, error) {
 	if off < 0 || off > f.size-int64(n) {
 		return nil, errTruncated
 	}
-	if off < f.start || off+int64(n) > f.start+f.held {
+	if off < f.start || off+int64(n) > f.start+f.buffered {
 		if err := f.load(off); err != nil {
 			return nil, err
 		}
@@ -58,6 +58,6 @@ func (f *file) load(off int64) error {
 		f.err = err
 		return fmt.Errorf("reading the file: %w", err)
 	}
-	f.start, f.held = off, want
+	f.start, f.buffered = off, want
 	return nil
 }

@@ -15,10 +15,10 @@ func (m *movie) track(id uint32) *track {
 }
 
 // mvex reads the defaults of the fragments, ISO/IEC 14496-12 8.8.
-func (m *movie) mvex(b box) error {
+func (m *movie) mvex(b boxRange) error {
 	switch b.kind {
 	case "mehd":
-		p, long, err := m.full(b, 8, 1)
+		p, long, err := m.fullBox(b, 8, 1)
 		if err != nil {
 			return err
 		}
@@ -40,26 +40,26 @@ func (m *movie) mvex(b box) error {
 	return nil
 }
 
-func (m *movie) moof(b box) error {
+func (m *movie) moof(b boxRange) error {
 	if b.kind != "traf" {
 		return nil
 	}
 	var t *track
-	var each uint32
-	return m.each(b.at, b.end, func(b box) error {
+	var defaultLength uint32
+	return m.each(b.at, b.end, func(b boxRange) error {
 		var err error
 		switch {
 		case b.kind == "tfhd":
-			t, each, err = m.tfhd(b)
+			t, defaultLength, err = m.tfhd(b)
 		case b.kind == "trun" && t != nil:
-			err = m.trun(b, t, each)
+			err = m.trun(b, t, defaultLength)
 		}
 		return err
 	})
 }
 
 // tfhd returns a fragment's track and the default length of its samples, ISO/IEC 14496-12 8.8.7.
-func (m *movie) tfhd(b box) (*track, uint32, error) {
+func (m *movie) tfhd(b boxRange) (*track, uint32, error) {
 	p, err := m.content(b, 0, 8)
 	if err != nil {
 		return nil, 0, err
@@ -86,25 +86,25 @@ func (m *movie) tfhd(b box) (*track, uint32, error) {
 }
 
 // trun adds the durations of a run of samples, ISO/IEC 14496-12 8.8.8.
-func (m *movie) trun(b box, t *track, each uint32) error {
+func (m *movie) trun(b boxRange, t *track, defaultLength uint32) error {
 	p, err := m.content(b, 0, 8)
 	if err != nil {
 		return err
 	}
 	flags, count := binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:])
 	if flags&0x100 == 0 { // all samples have the default length
-		t.fragments.add(count, each)
+		t.fragmentSamples.add(count, defaultLength)
 		return nil
 	}
 	off := int64(8 + 4*bits.OnesCount32(flags&5)) // skip the optional data offset and first sample flags
 	stride := 4 * bits.OnesCount32(flags&0xf00)   // optional duration, size, flags and composition offset of each sample
-	return m.table(b, off, count, stride, func(p []byte) { t.fragments.add(1, binary.BigEndian.Uint32(p)) })
+	return m.table(b, off, count, stride, func(p []byte) { t.fragmentSamples.add(1, binary.BigEndian.Uint32(p)) })
 }
 
 // sidx adds the durations in an index of fragments, ISO/IEC 14496-12 8.16.3. It skips references to nested indexes,
 // which have their own sidx.
-func (m *movie) sidx(b box) error {
-	p, long, err := m.full(b, 24, 2)
+func (m *movie) sidx(b boxRange) error {
+	p, long, err := m.fullBox(b, 24, 2)
 	if err != nil {
 		return err
 	}

@@ -17,10 +17,10 @@ const (
 	maxJunk     = 65_536 // bytes between two segments
 )
 
-var errSegments = newDamageError("the image's segments are broken")
+var errBrokenSegments = newDamageError("the image's segments are broken")
 
-// jpeg has the content of the segments before the first scan.
-type jpeg struct {
+// jpegImage has the content of the segments before the first scan.
+type jpegImage struct {
 	width, height int64
 	progressive   bool
 	components    []component
@@ -35,7 +35,7 @@ type component struct {
 }
 
 func readJPEG(f *file) (Info, error) {
-	j := &jpeg{orientation: 1}
+	j := &jpegImage{orientation: 1}
 	at := int64(2)
 	for range maxSegments {
 		marker, body, err := nextMarker(f, at)
@@ -55,14 +55,14 @@ func readJPEG(f *file) (Info, error) {
 		}
 		length := int64(binary.BigEndian.Uint16(p)) // includes these two bytes
 		if length < 2 {
-			return Info{}, errSegments
+			return Info{}, errBrokenSegments
 		}
 		at = body + length
 		if err := j.segment(f, marker, body+2, length-2); err != nil {
 			return Info{}, err
 		}
 	}
-	return Info{}, errSegments
+	return Info{}, errBrokenSegments
 }
 
 // nextMarker returns the next marker at or after the offset at, and the offset of its content. Like Go's decoder and
@@ -80,15 +80,15 @@ func nextMarker(f *file, at int64) (byte, int64, error) {
 		}
 		last = p[0]
 	}
-	return 0, 0, errSegments
+	return 0, 0, errBrokenSegments
 }
 
-func (j *jpeg) segment(f *file, marker byte, at, n int64) error {
+func (j *jpegImage) segment(f *file, marker byte, at, n int64) error {
 	switch {
 	case marker == app1 && n > 6 && !j.exif:
 		if p, err := f.peek(at, 6); err == nil && string(p) == "Exif\x00\x00" {
 			j.exif = true
-			j.orientation = orientation(f, at+6, n-6)
+			j.orientation = readOrientation(f, at+6, n-6)
 		}
 	case marker == app14 && n >= 12:
 		p, err := f.peek(at, 12)
@@ -108,30 +108,30 @@ func isFrame(marker byte) bool {
 }
 
 // frame reads a frame header, T.81 B.2.2.
-func (j *jpeg) frame(f *file, at, n int64) error {
+func (j *jpegImage) frame(f *file, at, n int64) error {
 	if j.components != nil || n < 6 || n > 6+3*4 {
-		return errSegments
+		return errBrokenSegments
 	}
 	p, err := f.peek(at, int(n))
 	if err != nil {
 		return err
 	}
 	if len(p) != 6+3*int(p[5]) || p[5] == 0 {
-		return errSegments
+		return errBrokenSegments
 	}
 	j.height = int64(binary.BigEndian.Uint16(p[1:]))
 	j.width = int64(binary.BigEndian.Uint16(p[3:]))
 	for p = p[6:]; len(p) > 0; p = p[3:] {
 		c := component{id: p[0], h: int64(p[1] >> 4), v: int64(p[1] & 15)}
 		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 {
-			return errSegments
+			return errBrokenSegments
 		}
 		j.components = append(j.components, c)
 	}
 	return nil
 }
 
-func (j *jpeg) info() (Info, error) {
+func (j *jpegImage) info() (Info, error) {
 	if j.components == nil {
 		return Info{}, newDamageError("the image has no frame header")
 	}
@@ -142,7 +142,7 @@ func (j *jpeg) info() (Info, error) {
 
 // decodeBytes returns the memory for decoding in bytes, without tables. Decoding needs a byte per sample of whole MCUs,
 // four more bytes per coefficient of a progressive image, and a copy if the colors are not YCbCr.
-func (j *jpeg) decodeBytes() int64 {
+func (j *jpegImage) decodeBytes() int64 {
 	first := j.components[0]
 	if len(j.components) == 1 {
 		first.h, first.v = 1, 1 // T.81 A.2.2: a single component is never interleaved
@@ -162,7 +162,7 @@ func (j *jpeg) decodeBytes() int64 {
 	return total
 }
 
-func (j *jpeg) isRGB() bool {
+func (j *jpegImage) isRGB() bool {
 	if len(j.components) != 3 {
 		return false
 	}

@@ -25,12 +25,12 @@ func readPNG(f *file) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	each := int64(4)
+	bytesPerPixel := int64(4)
 	if depth == 16 {
-		each = 8
+		bytesPerPixel = 8
 	}
 	// The passes of an interlaced image need memory in addition to the image.
-	info.DecodeBytes = int64(info.Width) * int64(info.Height) * each * int64(1+interlaced)
+	info.DecodeBytes = int64(info.Width) * int64(info.Height) * bytesPerPixel * int64(1+interlaced)
 	info.Animated, err = animatedPNG(f)
 	return info, err
 }

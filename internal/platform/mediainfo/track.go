@@ -7,21 +7,21 @@ import (
 
 // track is the content of a trak box and its fragments.
 type track struct {
-	id            uint32
-	enabled       bool
-	width, height uint32 // as displayed before rotation, in 65,536ths of a pixel
-	rotated       bool   // rotated by a quarter turn
-	handler       string // vide, soun or another handler type
-	scale         uint32 // units of length per second
-	length        uint64 // 0 if unknown
-	codec         string
-	codedWidth    uint16 // pixels, for a track with pictures
-	codedHeight   uint16
-	stored        samples // in the sample table
-	defaultLength uint32  // default length of a fragment's sample
-	fragments     samples
-	index         uint64 // length of the fragments according to the index
-	indexScale    uint32
+	id              uint32
+	enabled         bool
+	width, height   uint32 // as displayed before rotation, in 65,536ths of a pixel
+	rotated         bool   // rotated by a quarter turn
+	handler         string // vide, soun or another handler type
+	scale           uint32 // units of length per second
+	length          uint64 // 0 if unknown
+	codec           string
+	codedWidth      uint16 // pixels, for a track with pictures
+	codedHeight     uint16
+	tableSamples    samples // in the sample table
+	defaultLength   uint32  // default length of a fragment's sample
+	fragmentSamples samples
+	index           uint64 // length of the fragments according to the index
+	indexScale      uint32
 }
 
 // samples is a number of samples and their total length.
@@ -47,31 +47,32 @@ func (t *track) size() (int64, int64) {
 }
 
 func (t *track) frameRate() float64 {
-	all := samples{count: saturatingAdd(t.stored.count, t.fragments.count), length: saturatingAdd(t.stored.length, t.fragments.length)}
-	if all.length == 0 {
+	total := samples{count: saturatingAdd(t.tableSamples.count, t.fragmentSamples.count),
+		length: saturatingAdd(t.tableSamples.length, t.fragmentSamples.length)}
+	if total.length == 0 {
 		return 0
 	}
-	rate := float64(all.count) * float64(t.scale) / float64(all.length)
+	rate := float64(total.count) * float64(t.scale) / float64(total.length)
 	if rate > maxFrameRate {
 		return 0
 	}
 	return rate
 }
 
-func (m *movie) trak(b box, t *track) error {
+func (m *movie) trak(b boxRange, t *track) error {
 	switch b.kind {
 	case "tkhd":
 		return m.tkhd(b, t)
 	case "mdia":
-		return m.each(b.at, b.end, func(b box) error { return m.mdia(b, t) })
+		return m.each(b.at, b.end, func(b boxRange) error { return m.mdia(b, t) })
 	}
 	return nil
 }
 
 // tkhd reads a track's header, ISO/IEC 14496-12 8.3.2. The matrix has the elements a b u, c d v, x y w. For a quarter
 // turn, a and d are 0.
-func (m *movie) tkhd(b box, t *track) error {
-	p, long, err := m.full(b, 84, 3)
+func (m *movie) tkhd(b boxRange, t *track) error {
+	p, long, err := m.fullBox(b, 84, 3)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (m *movie) tkhd(b box, t *track) error {
 	return nil
 }
 
-func (m *movie) mdia(b box, t *track) error {
+func (m *movie) mdia(b boxRange, t *track) error {
 	switch b.kind {
 	case "mdhd":
 		scale, length, err := m.clock(b)
@@ -98,17 +99,17 @@ func (m *movie) mdia(b box, t *track) error {
 		t.handler = string(p)
 		return err
 	case "minf":
-		return m.each(b.at, b.end, func(b box) error {
+		return m.each(b.at, b.end, func(b boxRange) error {
 			if b.kind != "stbl" {
 				return nil
 			}
-			return m.each(b.at, b.end, func(b box) error { return m.stbl(b, t) })
+			return m.each(b.at, b.end, func(b boxRange) error { return m.stbl(b, t) })
 		})
 	}
 	return nil
 }
 
-func (m *movie) stbl(b box, t *track) error {
+func (m *movie) stbl(b boxRange, t *track) error {
 	switch b.kind {
 	case "stsd":
 		return m.stsd(b, t)
@@ -118,14 +119,14 @@ func (m *movie) stbl(b box, t *track) error {
 			return err
 		}
 		return m.table(b, 8, binary.BigEndian.Uint32(p), 8, func(p []byte) {
-			t.stored.add(binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:]))
+			t.tableSamples.add(binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:]))
 		})
 	}
 	return nil
 }
 
 // stsd reads the first sample description, ISO/IEC 14496-12 8.5.2. It ignores an empty description.
-func (m *movie) stsd(b box, t *track) error {
+func (m *movie) stsd(b boxRange, t *track) error {
 	if b.size() < 8+16 {
 		return nil
 	}
@@ -172,7 +173,7 @@ func codec(fourcc string) string {
 
 // isMP3 reports whether the descriptors of an audio sample entry declare MPEG-1 or MPEG-2 audio (ISO/IEC 14496-1 7.2.6,
 // object types 0x69 and 0x6B). An entry that cannot be read counts as AAC, because nearly all entries are AAC.
-func (m *movie) isMP3(entry box) bool {
+func (m *movie) isMP3(entry boxRange) bool {
 	p, err := m.content(entry, 8, 2)
 	if err != nil {
 		return false
@@ -185,8 +186,8 @@ func (m *movie) isMP3(entry box) bool {
 		header += 36
 	}
 	var found bool
-	inner := func(b box) error { return m.esds(b, &found) }
-	err = m.each(entry.at+header, entry.end, func(b box) error {
+	inner := func(b boxRange) error { return m.esds(b, &found) }
+	err = m.each(entry.at+header, entry.end, func(b boxRange) error {
 		if b.kind == "wave" {
 			return m.each(b.at, b.end, inner)
 		}
@@ -196,7 +197,7 @@ func (m *movie) isMP3(entry box) bool {
 }
 
 // esds reads the object type in the decoder's configuration.
-func (m *movie) esds(b box, mp3 *bool) error {
+func (m *movie) esds(b boxRange, mp3 *bool) error {
 	if b.kind != "esds" {
 		return nil
 	}

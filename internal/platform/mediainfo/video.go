@@ -36,17 +36,17 @@ type movie struct {
 func readVideo(f *file) (Info, error) {
 	m := &movie{boxes: boxes{file: f}, mime: QuickTime}
 	err := m.each(0, f.size, m.top)
-	trailer := err == errCut && m.hasMoov && m.hasMdat && !m.fragmented //nolint:errorlint // it is not wrapped
+	trailer := err == errIncomplete && m.hasMoov && m.hasMdat && !m.fragmented //nolint:errorlint // it is not wrapped
 	if err != nil && !trailer {
 		return Info{}, err // phones append data that looks like an incomplete box
 	}
 	if !m.hasMoov || !m.hasMdat {
-		return Info{}, errCut
+		return Info{}, errIncomplete
 	}
 	return m.info()
 }
 
-func (m *movie) top(b box) error {
+func (m *movie) top(b boxRange) error {
 	switch b.kind {
 	case "ftyp":
 		return m.ftyp(b)
@@ -64,7 +64,7 @@ func (m *movie) top(b box) error {
 	return nil
 }
 
-func (m *movie) ftyp(b box) error {
+func (m *movie) ftyp(b boxRange) error {
 	p, err := m.content(b, 0, 4)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (m *movie) ftyp(b box) error {
 	return nil
 }
 
-func (m *movie) moov(b box) error {
+func (m *movie) moov(b boxRange) error {
 	switch b.kind {
 	case "mvhd":
 		scale, length, err := m.clock(b)
@@ -88,7 +88,7 @@ func (m *movie) moov(b box) error {
 	case "trak":
 		t := &track{}
 		m.tracks = append(m.tracks, t)
-		return m.each(b.at, b.end, func(b box) error { return m.trak(b, t) })
+		return m.each(b.at, b.end, func(b boxRange) error { return m.trak(b, t) })
 	case "mvex":
 		m.fragmented = true
 		return m.each(b.at, b.end, m.mvex)
@@ -98,8 +98,8 @@ func (m *movie) moov(b box) error {
 
 // clock returns the time scale and the duration of an mvhd or mdhd box, which have the same beginning. If all bits of
 // the duration are 1, it is unknown.
-func (m *movie) clock(b box) (uint32, uint64, error) {
-	p, long, err := m.full(b, 20, 3)
+func (m *movie) clock(b boxRange) (uint32, uint64, error) {
+	p, long, err := m.fullBox(b, 20, 3)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -117,22 +117,22 @@ func lengthIfKnown(length, unknown uint64) uint64 {
 }
 
 func (m *movie) info() (Info, error) {
-	shown := m.firstTrack("vide")
-	sound := m.firstTrack("soun")
-	if shown == nil && sound != nil {
+	video := m.firstTrack("vide")
+	audio := m.firstTrack("soun")
+	if video == nil && audio != nil {
 		return Info{}, ErrType
 	}
-	if shown == nil {
+	if video == nil {
 		return Info{}, newDamageError("the video has no pictures")
 	}
 	info := Info{
-		Type: m.mime, Kind: Video, Orientation: 1, Duration: m.duration(shown),
-		VideoCodec: shown.codec, FrameRate: shown.frameRate(),
+		Type: m.mime, Kind: Video, Orientation: 1, Duration: m.duration(video),
+		VideoCodec: video.codec, FrameRate: video.frameRate(),
 	}
-	if sound != nil {
-		info.AudioCodec = sound.codec
+	if audio != nil {
+		info.AudioCodec = audio.codec
 	}
-	width, height := shown.size()
+	width, height := video.size()
 	info.Width, info.Height = int(width), int(height)
 	switch {
 	case width < 1 || height < 1:
@@ -172,7 +172,7 @@ func (m *movie) duration(t *track) time.Duration {
 	if declared > 0 && !m.fragmented {
 		return declared
 	}
-	lasts := max(t.length, saturatingAdd(t.stored.length, t.fragments.length))
+	lasts := max(t.length, saturatingAdd(t.tableSamples.length, t.fragmentSamples.length))
 	return max(declared, seconds(lasts, t.scale), seconds(t.index, t.indexScale))
 }
 
@@ -181,12 +181,12 @@ func seconds(length uint64, scale uint32) time.Duration {
 	if scale == 0 {
 		return 0
 	}
-	whole, rest := length/uint64(scale), length%uint64(scale)
-	if whole > uint64(MaxDuration/time.Second) {
+	wholeSeconds, rest := length/uint64(scale), length%uint64(scale)
+	if wholeSeconds > uint64(MaxDuration/time.Second) {
 		return MaxDuration + 1
 	}
-	rest = rest * uint64(time.Second) / uint64(scale)             // rest is below 2³², and the product below 2⁶²
-	return time.Duration(whole)*time.Second + time.Duration(rest) //nolint:gosec // below a second
+	rest = rest * uint64(time.Second) / uint64(scale)                    // rest is below 2³², and the product below 2⁶²
+	return time.Duration(wholeSeconds)*time.Second + time.Duration(rest) //nolint:gosec // below a second
 }
 
 // saturatingAdd returns a+b, or the maximum on overflow.

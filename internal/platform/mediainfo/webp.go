@@ -6,10 +6,10 @@ import "encoding/binary"
 // can take 140 MB, because the decoder allows 2,600 groups of codes.
 const vp8lTables = 16 << 20
 
-var errFrame = newDamageError("the image's frame header is broken")
+var errBrokenFrame = newDamageError("the image's frame header is broken")
 
-// webp is the content of a WebP file's chunks (RFC 9649).
-type webp struct {
+// webpImage is the content of a WebP file's chunks (RFC 9649).
+type webpImage struct {
 	f             *file
 	width, height int64
 	extended      bool // the VP8X chunk has the size
@@ -30,7 +30,7 @@ func readWebP(f *file) (Info, error) {
 	if length > f.size-8 {
 		return Info{}, errTruncated
 	}
-	w := &webp{f: f, orientation: 1}
+	w := &webpImage{f: f, orientation: 1}
 	if err := w.chunks(12, 8+length, w.chunk); err != nil {
 		return Info{}, err
 	}
@@ -45,7 +45,7 @@ func readWebP(f *file) (Info, error) {
 
 // chunks calls visit for the chunks between at and end. It returns an error for a chunk that extends beyond end,
 // because the decoder allocates the declared size of a lossy chunk.
-func (w *webp) chunks(at, end int64, visit func(kind string, at, n int64) error) error {
+func (w *webpImage) chunks(at, end int64, visit func(kind string, at, n int64) error) error {
 	for range maxChunks {
 		if end-at < 8 {
 			return nil
@@ -66,7 +66,7 @@ func (w *webp) chunks(at, end int64, visit func(kind string, at, n int64) error)
 	return nil // an animation of thousands of frames; except for EXIF, all other chunks precede the frames
 }
 
-func (w *webp) chunk(kind string, at, n int64) error {
+func (w *webpImage) chunk(kind string, at, n int64) error {
 	switch kind {
 	case "VP8X":
 		return w.canvas(at, n)
@@ -74,7 +74,7 @@ func (w *webp) chunk(kind string, at, n int64) error {
 		if p, err := w.f.peek(at, 6); err == nil && string(p) == "Exif\x00\x00" {
 			at, n = at+6, n-6 // not allowed by the specification, but common
 		}
-		w.orientation = orientation(w.f, at, n)
+		w.orientation = readOrientation(w.f, at, n)
 	case "ANMF":
 		if n >= 16 && !w.lossy && !w.lossless {
 			return w.chunks(at+16, at+n, w.frame)
@@ -84,9 +84,9 @@ func (w *webp) chunk(kind string, at, n int64) error {
 }
 
 // canvas reads a VP8X chunk, RFC 9649 2.7.
-func (w *webp) canvas(at, n int64) error {
+func (w *webpImage) canvas(at, n int64) error {
 	if n < 10 || w.extended || w.lossy || w.lossless {
-		return errFrame
+		return errBrokenFrame
 	}
 	p, err := w.f.peek(at, 10)
 	if err != nil {
@@ -99,7 +99,7 @@ func (w *webp) canvas(at, n int64) error {
 
 func uint24(p []byte) int64 { return int64(p[0]) | int64(p[1])<<8 | int64(p[2])<<16 }
 
-func (w *webp) frame(kind string, at, n int64) error {
+func (w *webpImage) frame(kind string, at, n int64) error {
 	switch kind {
 	case "ALPH":
 		w.alpha = true
@@ -112,32 +112,32 @@ func (w *webp) frame(kind string, at, n int64) error {
 }
 
 // lossyFrame reads the header of a key frame, RFC 6386 9.1.
-func (w *webp) lossyFrame(at, n int64) error {
+func (w *webpImage) lossyFrame(at, n int64) error {
 	if n < 10 {
-		return errFrame
+		return errBrokenFrame
 	}
 	p, err := w.f.peek(at, 10)
 	if err != nil {
 		return err
 	}
 	if string(p[3:6]) != "\x9d\x01\x2a" {
-		return errFrame
+		return errBrokenFrame
 	}
 	w.lossy, w.lossyBytes = true, max(w.lossyBytes, n)
 	return w.setSize(int64(binary.LittleEndian.Uint16(p[6:])&0x3fff), int64(binary.LittleEndian.Uint16(p[8:])&0x3fff))
 }
 
 // losslessFrame reads the header of a lossless image, RFC 9649 3.4.
-func (w *webp) losslessFrame(at, n int64) error {
+func (w *webpImage) losslessFrame(at, n int64) error {
 	if n < 5 {
-		return errFrame
+		return errBrokenFrame
 	}
 	p, err := w.f.peek(at, 5)
 	if err != nil {
 		return err
 	}
 	if p[0] != 0x2f {
-		return errFrame
+		return errBrokenFrame
 	}
 	w.lossless = true
 	size := binary.LittleEndian.Uint32(p[1:])
@@ -145,7 +145,7 @@ func (w *webp) losslessFrame(at, n int64) error {
 }
 
 // setSize checks the size of a picture against the canvas. Without a canvas, this size is the size of the image.
-func (w *webp) setSize(width, height int64) error {
+func (w *webpImage) setSize(width, height int64) error {
 	if !w.extended && w.width == 0 {
 		w.width, w.height = width, height
 	}
@@ -157,7 +157,7 @@ func (w *webp) setSize(width, height int64) error {
 
 // decodeBytes returns the memory for decoding in bytes. A lossy picture needs planes of whole macroblocks and a copy of
 // the compressed bytes. A lossless picture or an alpha channel needs the pixels before and after the transforms.
-func (w *webp) decodeBytes() int64 {
+func (w *webpImage) decodeBytes() int64 {
 	pixels := w.width * w.height
 	var total int64
 	if w.lossy {

@@ -11,14 +11,14 @@ import (
 // Line returns a text as one line. Each run of white space becomes a single space, and white space at the ends is
 // removed.
 func Line(text string) string {
-	return strings.Join(strings.Fields(visible(text)), " ")
+	return strings.Join(strings.Fields(stripInvisible(text)), " ")
 }
 
 // Lines keeps the lines of a text, normalizes line endings and removes white space at the ends of the text.
 func Lines(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i := range lines {
-		lines[i] = visible(lines[i])
+		lines[i] = stripInvisible(lines[i])
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
@@ -26,8 +26,8 @@ func Lines(text string) string {
 // joiners are invisible characters that shape letters and emoji but do not reorder text.
 var joiners = []rune{'\u200c', '\u200d'}
 
-// visible removes invisible characters and replaces white space with spaces.
-func visible(line string) string {
+// stripInvisible removes invisible characters and replaces white space with spaces.
+func stripInvisible(line string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -39,8 +39,8 @@ func visible(line string) string {
 	}, strings.ToValidUTF8(line, ""))
 }
 
-// unlinker inserts an invisible zero-width non-joiner after the characters that mail programs use to detect addresses.
-var unlinker = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c", "@", "@\u200c")
+// linkBreaker inserts an invisible zero-width non-joiner after the characters that mail programs use to detect addresses.
+var linkBreaker = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c", "@", "@\u200c")
 
 // BreakLinks returns a name as one line of at most limit characters. Mail programs do not detect addresses in the
 // result, but the name looks unchanged.
@@ -49,5 +49,5 @@ func BreakLinks(name string, limit int) string {
 	if short := []rune(name); len(short) > limit {
 		name = strings.TrimSpace(string(short[:limit-1])) + "…"
 	}
-	return unlinker.Replace(name)
+	return linkBreaker.Replace(name)
 }

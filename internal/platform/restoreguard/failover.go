@@ -12,8 +12,8 @@ import (
 // FailoverCheck checks each new connection to PostgreSQL for a failover, in which a replica was promoted. Connections
 // to the old server do not survive a failover, so it is enough to check new connections.
 type FailoverCheck struct {
-	trust bool
-	seen  atomic.Int64 // timeline of the last checked connection
+	trust        bool
+	lastTimeline atomic.Int64 // timeline of the last checked connection
 }
 
 // NewFailoverCheck returns a check for new connections. If trust is true, failovers are assumed to lose no data.
@@ -29,9 +29,9 @@ func (f *FailoverCheck) CheckConnection(
 	if err != nil {
 		return checkReplica(queryRow)
 	}
-	last := f.seen.Load()
+	last := f.lastTimeline.Load()
 	if last == 0 || last == current || f.trust {
-		f.seen.Store(current)
+		f.lastTimeline.Store(current)
 		return nil
 	}
 	// A single statement, because the connection is not in the pool yet.
@@ -44,7 +44,7 @@ func (f *FailoverCheck) CheckConnection(
 	if err != nil {
 		return fmt.Errorf("putting the database on hold after a failover: %w", err)
 	}
-	f.seen.Store(current)
+	f.lastTimeline.Store(current)
 	return nil
 }
 

@@ -50,44 +50,44 @@ func (s *Service) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.currentLocation(ctx)
+	observed, err := s.currentLocation(ctx)
 	if err != nil {
 		return err
 	}
-	var held Cause
+	var newCause Cause
 	err = s.db.InTx(ctx, "hold.look", func(ctx context.Context, tx *db.Tx) error {
-		held = ""
-		previous, starts, err := readLocation(ctx, tx)
+		newCause = ""
+		previous, startCount, err := readLocation(ctx, tx)
 		if err != nil {
 			return err
 		}
-		current, err := s.observedLocation(ctx, tx, found)
+		current, err := s.observedLocation(ctx, tx, observed)
 		if err != nil {
 			return err
 		}
-		why := s.holdReason(previous, current, starts, markCount)
+		cause := s.holdReason(previous, current, startCount, markCount)
 		now := current.merge(previous)
 		if !previous.sameAs(current) {
 			now.Timeline = current.Timeline // timelines of different clusters are unrelated
 		}
-		if why == "" && now == previous {
+		if cause == "" && now == previous {
 			return nil
 		}
-		if why != "" {
-			began, err := s.set(ctx, tx, why, lastEventAt(ctx, tx))
+		if cause != "" {
+			isNew, err := s.setHold(ctx, tx, cause, lastEventAt(ctx, tx))
 			if err != nil {
 				return err
 			}
-			if began {
-				held = why
+			if isNew {
+				newCause = cause
 			}
 		}
-		return writeLocation(ctx, tx, now, max(starts, markCount))
+		return writeLocation(ctx, tx, now, max(startCount, markCount))
 	})
 	if err != nil {
 		return fmt.Errorf("checking whether the database was moved: %w", err)
 	}
-	if held == "" {
+	if newCause == "" {
 		return nil
 	}
 	return s.logChange(ctx)
@@ -130,9 +130,9 @@ func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current locat
 
 // holdReason returns the reason to put the database on hold, or "". It compares the previous and current locations and
 // counts.
-func (s *Service) holdReason(previous, current location, starts, markCount int64) Cause {
+func (s *Service) holdReason(previous, current location, startCount, markCount int64) Cause {
 	switch {
-	case markCount > starts && (starts > 0 || previous != location{}): // HoldRestored sets both to zero
+	case markCount > startCount && (startCount > 0 || previous != location{}): // HoldRestored sets both to zero
 		return RolledBack
 	case previous == location{}:
 		return ""
@@ -147,25 +147,25 @@ func (s *Service) holdReason(previous, current location, starts, markCount int64
 func readLocation(ctx context.Context, q db.Querier) (location, int64, error) {
 	var p location
 	var text string
-	var starts int64
-	if err := q.QueryRow(ctx, `SELECT place, starts FROM hold WHERE id = 1`).Scan(&text, &starts); err != nil {
+	var startCount int64
+	if err := q.QueryRow(ctx, `SELECT place, starts FROM hold WHERE id = 1`).Scan(&text, &startCount); err != nil {
 		return p, 0, fmt.Errorf("reading the location of the database: %w", err)
 	}
 	if text == "" {
-		return p, starts, nil
+		return p, startCount, nil
 	}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		return p, 0, fmt.Errorf("reading the location of the database: %w", err)
 	}
-	return p, starts, nil
+	return p, startCount, nil
 }
 
-func writeLocation(ctx context.Context, tx *db.Tx, p location, starts int64) error {
+func writeLocation(ctx context.Context, tx *db.Tx, p location, startCount int64) error {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("encoding the location of the database: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `UPDATE hold SET place = ?, starts = ? WHERE id = 1`, string(text), starts); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE hold SET place = ?, starts = ? WHERE id = 1`, string(text), startCount); err != nil {
 		return fmt.Errorf("saving the location of the database: %w", err)
 	}
 	return nil

@@ -88,18 +88,18 @@ func New(d *db.DB, opts Options) *Service { return &Service{db: d, opts: opts} }
 // Read returns the state of the hold.
 func Read(ctx context.Context, q db.Querier) (State, error) {
 	var s State
-	var held, since int64
+	var heldAt, since int64
 	err := q.QueryRow(ctx, `SELECT held_at, why, reason, since FROM hold WHERE id = 1`).
-		Scan(&held, &s.Cause, &s.Reason, &since)
+		Scan(&heldAt, &s.Cause, &s.Reason, &since)
 	if err != nil {
 		return s, fmt.Errorf("reading the hold: %w", err)
 	}
-	s.HeldAt, s.Since = db.Time(held), db.Time(since)
+	s.HeldAt, s.Since = db.Time(heldAt), db.Time(since)
 	return s, nil
 }
 
 // CheckUnchanged locks the hold until the transaction ends, and returns an error if it differs from the given state.
-func CheckUnchanged(ctx context.Context, tx *db.Tx, was State) error {
+func CheckUnchanged(ctx context.Context, tx *db.Tx, previous State) error {
 	if _, err := tx.Exec(ctx, `UPDATE hold SET held_at = held_at WHERE id = 1`); err != nil {
 		return fmt.Errorf("locking the hold: %w", err)
 	}
@@ -109,7 +109,7 @@ func CheckUnchanged(ctx context.Context, tx *db.Tx, was State) error {
 		return err
 	case !now.IsHeld():
 		return apierr.OperatorError("the hold was lifted in the meantime")
-	case now.Cause != was.Cause || !now.HeldAt.Equal(was.HeldAt):
+	case now.Cause != previous.Cause || !now.HeldAt.Equal(previous.HeldAt):
 		return apierr.OperatorError("there is a new hold: " + now.Cause.Text() + "; start the review again")
 	}
 	return nil
@@ -123,7 +123,7 @@ const maxReason = 200 // characters
 // Hold puts the database on hold manually. If it is already on hold, only the operator's text changes.
 func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
-		_, err := s.set(ctx, tx, Manual, tx.Now())
+		_, err := s.setHold(ctx, tx, Manual, tx.Now())
 		return err
 	})
 }
@@ -131,7 +131,7 @@ func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 // HoldCopy puts a database that the operator knows to be a copy on hold, as Check does for a copy that it detects.
 func (s *Service) HoldCopy(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
-		_, err := s.set(ctx, tx, Copied, lastEventAt(ctx, tx))
+		_, err := s.setHold(ctx, tx, Copied, lastEventAt(ctx, tx))
 		return err
 	})
 }
@@ -180,10 +180,10 @@ func HoldRestored(exec func(query string, args ...any) error, postgres bool, now
 // begin. Other causes may replace a manual hold, because lifting a manual hold does not check the networks.
 const mayHold = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
-// set puts the database on hold, and reports whether this began a new hold.
-func (s *Service) set(ctx context.Context, tx *db.Tx, why Cause, since time.Time) (bool, error) {
+// setHold puts the database on hold, and reports whether this began a new hold.
+func (s *Service) setHold(ctx context.Context, tx *db.Tx, cause Cause, since time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND `+mayHold,
-		db.Micros(tx.Now()), string(why), db.Micros(since), string(why))
+		db.Micros(tx.Now()), string(cause), db.Micros(since), string(cause))
 	if err != nil {
 		return false, fmt.Errorf("putting the database on hold: %w", err)
 	}
@@ -193,13 +193,13 @@ func (s *Service) set(ctx context.Context, tx *db.Tx, why Cause, since time.Time
 	if err := bumpAccessVersion(ctx, tx); err != nil {
 		return false, err
 	}
-	if why != Manual {
+	if cause != Manual {
 		exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
 		if err := auditlog.AdvanceIDs(exec, s.db.Postgres(), tx.Now()); err != nil {
 			return false, err
 		}
 	}
-	return true, auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.held", "", map[string]any{"why": why})
+	return true, auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.held", "", map[string]any{"why": cause})
 }
 
 // bumpAccessVersion makes every node reload its cached keys, because a hold limits what all keys can do.

@@ -15,13 +15,13 @@ const maxAddress = 2048
 
 // Details of rejections.
 const (
-	malformed = "The address is not a valid https address."
-	tooLong   = "The address is longer than 2,048 bytes."
-	notHTTPS  = "The address must begin with https://."
-	withUser  = "The address must not contain a user name or password."
-	otherPort = "The address must not have a port other than 443."
-	numeric   = "The address must have a host name, not an IP address."
-	notPublic = "The address does not lead to a public host."
+	errTextMalformed   = "The address is not a valid https address."
+	errTextTooLong     = "The address is longer than 2,048 bytes."
+	errTextNotHTTPS    = "The address must begin with https://."
+	errTextWithUser    = "The address must not contain a user name or password."
+	errTextOtherPort   = "The address must not have a port other than 443."
+	errTextNumericHost = "The address must have a host name, not an IP address."
+	errTextNotPublic   = "The address does not lead to a public host."
 )
 
 // Check returns an *Error if the text of an address violates the rules. It makes no requests.
@@ -51,7 +51,7 @@ func (c *Client) parse(address string) (*url.URL, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host != authority || u.User != nil {
-		return nil, rejectedError(malformed)
+		return nil, rejectedError(errTextMalformed)
 	}
 	host, err := c.host(u.Hostname(), authority[0] == '[')
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Client) parse(address string) (*url.URL, error) {
 	}
 	port := u.Port()
 	if strings.HasSuffix(authority, ":") || port != "" && !c.allowsPort(port, host) {
-		return nil, rejectedError(otherPort)
+		return nil, rejectedError(errTextOtherPort)
 	}
 	u.Host = hostPort(host, port)
 	u.Fragment, u.RawFragment = "", ""
@@ -74,7 +74,7 @@ func authority(address string) (string, error) {
 	}
 	const scheme = "https://"
 	if len(address) < len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
-		return "", rejectedError(notHTTPS)
+		return "", rejectedError(errTextNotHTTPS)
 	}
 	authority, rest := address[len(scheme):], ""
 	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
@@ -82,10 +82,10 @@ func authority(address string) (string, error) {
 	}
 	// Without a slash after the authority, some parsers read up to an @ in the query or the fragment.
 	if strings.Contains(authority, "@") || !strings.HasPrefix(rest, "/") && strings.Contains(rest, "@") {
-		return "", rejectedError(withUser)
+		return "", rejectedError(errTextWithUser)
 	}
 	if authority == "" || strings.Contains(authority, "%") {
-		return "", rejectedError(malformed)
+		return "", rejectedError(errTextMalformed)
 	}
 	return authority, nil
 }
@@ -93,32 +93,32 @@ func authority(address string) (string, error) {
 // checkText rejects addresses that are too long or contain backslashes, white space or nonprintable characters.
 func checkText(text string) error {
 	if len(text) > maxAddress {
-		return rejectedError(tooLong)
+		return rejectedError(errTextTooLong)
 	}
 	stray := func(r rune) bool { return r == '\\' || r == ' ' || !unicode.IsPrint(r) }
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, stray) {
-		return rejectedError(malformed)
+		return rejectedError(errTextMalformed)
 	}
 	return nil
 }
 
 // host returns a host in the form used for the DNS lookup, or an error.
 func (c *Client) host(text string, bracketed bool) (string, error) {
-	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() == bracketed && c.allow.contains(addr.String()) {
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() == bracketed && c.allowedHosts.contains(addr.String()) {
 		return addr.String(), nil
 	} else if err == nil || bracketed {
-		return "", rejectedError(numeric)
+		return "", rejectedError(errTextNumericHost)
 	}
 	name, err := hostname(text)
 	switch {
 	case err != nil:
-		return "", rejectedError(malformed)
+		return "", rejectedError(errTextMalformed)
 	case isNumeric(name): // checked before Allow, because IDNA maps other digits and dots to ASCII
-		return "", rejectedError(numeric)
-	case c.allow.contains(name):
+		return "", rejectedError(errTextNumericHost)
+	case c.allowedHosts.contains(name):
 		return name, nil
-	case c.own.contains(name) || !isPublic(name):
-		return "", rejectedError(notPublic)
+	case c.ownHosts.contains(name) || !isPublic(name):
+		return "", rejectedError(errTextNotPublic)
 	}
 	return name, nil
 }
@@ -126,7 +126,7 @@ func (c *Client) host(text string, bracketed bool) (string, error) {
 // allowsPort reports whether an address with this host may have the port. The port must be in canonical form.
 func (c *Client) allowsPort(port, host string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && n > 0 && strconv.FormatUint(n, 10) == port && (n == uint64(c.port) || c.allow.contains(host))
+	return err == nil && n > 0 && strconv.FormatUint(n, 10) == port && (n == uint64(c.port) || c.allowedHosts.contains(host))
 }
 
 // hostPort returns the value of url.URL.Host: the host, and the port unless it is 443.

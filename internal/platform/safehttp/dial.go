@@ -22,9 +22,9 @@ var wireServer = netip.MustParsePrefix("168.63.129.16/32")
 
 // newGuard returns a check for dialed addresses. It rejects all addresses in IANA's special-purpose registries (RFC
 // 6890), and IPv6 addresses outside 2000::/3.
-func newGuard(allow hosts, port uint16) *ssrf.Guardian {
+func newGuard(allowedHosts hosts, port uint16) *ssrf.Guardian {
 	var v4, v6 []netip.Prefix
-	for _, network := range allow.networks {
+	for _, network := range allowedHosts.networks {
 		if network.Addr().Is4() {
 			v4 = append(v4, network)
 		} else {
@@ -41,19 +41,19 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, fmt.Errorf("parsing host and port: %w", err)
 	}
-	var private, public atomic.Bool // atomic, because IPv4 and IPv6 addresses are dialed concurrently
+	var sawPrivate, sawPublic atomic.Bool // atomic, because IPv4 and IPv6 addresses are dialed concurrently
 	dialer := net.Dialer{Timeout: connectTimeout, Resolver: c.opts.Resolver}
-	if !c.allow.contains(host) {
+	if !c.allowedHosts.contains(host) {
 		address = net.JoinHostPort(absolute(host), port)
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
 			err := c.guard.Safe(network, address, conn)
-			private.CompareAndSwap(false, err != nil)
-			public.CompareAndSwap(false, err == nil)
+			sawPrivate.CompareAndSwap(false, err != nil)
+			sawPublic.CompareAndSwap(false, err == nil)
 			return err //nolint:wrapcheck // it is replaced by ErrPrivate
 		}
 	}
 	conn, err := dialer.DialContext(ctx, network, address)
-	if err != nil && private.Load() && !public.Load() {
+	if err != nil && sawPrivate.Load() && !sawPublic.Load() {
 		return nil, ErrPrivate
 	}
 	if err != nil {
@@ -74,7 +74,7 @@ func absolute(host string) string {
 // Allows reports whether the client may connect to a host and port, without connecting. It resolves the host's name,
 // and returns an error if that fails.
 func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
-	if c.allow.contains(host) {
+	if c.allowedHosts.contains(host) {
 		return true, nil
 	}
 	resolver := c.opts.Resolver

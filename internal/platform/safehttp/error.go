@@ -51,7 +51,7 @@ func tooLargeError() *Error {
 // connectError returns the Error of a failed request. The text for users does not depend on the cause.
 func connectError(err error) *Error {
 	if errors.Is(err, ErrPrivate) {
-		return &Error{Code: CodeRefused, Detail: notPublic, Err: ErrPrivate}
+		return &Error{Code: CodeRefused, Detail: errTextNotPublic, Err: ErrPrivate}
 	}
 	return unavailableError("The source could not be reached.", logError(err))
 }

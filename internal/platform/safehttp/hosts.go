@@ -27,12 +27,12 @@ func newHosts(entries []string) (hosts, error) {
 			h.networks = append(h.networks, network)
 			continue
 		}
-		name, below := strings.CutPrefix(entry, ".")
+		name, isSuffix := strings.CutPrefix(entry, ".")
 		name, err = hostname(name)
 		if err != nil || isNumeric(name) {
 			return hosts{}, fmt.Errorf("%q is not a host name, an IP address or a network such as 10.1.0.0/16", entry)
 		}
-		if below {
+		if isSuffix {
 			name = "." + name
 		}
 		h.names = append(h.names, name)

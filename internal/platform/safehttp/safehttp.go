@@ -51,11 +51,11 @@ type Options struct {
 
 // Client downloads files. It is safe for concurrent use.
 type Client struct {
-	allow, own hosts
-	guard      *ssrf.Guardian
-	port       uint16 // the only port for hosts that are not in Allow
-	opts       Options
-	transport  *http.Transport
+	allowedHosts, ownHosts hosts
+	guard                  *ssrf.Guardian
+	port                   uint16 // the only port for hosts that are not in Allow
+	opts                   Options
+	transport              *http.Transport
 }
 
 // New returns a client, or an error if an entry of Allow or OwnHosts is invalid.
@@ -64,18 +64,18 @@ func New(opts Options) (*Client, error) {
 }
 
 func newClient(opts Options, port uint16) (*Client, error) {
-	allow, err := newHosts(opts.Allow)
+	allowedHosts, err := newHosts(opts.Allow)
 	if err != nil {
 		return nil, fmt.Errorf("reading the allowed hosts: %w", err)
 	}
-	own, err := newHosts(opts.OwnHosts)
+	ownHosts, err := newHosts(opts.OwnHosts)
 	if err != nil {
 		return nil, fmt.Errorf("reading the service's own hosts: %w", err)
 	}
 	opts.Redirects = cmp.Or(opts.Redirects, 5)
 	opts.Timeout = cmp.Or(opts.Timeout, 10*time.Minute)
 	opts.Idle = cmp.Or(opts.Idle, 30*time.Second)
-	c := &Client{allow: allow, own: own, guard: newGuard(allow, port), port: port, opts: opts}
+	c := &Client{allowedHosts: allowedHosts, ownHosts: ownHosts, guard: newGuard(allowedHosts, port), port: port, opts: opts}
 	c.transport = &http.Transport{ // without a Proxy, so that the environment's proxies are ignored
 		DialContext:            c.dial,
 		TLSClientConfig:        &tls.Config{RootCAs: opts.RootCAs, MinVersion: tls.VersionTLS12},
@@ -106,11 +106,11 @@ type File struct {
 // Get downloads the file at an address to a writer, following redirects. The file may have at most maxBytes bytes.
 // Errors of the address, the source and the context are of type *Error. Errors of the writer are not. After an error, a
 // part of the file may have been written.
-func (c *Client) Get(ctx context.Context, address string, maxBytes int64, into io.Writer) (File, error) {
+func (c *Client) Get(ctx context.Context, address string, maxBytes int64, dst io.Writer) (File, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
 	for range max(c.opts.Redirects, 0) + 1 {
-		got, next, err := c.fetch(ctx, address, maxBytes, into)
+		got, next, err := c.fetch(ctx, address, maxBytes, dst)
 		if err != nil || next == "" {
 			return got, err
 		}
@@ -120,7 +120,7 @@ func (c *Client) Get(ctx context.Context, address string, maxBytes int64, into i
 }
 
 // fetch requests one address. It returns the file, or the address of a redirect.
-func (c *Client) fetch(ctx context.Context, address string, maxBytes int64, into io.Writer) (File, string, error) {
+func (c *Client) fetch(ctx context.Context, address string, maxBytes int64, dst io.Writer) (File, string, error) {
 	u, err := c.parse(address)
 	if err != nil {
 		return File{}, "", err
@@ -135,7 +135,7 @@ func (c *Client) fetch(ctx context.Context, address string, maxBytes int64, into
 		next, err := location(u, resp.Header.Values("Location"))
 		return File{}, next, err
 	}
-	size, err := save(resp, maxBytes, into)
+	size, err := save(resp, maxBytes, dst)
 	if err != nil {
 		return File{}, "", err
 	}
@@ -149,7 +149,7 @@ func request(ctx context.Context, u *url.URL) *http.Request {
 }
 
 // location returns the unchecked target of a redirect.
-func location(from *url.URL, values []string) (string, error) {
+func location(base *url.URL, values []string) (string, error) {
 	if len(values) != 1 {
 		return "", unavailableError("The source sent an invalid redirect.", nil)
 	}
@@ -158,12 +158,12 @@ func location(from *url.URL, values []string) (string, error) {
 	}
 	to, err := url.Parse(values[0])
 	if err != nil {
-		return "", rejectedError(malformed)
+		return "", rejectedError(errTextMalformed)
 	}
-	return from.ResolveReference(to).String(), nil
+	return base.ResolveReference(to).String(), nil
 }
 
-func save(resp *http.Response, maxBytes int64, into io.Writer) (int64, error) {
+func save(resp *http.Response, maxBytes int64, dst io.Writer) (int64, error) {
 	switch {
 	case resp.StatusCode != http.StatusOK:
 		return 0, unavailableError(fmt.Sprintf("The source answered with status %d.", resp.StatusCode), nil)
@@ -172,7 +172,7 @@ func save(resp *http.Response, maxBytes int64, into io.Writer) (int64, error) {
 	case resp.ContentLength > maxBytes:
 		return 0, tooLargeError()
 	}
-	size, err := io.Copy(into, sourceReader{http.MaxBytesReader(nil, resp.Body, maxBytes)})
+	size, err := io.Copy(dst, sourceReader{http.MaxBytesReader(nil, resp.Body, maxBytes)})
 	if err != nil {
 		return size, fmt.Errorf("copying the file: %w", err)
 	}

@@ -40,7 +40,7 @@ func IsBusy(err error) bool {
 	return errors.As(err, &e) && e.Code == sqlite3.ErrBusy
 }
 
-var unavailable = []sqlite3.ErrNo{
+var unavailableCodes = []sqlite3.ErrNo{
 	sqlite3.ErrBusy, sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrReadonly,
 }
 
@@ -48,5 +48,5 @@ var unavailable = []sqlite3.ErrNo{
 // file, or the disk is full, broken or read-only.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[sqlite3.Error](err)
-	return ok && slices.Contains(unavailable, e.Code)
+	return ok && slices.Contains(unavailableCodes, e.Code)
 }

@@ -42,12 +42,12 @@ func IsBusy(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == busy
 }
 
-// unavailable holds SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
-var unavailable = []int{busy, 8, 10, 13, 14}
+// unavailableCodes holds SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
+var unavailableCodes = []int{busy, 8, 10, 13, 14}
 
 // IsUnavailable reports whether an error means that the file is temporarily unavailable: another process has locked the
 // file, or the disk is full, broken or read-only.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && slices.Contains(unavailable, e.Code()&0xff)
+	return ok && slices.Contains(unavailableCodes, e.Code()&0xff)
 }

@@ -29,13 +29,13 @@ func (v *video) version(b mediainfo.Box) (byte, error) {
 
 func (v *video) keepSized(b mediainfo.Box, r rule) error {
 	n := r.size
-	if r.more != 0 {
+	if r.extraBytes != 0 {
 		version, err := v.version(b)
 		if err != nil {
 			return err
 		}
 		if version == 1 {
-			n += r.more
+			n += r.extraBytes
 		}
 	}
 	return v.keepFirst(b, n)
@@ -51,7 +51,7 @@ func (v *video) keepListed(b mediainfo.Box, r rule) error {
 	}
 	entry := r.entry
 	if version == 1 {
-		entry += r.more
+		entry += r.extraBytes
 	}
 	p, err := v.content(b, r.size-4, 4)
 	if err != nil {
@@ -82,7 +82,7 @@ func (v *video) header(b mediainfo.Box) error {
 		dates, late = 20, 12
 	}
 	if b.Content+dates > b.End {
-		return errStructure
+		return errBrokenStructure
 	}
 	if err := v.zero(v.source, b.Content+4, b.Content+dates); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (v *video) brands(b mediainfo.Box) error {
 	return nil
 }
 
-var errElsewhere = newDamageError("the video refers to other files")
+var errExternalData = newDamageError("the video refers to other files")
 
 // dataEntries zeroes the locations in the data references. It returns an error if samples are in another file.
 func (v *video) dataEntries(b mediainfo.Box) error {
@@ -168,12 +168,12 @@ func (v *video) dataEntries(b mediainfo.Box) error {
 		if err != nil {
 			return err
 		}
-		self := binary.BigEndian.Uint32(p)&1 != 0
-		if !self { // some files omit both the flag and the location
-			self, err = v.isFilledWith(0, entry.Content+4, entry.End)
+		isSelfContained := binary.BigEndian.Uint32(p)&1 != 0
+		if !isSelfContained { // some files omit both the flag and the location
+			isSelfContained, err = v.isFilledWith(0, entry.Content+4, entry.End)
 		}
-		if err == nil && !self {
-			err = errElsewhere
+		if err == nil && !isSelfContained {
+			err = errExternalData
 		}
 		if err != nil {
 			return err

@@ -11,22 +11,22 @@ const maxEdits = 1 << 18
 
 // Edits are the changes that remove the metadata from a file.
 type Edits struct {
-	in   int64 // size of the file in bytes
-	list []edit
+	inputSize int64 // size of the file in bytes
+	list      []edit
 }
 
 // edit replaces the bytes from at to end.
 type edit struct {
-	at, end int64
-	zeros   bool   // replace with zeros of the same length
-	with    []byte // otherwise replace with these bytes
+	at, end     int64
+	zeros       bool   // replace with zeros of the same length
+	replacement []byte // otherwise replace with these bytes
 }
 
 func (e edit) size() int64 {
 	if e.zeros {
 		return e.end - e.at
 	}
-	return int64(len(e.with))
+	return int64(len(e.replacement))
 }
 
 // Empty reports whether the file has no metadata.
@@ -37,17 +37,17 @@ func (e *Edits) Apply(r io.ReaderAt) *io.SectionReader {
 	v := &view{r: r}
 	at := int64(0)
 	for _, change := range e.list {
-		v.add(piece{from: at, size: change.at - at})
-		v.add(piece{zeros: change.zeros, with: change.with, size: change.size()})
+		v.add(piece{sourceOffset: at, size: change.at - at})
+		v.add(piece{zeros: change.zeros, replacement: change.replacement, size: change.size()})
 		at = change.end
 	}
-	v.add(piece{from: at, size: e.in - at})
+	v.add(piece{sourceOffset: at, size: e.inputSize - at})
 	return io.NewSectionReader(v, 0, v.size)
 }
 
 // replace replaces the bytes from at to end, or removes them if with is empty.
 func (e *Edits) replace(at, end int64, with []byte) error {
-	return e.add(edit{at: at, end: end, with: with})
+	return e.add(edit{at: at, end: end, replacement: with})
 }
 
 // remove removes the bytes from at to end.
@@ -64,18 +64,18 @@ func (e *Edits) zero(s *source, at, end int64) error {
 
 // add adds an edit. It extends the previous edit if both are adjacent and both remove or both zero bytes.
 func (e *Edits) add(next edit) error {
-	if next.at == next.end && len(next.with) == 0 {
+	if next.at == next.end && len(next.replacement) == 0 {
 		return nil
 	}
 	if n := len(e.list); n > 0 {
 		last := &e.list[n-1]
-		if last.end == next.at && last.zeros == next.zeros && len(last.with)+len(next.with) == 0 {
+		if last.end == next.at && last.zeros == next.zeros && len(last.replacement)+len(next.replacement) == 0 {
 			last.end = next.end
 			return nil
 		}
 	}
 	if len(e.list) >= maxEdits {
-		return errParts
+		return errTooManyParts
 	}
 	e.list = append(e.list, next)
 	return nil
@@ -88,7 +88,7 @@ func (e *Edits) finish() error {
 	for _, next := range e.list {
 		if n := len(out); n > 0 && next.at < out[n-1].end {
 			if !next.zeros || !out[n-1].zeros {
-				return errStructure
+				return errBrokenStructure
 			}
 			out[n-1].end = max(out[n-1].end, next.end)
 			continue
@@ -108,10 +108,10 @@ type view struct {
 
 // piece is a part of the edited file: bytes of the file, zeros, or bytes of an edit.
 type piece struct {
-	at, size int64 // range in the edited file
-	from     int64 // offset in the original file
-	zeros    bool
-	with     []byte
+	at, size     int64 // range in the edited file
+	sourceOffset int64 // offset in the original file
+	zeros        bool
+	replacement  []byte
 }
 
 func (v *view) add(p piece) {
@@ -149,10 +149,10 @@ func (c piece) read(r io.ReaderAt, p []byte, off int64) (int, error) {
 	case c.zeros:
 		clear(p)
 		return len(p), nil
-	case c.with != nil:
-		return copy(p, c.with[off:]), nil
+	case c.replacement != nil:
+		return copy(p, c.replacement[off:]), nil
 	}
-	n, err := r.ReadAt(p, c.from+off)
+	n, err := r.ReadAt(p, c.sourceOffset+off)
 	if n == len(p) {
 		return n, nil
 	}

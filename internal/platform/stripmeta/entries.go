@@ -15,12 +15,12 @@ func (v *video) descriptions(b mediainfo.Box) error {
 	if err != nil {
 		return err
 	}
-	version, left := p[0], binary.BigEndian.Uint32(p[4:])
+	version, remaining := p[0], binary.BigEndian.Uint32(p[4:])
 	return v.walkEach(b, 8, func(entry mediainfo.Box) error {
-		if left == 0 {
-			return errStructure
+		if remaining == 0 {
+			return errBrokenStructure
 		}
-		left--
+		remaining--
 		if slices.Contains([]string{"encv", "enca", "drmi", "drms"}, entry.Kind) {
 			return errEncrypted
 		}
@@ -118,23 +118,23 @@ const (
 func (v *video) decoder(b mediainfo.Box) error { return v.descriptors(b.Content+4, b.End, 0) }
 
 // descriptors cleans the descriptors between at and end. The parameter in is the tag of the enclosing descriptor.
-func (v *video) descriptors(at, end int64, in byte) error {
+func (v *video) descriptors(at, end int64, parentTag byte) error {
 	for at < end {
 		tag, content, next, err := v.descriptor(at, end)
 		if err != nil {
 			return err
 		}
 		switch {
-		case in == 0 && tag == streamTag:
+		case parentTag == 0 && tag == streamTag:
 			if err := v.stream(content, next); err != nil {
 				return err
 			}
 			return v.zero(v.source, next, end)
-		case in == streamTag && tag == configTag:
+		case parentTag == streamTag && tag == configTag:
 			err = v.descriptors(min(content+13, next), next, tag)
-		case in == streamTag && tag == syncTag:
+		case parentTag == streamTag && tag == syncTag:
 			err = v.zero(v.source, min(content+1, next), next)
-		case in == configTag && tag == specificTag:
+		case parentTag == configTag && tag == specificTag:
 		default:
 			err = v.zero(v.source, content, next)
 		}
@@ -170,7 +170,7 @@ func (v *video) descriptor(at, end int64) (byte, int64, int64, error) {
 // stream zeroes the URL in an elementary stream's descriptor.
 func (v *video) stream(at, end int64) error {
 	if end-at < 3 {
-		return errStructure
+		return errBrokenStructure
 	}
 	p, err := v.peek(at, 3)
 	if err != nil {
@@ -195,7 +195,7 @@ func (v *video) stream(at, end int64) error {
 		at += 2
 	}
 	if at > end {
-		return errStructure
+		return errBrokenStructure
 	}
 	return v.descriptors(at, end, streamTag)
 }
@@ -257,7 +257,7 @@ func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) 
 		off += 2 + int64(binary.BigEndian.Uint16(p))
 	}
 	if off > b.End-b.Content {
-		return 0, errStructure
+		return 0, errBrokenStructure
 	}
 	return off, nil
 }
@@ -265,16 +265,16 @@ func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) 
 // flac keeps the stream's information and zeroes the other blocks, such as comments and pictures. The stream
 // information becomes the last block.
 func (v *video) flac(b mediainfo.Box) error {
-	const last, information, size = 0x80, 0, 34
+	const lastFlag, information, size = 0x80, 0, 34
 	p, err := v.content(b, 4, 4)
 	if err != nil {
 		return err
 	}
-	if p[0]&^last != information || p[1] != 0 || p[2] != 0 || p[3] != size {
-		return errStructure
+	if p[0]&^lastFlag != information || p[1] != 0 || p[2] != 0 || p[3] != size {
+		return errBrokenStructure
 	}
-	if p[0]&last == 0 {
-		if err := v.replace(b.Content+4, b.Content+5, []byte{last | information}); err != nil {
+	if p[0]&lastFlag == 0 {
+		if err := v.replace(b.Content+4, b.Content+5, []byte{lastFlag | information}); err != nil {
 			return err
 		}
 	}

@@ -117,7 +117,7 @@ func (v *video) runSizes(b mediainfo.Box, off int64, flags, count uint32) (uint6
 	stride := int64(4 * bits.OnesCount32(flags&trunEach))
 	at := off + 4*int64(bits.OnesCount32(flags&0x100)) // skips the duration
 	if b.Content+off+stride*int64(count) > b.End {
-		return 0, errStructure
+		return 0, errBrokenStructure
 	}
 	var total uint64
 	for range count {

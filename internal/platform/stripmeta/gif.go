@@ -42,10 +42,10 @@ func scanGIF(s *source, e *Edits) error {
 	}
 	g := &gifScan{source: s, Edits: e}
 	at := 13 + colorTable(p[10])
-	shown := false
+	hasImage := false
 	for {
 		next, kind, err := g.block(at)
-		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errParts) && shown {
+		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errTooManyParts) && hasImage {
 			return errors.Join(g.dropControl(), e.replace(at, s.size, []byte{gifTrailer}))
 		}
 		if err != nil {
@@ -54,7 +54,7 @@ func scanGIF(s *source, e *Edits) error {
 		if kind == gifTrailer {
 			return errors.Join(g.dropControl(), e.remove(next, s.size))
 		}
-		shown = shown || kind == gifImage
+		hasImage = hasImage || kind == gifImage
 		at = next
 	}
 }
@@ -87,7 +87,7 @@ func (g *gifScan) block(at int64) (int64, byte, error) {
 		}
 		return end, kind, g.extension(at, end)
 	}
-	return 0, 0, errStructure
+	return 0, 0, errBrokenStructure
 }
 
 // image reads the compressed pixels of the image at offset at. It removes bytes after the pixels, which decoders do not
@@ -103,42 +103,42 @@ func (g *gifScan) image(at int64) (int64, error) {
 	}
 	bits := int(p[0])
 	if bits < 2 || bits > 8 {
-		return 0, errStructure
+		return 0, errBrokenStructure
 	}
 	end, err := g.skipBlocks(data + 1)
 	if err != nil {
 		return 0, err
 	}
-	in := &subBlocks{source: g.source, next: data + 1}
-	if err := g.decompress(in, bits); err != nil {
+	blocks := &subBlocks{source: g.source, next: data + 1}
+	if err := g.decompress(blocks, bits); err != nil {
 		return 0, err
 	}
 	control := g.control
 	g.control = span{}
-	return end, errors.Join(g.cut(control.at+controlBytes, control.end), g.cutBlocks(in, end))
+	return end, errors.Join(g.cut(control.at+controlBytes, control.end), g.cutBlocks(blocks, end))
 }
 
 // decompress reads pixels up to the end code or an invalid code. Decoders stop there too.
-func (g *gifScan) decompress(in *subBlocks, bits int) error {
-	n, err := io.CopyN(io.Discard, lzw.NewReader(in, lzw.LSB, bits), maxInflated-g.pixels)
+func (g *gifScan) decompress(blocks *subBlocks, bits int) error {
+	n, err := io.CopyN(io.Discard, lzw.NewReader(blocks, lzw.LSB, bits), maxInflatedBytes-g.pixels)
 	g.pixels += n
 	if g.err == nil && err == nil {
-		return errParts
+		return errTooManyParts
 	}
 	return g.err
 }
 
 // cutBlocks ends the data sub-blocks where in stopped reading.
-func (g *gifScan) cutBlocks(in *subBlocks, end int64) error {
-	if in.left == 0 && in.next == end-1 {
+func (g *gifScan) cutBlocks(blocks *subBlocks, end int64) error {
+	if blocks.left == 0 && blocks.next == end-1 {
 		return nil
 	}
-	if in.left > 0 {
-		if err := g.replace(in.length, in.length+1, []byte{in.size - in.left}); err != nil {
+	if blocks.left > 0 {
+		if err := g.replace(blocks.length, blocks.length+1, []byte{blocks.size - blocks.left}); err != nil {
 			return err
 		}
 	}
-	return g.replace(in.at, end, []byte{0})
+	return g.replace(blocks.at, end, []byte{0})
 }
 
 // extension keeps the graphic control of an image and the first extension with the number of repetitions. It removes

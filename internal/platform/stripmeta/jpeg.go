@@ -137,9 +137,9 @@ func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
 	end := body + length
 	switch {
 	case length < 2:
-		return 0, errStructure
+		return 0, errBrokenStructure
 	case end > j.size:
-		return 0, errEnds
+		return 0, errTruncated
 	case marker >= app0 && marker <= app15:
 		return end, j.application(marker, body, end)
 	case marker == com:
@@ -160,7 +160,7 @@ func (j *jpegScan) coding(marker byte, body, end int64) error {
 	case marker >= sof0 && marker <= sof15 && marker != jpg:
 		return j.frame(body, end)
 	}
-	return errStructure // decoders also reject it
+	return errBrokenStructure // decoders also reject it
 }
 
 // application keeps an application segment, reduces it to the parts needed for rendering, or removes it. The segment's
@@ -230,20 +230,20 @@ func (j *jpegScan) colorProfile() error {
 	if clean != nil && bytes.Equal(raw, clean) {
 		return nil
 	}
-	var with []byte
+	var segments []byte
 	count := (len(clean) + chunkSize - 1) / chunkSize
 	for i, chunk := range slices.Collect(slices.Chunk(clean, chunkSize)) {
-		with = append(with, 0xff, app2)
-		with = binary.BigEndian.AppendUint16(with, uint16(2+iccBytes+len(chunk))) //nolint:gosec // at most 65,535
-		with = append(with, icc...)
-		with = append(with, byte(i+1), byte(count)) //nolint:gosec // maxProfile is 65 chunks
-		with = append(with, chunk...)
+		segments = append(segments, 0xff, app2)
+		segments = binary.BigEndian.AppendUint16(segments, uint16(2+iccBytes+len(chunk))) //nolint:gosec // at most 65,535
+		segments = append(segments, icc...)
+		segments = append(segments, byte(i+1), byte(count)) //nolint:gosec // maxProfile is 65 chunks
+		segments = append(segments, chunk...)
 	}
 	for _, s := range j.profile {
-		if err := j.replace(s.at-2, s.end, with); err != nil {
+		if err := j.replace(s.at-2, s.end, segments); err != nil {
 			return err
 		}
-		with = nil
+		segments = nil
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (j *jpegScan) recordTables(marker byte, body, end int64) error {
 		id, size := tableID{marker, p[0] & 15}, 1+64*(1+int64(p[0]>>4))
 		if marker == dht {
 			if len(p) < 17 {
-				return errStructure
+				return errBrokenStructure
 			}
 			id.number, size = p[0], 17
 			for _, codes := range p[1:] {
@@ -38,10 +38,10 @@ func (j *jpegScan) recordTables(marker byte, body, end int64) error {
 			}
 		}
 		if at+size > end {
-			return errStructure
+			return errBrokenStructure
 		}
 		if len(j.tables.defined) >= maxEdits/4 {
-			return errParts
+			return errTooManyParts
 		}
 		if j.tables.current == nil {
 			j.tables.current = map[tableID]int{}
@@ -60,13 +60,13 @@ func (j *jpegScan) frame(body, end int64) error {
 		return err
 	}
 	if len(p) < 8 || len(p) != 8+3*int(p[7]) {
-		return errStructure
+		return errBrokenStructure
 	}
 	for p = p[8:]; len(p) > 0; p = p[3:] {
 		j.tables.quants = append(j.tables.quants, p[2])
 	}
 	if len(j.tables.quants) > 255 {
-		return errStructure
+		return errBrokenStructure
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (j *jpegScan) scan(body, end int64) error {
 		return err
 	}
 	if len(p) < 6 || len(p) != 6+2*int(p[2]) {
-		return errStructure
+		return errBrokenStructure
 	}
 	for _, number := range j.tables.quants {
 		j.use(tableID{dqt, number})
@@ -98,18 +98,18 @@ func (j *jpegScan) use(id tableID) {
 
 // dropTables removes the tables that no scan uses.
 func (j *jpegScan) dropTables() error {
-	for left := j.tables.defined; len(left) > 0; {
-		segment, n, unused := left[0].segment, 0, int64(0)
-		for n < len(left) && left[n].segment == segment {
-			if !left[n].used {
-				unused += left[n].end - left[n].at
+	for remaining := j.tables.defined; len(remaining) > 0; {
+		segment, n, unused := remaining[0].segment, 0, int64(0)
+		for n < len(remaining) && remaining[n].segment == segment {
+			if !remaining[n].used {
+				unused += remaining[n].end - remaining[n].at
 			}
 			n++
 		}
-		if err := j.dropFrom(segment, left[:n], unused); err != nil {
+		if err := j.dropFrom(segment, remaining[:n], unused); err != nil {
 			return err
 		}
-		left = left[n:]
+		remaining = remaining[n:]
 	}
 	return nil
 }

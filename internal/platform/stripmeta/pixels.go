@@ -31,11 +31,11 @@ func (r *byteReader) Read(p []byte) (int, error) {
 	if r.at >= r.end {
 		return 0, io.EOF
 	}
-	held, err := r.rest(r.at)
+	buffered, err := r.rest(r.at)
 	if err != nil {
 		return 0, err
 	}
-	n := copy(p[:min(int64(len(p)), r.end-r.at)], held)
+	n := copy(p[:min(int64(len(p)), r.end-r.at)], buffered)
 	r.at += int64(n)
 	return n, nil
 }
@@ -79,7 +79,7 @@ func (c *pixelChunks) advance() error {
 		c.end = c.next + 8 + int64(binary.BigEndian.Uint32(p))
 		c.next = c.end + 4
 		if c.next > c.size || c.at > c.end {
-			return errStructure
+			return errBrokenStructure
 		}
 	}
 	return nil

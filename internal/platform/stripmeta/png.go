@@ -20,8 +20,8 @@ var pngChunks = map[string]span{
 	"acTL": {8, 8}, "iCCP": {13, math.MaxInt32}, "eXIf": {0, math.MaxInt32},
 }
 
-// maxInflated is the maximum number of bytes to decompress in an image, for all frames together.
-const maxInflated = 1 << 30
+// maxInflatedBytes is the maximum number of bytes to decompress in an image, for all frames together.
+const maxInflatedBytes = 1 << 30
 
 // indexed is the color type of images with a palette.
 const indexed = 3
@@ -55,7 +55,7 @@ func scanPNG(s *source, e *Edits) error {
 	}
 	g := &pngScan{source: s, Edits: e, depth: p[16], color: p[17], interlaced: p[20] != 0, image: sizeAt(p[8:])}
 	if binary.BigEndian.Uint32(p) != 13 || string(p[4:8]) != "IHDR" {
-		return errStructure
+		return errBrokenStructure
 	}
 	for at := int64(33); ; {
 		p, err := s.peek(at, 8)
@@ -66,9 +66,9 @@ func scanPNG(s *source, e *Edits) error {
 		end := at + 12 + length
 		switch {
 		case length > math.MaxInt32:
-			return errStructure
+			return errBrokenStructure
 		case end > s.size:
-			return errEnds
+			return errTruncated
 		case kind == "IEND":
 			return g.end(at, end)
 		case kind == "IDAT", kind == "fdAT":
@@ -105,7 +105,7 @@ func (g *pngScan) chunk(kind string, at, end int64) error {
 	case kind == "fcTL":
 		return g.frameControl(at, n)
 	case !known && kind[0]&0x20 == 0: // an unknown critical chunk, so decoders cannot render the file
-		return errStructure
+		return errBrokenStructure
 	case !known, n < size.at, n > size.end, slices.Contains(g.seen, kind), !g.applies(kind, n):
 		return g.remove(at, end)
 	}
@@ -180,8 +180,8 @@ func (g *pngScan) colorProfile(at, end int64) error {
 	if err != nil {
 		return err
 	}
-	name, _, named := bytes.Cut(p, []byte{0})
-	named = named && string(name) == profileName
+	name, _, hasProfileName := bytes.Cut(p, []byte{0})
+	hasProfileName = hasProfileName && string(name) == profileName
 	start := int64(bytes.IndexByte(p, 0)) + 2 // offset after the compression method, which is always 0
 	if start < 2 || end-at-12 > maxProfile {
 		return g.remove(at, end)
@@ -195,7 +195,7 @@ func (g *pngScan) colorProfile(at, end int64) error {
 	if err != nil || clean == nil {
 		return g.remove(at, end)
 	}
-	if named && in.at == in.end && bytes.Equal(raw, clean) {
+	if hasProfileName && in.at == in.end && bytes.Equal(raw, clean) {
 		return nil
 	}
 	var out bytes.Buffer
@@ -218,7 +218,7 @@ func inflate(in *byteReader) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
 	if err == nil && len(raw) > maxProfile {
-		err = errStructure
+		err = errBrokenStructure
 	}
 	return raw, err
 }
@@ -226,7 +226,7 @@ func inflate(in *byteReader) ([]byte, error) {
 // frameControl reads the size of an animation's frame from its fcTL chunk of n bytes.
 func (g *pngScan) frameControl(at, n int64) error {
 	if n != 26 {
-		return errStructure
+		return errBrokenStructure
 	}
 	p, err := g.peek(at+12, 8)
 	if err == nil {
@@ -246,13 +246,13 @@ func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 		end := at + 12 + int64(binary.BigEndian.Uint32(n))
 		return end, g.remove(at, end)
 	}
-	of, skip := g.frame, int64(4) // skips a sequence number
+	dimensions, skip := g.frame, int64(4) // skips a sequence number
 	if kind == "IDAT" {
-		of, skip = g.image, 0
+		dimensions, skip = g.image, 0
 		g.seen = append(g.seen, kind)
 	}
 	in := &pixelChunks{byteReader: byteReader{source: g.source}, kind: kind, next: at, skip: skip}
-	if err := g.inflatePixels(in, g.rawSize(of)); err != nil {
+	if err := g.inflatePixels(in, g.rawSize(dimensions)); err != nil {
 		return 0, err
 	}
 	return in.next, nil
@@ -261,8 +261,8 @@ func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 // inflatePixels decompresses pixels. It returns an error unless they are exactly n bytes, and the compressed data ends
 // at the end of a chunk.
 func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
-	if g.inflated += n; g.inflated > maxInflated {
-		return errParts
+	if g.inflated += n; g.inflated > maxInflatedBytes {
+		return errTooManyParts
 	}
 	err := g.pixels.open(in)
 	if err == nil {
@@ -284,7 +284,7 @@ func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 
 // rawSize returns the number of bytes in a frame's pixels. Each row has whole bytes and is preceded by its filter type.
 // An interlaced frame consists of seven smaller images.
-func (g *pngScan) rawSize(of size) int64 {
+func (g *pngScan) rawSize(dimensions size) int64 {
 	bits := int64(g.depth) * map[byte]int64{0: 1, 2: 3, indexed: 1, 4: 2, 6: 4}[g.color]
 	image := func(width, height int64) int64 {
 		if width <= 0 || height <= 0 {
@@ -293,13 +293,13 @@ func (g *pngScan) rawSize(of size) int64 {
 		return height * (1 + (width*bits+7)/8)
 	}
 	if !g.interlaced {
-		return image(of.width, of.height)
+		return image(dimensions.width, dimensions.height)
 	}
 	var total int64
 	for _, p := range [][4]int64{
 		{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2},
 	} {
-		total += image((of.width-p[0]+p[2]-1)/p[2], (of.height-p[1]+p[3]-1)/p[3])
+		total += image((dimensions.width-p[0]+p[2]-1)/p[2], (dimensions.height-p[1]+p[3]-1)/p[3])
 	}
 	return total
 }

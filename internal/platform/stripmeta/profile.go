@@ -49,7 +49,7 @@ func cleanProfile(raw []byte) []byte {
 	if count > maxProfileTags || table > int64(size) || int64(size) > int64(len(raw)) {
 		return nil
 	}
-	c := profileCopy{raw: raw[:size], placed: map[[8]byte]uint32{}}
+	c := profileCopy{raw: raw[:size], offsetByPlace: map[[8]byte]uint32{}}
 	for at := int64(profileHeader + 4); at < table; at += profileEntry {
 		if !c.add(raw[at : at+profileEntry]) {
 			return nil
@@ -60,11 +60,11 @@ func cleanProfile(raw []byte) []byte {
 
 // profileCopy is a color profile that is being rebuilt.
 type profileCopy struct {
-	raw    []byte
-	names  []string
-	values [][8]byte          // offset in data and length of each tag's value
-	placed map[[8]byte]uint32 // offset in data by the original offset and length, because tags may share their data
-	data   []byte
+	raw           []byte
+	names         []string
+	values        [][8]byte          // offset in data and length of each tag's value
+	offsetByPlace map[[8]byte]uint32 // offset in data by the original offset and length, because tags may share their data
+	data          []byte
 }
 
 // add adds the tag of an entry if it is needed for rendering. It reports whether the entry is valid.
@@ -85,13 +85,13 @@ func (c *profileCopy) add(entry []byte) bool {
 	if value == nil {
 		return true
 	}
-	offset, there := c.placed[place]
+	offset, isPlaced := c.offsetByPlace[place]
 	if !needed { // the original value is removed
-		there, place = false, [8]byte{}
+		isPlaced, place = false, [8]byte{}
 	}
-	if !there {
+	if !isPlaced {
 		offset = uint32(len(c.data)) //nolint:gosec // at most twice maxProfile
-		c.placed[place] = offset
+		c.offsetByPlace[place] = offset
 		c.data = append(c.data, value...)
 		c.data = append(c.data, make([]byte, -len(c.data)&3)...)
 	}

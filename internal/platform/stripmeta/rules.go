@@ -11,106 +11,108 @@ import (
 type action int
 
 const (
-	blank             action = iota // replace it with a free box of the same size, full of zeros
-	enter                           // clean the boxes in it by the rules for this container
-	sized                           // keep the first bytes
-	listed                          // keep a header that ends with a 4-byte entry count, and that many entries
-	brands                          // ftyp, styp
-	header                          // mvhd, tkhd, mdhd
-	handler                         // hdlr
-	dataEntries                     // dref
-	track                           // trak
-	references                      // tref
-	descriptions                    // stsd
-	sampleTable                     // stsz, stz2
-	groups                          // sbgp
-	groupDescriptions               // sgpd
-	trackExtends                    // trex
-	fragment                        // traf
-	fragmentHead                    // tfhd
-	fragmentData                    // trun
-	fragmentIndex                   // sidx
-	color                           // colr
-	decoder                         // esds
-	parameterSets                   // avcC
-	parameterArrays                 // hvcC, lhvC
-	flac                            // dfLa
-	amrDecoder                      // damr
+	actionBlank             action = iota // replace it with a free box of the same size, full of zeros
+	actionEnter                           // clean the boxes in it by the rules for this container
+	actionSized                           // keep the first bytes
+	actionListed                          // keep a header that ends with a 4-byte entry count, and that many entries
+	actionBrands                          // ftyp, styp
+	actionHeader                          // mvhd, tkhd, mdhd
+	actionHandler                         // hdlr
+	actionDataEntries                     // dref
+	actionTrack                           // trak
+	actionReferences                      // tref
+	actionDescriptions                    // stsd
+	actionSampleTable                     // stsz, stz2
+	actionGroups                          // sbgp
+	actionGroupDescriptions               // sgpd
+	actionTrackExtends                    // trex
+	actionFragment                        // traf
+	actionFragmentHead                    // tfhd
+	actionFragmentData                    // trun
+	actionFragmentIndex                   // sidx
+	actionColor                           // colr
+	actionDecoder                         // esds
+	actionParameterSets                   // avcC
+	actionParameterArrays                 // hvcC, lhvC
+	actionFlac                            // dfLa
+	actionAmrDecoder                      // damr
 )
 
 // rule defines how to clean a box. Bytes that are not kept become zeros.
 type rule struct {
-	do    action
-	size  int64 // bytes of the content to keep; for listed, the size of the header
-	entry int64 // size of an entry in bytes
-	more  int64 // additional bytes in version 1: per box for sized, per entry for listed
+	do         action
+	size       int64 // bytes of the content to keep; for listed, the size of the header
+	entry      int64 // size of an entry in bytes
+	extraBytes int64 // additional bytes in version 1: per box for sized, per entry for listed
 }
 
 // keepBytes keeps the first size bytes of a box.
-func keepBytes(size int64) rule { return rule{do: sized, size: size} }
+func keepBytes(size int64) rule { return rule{do: actionSized, size: size} }
 
 // keepList keeps a table of entries. The first size bytes end with the number of entries, in four bytes.
-func keepList(size, entry int64) rule { return rule{do: listed, size: size, entry: entry} }
+func keepList(size, entry int64) rule { return rule{do: actionListed, size: size, entry: entry} }
 
 // rules has the rules for the boxes in each container, from ISO/IEC 14496-12 and the QuickTime File Format. A box is
 // kept only directly inside a container listed here, and blanked elsewhere. "picture" and "sound" are not box types.
 // They stand for the video and audio sample descriptions in stsd.
 var rules = map[string]map[string]rule{
 	"": {
-		"ftyp": {do: brands}, "styp": {do: brands}, "mdat": keepBytes(math.MaxInt64), "moov": {do: enter},
-		"moof": {do: enter}, "sidx": {do: fragmentIndex},
+		"ftyp": {do: actionBrands}, "styp": {do: actionBrands}, "mdat": keepBytes(math.MaxInt64), "moov": {do: actionEnter},
+		"moof": {do: actionEnter}, "sidx": {do: actionFragmentIndex},
 	},
-	"moov": {"mvhd": {do: header}, "trak": {do: track}, "mvex": {do: enter}},
+	"moov": {"mvhd": {do: actionHeader}, "trak": {do: actionTrack}, "mvex": {do: actionEnter}},
 	"trak": {
-		"tkhd": {do: header}, "edts": {do: enter}, "mdia": {do: enter}, "tref": {do: references}, "tapt": {do: enter},
+		"tkhd": {do: actionHeader}, "edts": {do: actionEnter}, "mdia": {do: actionEnter},
+		"tref": {do: actionReferences}, "tapt": {do: actionEnter},
 	},
-	"edts": {"elst": {do: listed, size: 8, entry: 12, more: 8}},
+	"edts": {"elst": {do: actionListed, size: 8, entry: 12, extraBytes: 8}},
 	"tapt": {"clef": keepBytes(12), "prof": keepBytes(12), "enof": keepBytes(12)},
-	"mdia": {"mdhd": {do: header}, "hdlr": {do: handler}, "minf": {do: enter}},
+	"mdia": {"mdhd": {do: actionHeader}, "hdlr": {do: actionHandler}, "minf": {do: actionEnter}},
 	"minf": {
 		"vmhd": keepBytes(12), "smhd": keepBytes(8), "hmhd": keepBytes(20), "nmhd": keepBytes(4), "sthd": keepBytes(4),
-		"gmhd": {do: enter}, "hdlr": {do: handler}, "dinf": {do: enter}, "stbl": {do: enter},
+		"gmhd": {do: actionEnter}, "hdlr": {do: actionHandler}, "dinf": {do: actionEnter}, "stbl": {do: actionEnter},
 	},
 	"gmhd": {"gmin": keepBytes(16)},
-	"dinf": {"dref": {do: dataEntries}},
+	"dinf": {"dref": {do: actionDataEntries}},
 	"stbl": {
-		"stsd": {do: descriptions}, "stts": keepList(8, 8), "ctts": keepList(8, 8),
-		"cslg": {do: sized, size: 24, more: 20}, "stss": keepList(8, 4), "stps": keepList(8, 4),
+		"stsd": {do: actionDescriptions}, "stts": keepList(8, 8), "ctts": keepList(8, 8),
+		"cslg": {do: actionSized, size: 24, extraBytes: 20}, "stss": keepList(8, 4), "stps": keepList(8, 4),
 		"stsc": keepList(8, 12),
-		"stsz": {do: sampleTable}, "stz2": {do: sampleTable}, "stco": keepList(8, 4), "co64": keepList(8, 8),
-		"sbgp": {do: groups}, "sgpd": {do: groupDescriptions},
+		"stsz": {do: actionSampleTable}, "stz2": {do: actionSampleTable}, "stco": keepList(8, 4), "co64": keepList(8, 8),
+		"sbgp": {do: actionGroups}, "sgpd": {do: actionGroupDescriptions},
 	},
 	"picture": {
-		"avcC": {do: parameterSets}, "hvcC": {do: parameterArrays}, "lhvC": {do: parameterArrays},
-		"esds": {do: decoder},
+		"avcC": {do: actionParameterSets}, "hvcC": {do: actionParameterArrays}, "lhvC": {do: actionParameterArrays},
+		"esds": {do: actionDecoder},
 		"av1C": configuration, "vvcC": configuration, "vpcC": keepBytes(12), "d263": keepBytes(7),
-		"dvcC": keepBytes(24), "dvvC": keepBytes(24), "dvwC": keepBytes(24), "hvcE": {do: parameterArrays},
+		"dvcC": keepBytes(24), "dvvC": keepBytes(24), "dvwC": keepBytes(24), "hvcE": {do: actionParameterArrays},
 		"pasp": keepBytes(8), "clap": keepBytes(32), "fiel": keepBytes(2), "gama": keepBytes(4), "btrt": keepBytes(12),
-		"colr": {do: color}, "mdcv": keepBytes(24), "clli": keepBytes(4), "SmDm": keepBytes(28), "CoLL": keepBytes(8),
-		"amve": keepBytes(8), "st3d": keepBytes(5), "sv3d": {do: enter}, "vexu": {do: enter}, "hfov": keepBytes(4),
+		"colr": {do: actionColor}, "mdcv": keepBytes(24), "clli": keepBytes(4), "SmDm": keepBytes(28), "CoLL": keepBytes(8),
+		"amve": keepBytes(8), "st3d": keepBytes(5), "sv3d": {do: actionEnter}, "vexu": {do: actionEnter}, "hfov": keepBytes(4),
 	},
-	"sv3d": {"svhd": keepBytes(4), "proj": {do: enter}},
+	"sv3d": {"svhd": keepBytes(4), "proj": {do: actionEnter}},
 	"proj": {"prhd": keepBytes(16), "equi": keepBytes(20), "cbmp": keepBytes(12), "prji": keepBytes(8)},
-	"vexu": {"eyes": {do: enter}, "proj": {do: enter}, "pack": {do: enter}},
-	"eyes": {"stri": keepBytes(5), "hero": keepBytes(5), "cams": {do: enter}, "cmfy": {do: enter}},
+	"vexu": {"eyes": {do: actionEnter}, "proj": {do: actionEnter}, "pack": {do: actionEnter}},
+	"eyes": {"stri": keepBytes(5), "hero": keepBytes(5), "cams": {do: actionEnter}, "cmfy": {do: actionEnter}},
 	"cams": {"blin": keepBytes(8)},
 	"cmfy": {"dadj": keepBytes(8)},
 	"pack": {"pkin": keepBytes(8)},
 	"sound": {
-		"esds": {do: decoder}, "wave": {do: enter}, "chan": keepList(16, 20), "dOps": configuration,
+		"esds": {do: actionDecoder}, "wave": {do: actionEnter}, "chan": keepList(16, 20), "dOps": configuration,
 		"dac3": keepBytes(3),
-		"dec3": configuration, "dac4": configuration, "alac": keepBytes(28), "dfLa": {do: flac}, "damr": {do: amrDecoder},
+		"dec3": configuration, "dac4": configuration, "alac": keepBytes(28), "dfLa": {do: actionFlac},
+		"damr": {do: actionAmrDecoder},
 		"btrt": keepBytes(12), "pcmC": keepBytes(6), "srat": keepBytes(8), "chnl": configuration,
 	},
 	"wave": {
-		"frma": keepBytes(4), "mp4a": keepBytes(4), "enda": keepBytes(2), "esds": {do: decoder}, "alac": keepBytes(28),
+		"frma": keepBytes(4), "mp4a": keepBytes(4), "enda": keepBytes(2), "esds": {do: actionDecoder}, "alac": keepBytes(28),
 		"\x00\x00\x00\x00": keepBytes(0), // terminator of the list
 	},
-	"mvex": {"mehd": {do: sized, size: 8, more: 4}, "trex": {do: trackExtends}},
-	"moof": {"mfhd": keepBytes(8), "traf": {do: fragment}},
+	"mvex": {"mehd": {do: actionSized, size: 8, extraBytes: 4}, "trex": {do: actionTrackExtends}},
+	"moof": {"mfhd": keepBytes(8), "traf": {do: actionFragment}},
 	"traf": {
-		"tfhd": {do: fragmentHead}, "tfdt": {do: sized, size: 8, more: 4}, "trun": {do: fragmentData},
-		"sbgp": {do: groups}, "sgpd": {do: groupDescriptions},
+		"tfhd": {do: actionFragmentHead}, "tfdt": {do: actionSized, size: 8, extraBytes: 4}, "trun": {do: actionFragmentData},
+		"sbgp": {do: actionGroups}, "sgpd": {do: actionGroupDescriptions},
 	},
 }
 
@@ -121,23 +123,23 @@ var configuration = keepBytes(1024)
 func (v *video) clean(container string, b mediainfo.Box) error {
 	r := rules[container][b.Kind]
 	switch r.do {
-	case enter:
+	case actionEnter:
 		return v.walk(b)
-	case sized:
+	case actionSized:
 		return v.keepSized(b, r)
-	case listed:
+	case actionListed:
 		return v.keepListed(b, r)
-	case header:
+	case actionHeader:
 		return v.header(b)
-	case handler:
+	case actionHandler:
 		return v.handlerName(b)
-	case track:
+	case actionTrack:
 		return v.track(b)
-	case references:
+	case actionReferences:
 		return v.references(b)
-	case trackExtends, fragment, fragmentHead, fragmentData, fragmentIndex:
+	case actionTrackExtends, actionFragment, actionFragmentHead, actionFragmentData, actionFragmentIndex:
 		return v.cleanFragmentBox(r.do, b)
-	case blank:
+	case actionBlank:
 		return v.blank(b)
 	default:
 		return v.cleanOther(r.do, b)
@@ -146,44 +148,44 @@ func (v *video) clean(container string, b mediainfo.Box) error {
 
 func (v *video) cleanFragmentBox(do action, b mediainfo.Box) error {
 	switch do {
-	case trackExtends:
+	case actionTrackExtends:
 		return v.defaults(b)
-	case fragment:
+	case actionFragment:
 		return v.fragment(b)
-	case fragmentHead:
+	case actionFragmentHead:
 		return v.fragmentHeadFields(b)
-	case fragmentData:
+	case actionFragmentData:
 		return v.fragmentDataFields(b)
-	default: // fragmentIndex
+	default: // actionFragmentIndex
 		return v.fragmentIndexFields(b)
 	}
 }
 
 func (v *video) cleanOther(do action, b mediainfo.Box) error {
 	switch do {
-	case brands:
+	case actionBrands:
 		return v.brands(b)
-	case dataEntries:
+	case actionDataEntries:
 		return v.dataEntries(b)
-	case descriptions:
+	case actionDescriptions:
 		return v.descriptions(b)
-	case sampleTable:
+	case actionSampleTable:
 		return v.sampleTable(b)
-	case groups:
+	case actionGroups:
 		return v.groups(b)
-	case groupDescriptions:
+	case actionGroupDescriptions:
 		return v.groupDescriptions(b)
-	case color:
+	case actionColor:
 		return v.color(b)
-	case decoder:
+	case actionDecoder:
 		return v.decoder(b)
-	case parameterSets:
+	case actionParameterSets:
 		return v.parameterSets(b)
-	case parameterArrays:
+	case actionParameterArrays:
 		return v.parameterArrays(b)
-	case flac:
+	case actionFlac:
 		return v.flac(b)
-	case amrDecoder: // zero the vendor and the decoder's version, and keep the rest of the 9 bytes
+	case actionAmrDecoder: // zero the vendor and the decoder's version, and keep the rest of the 9 bytes
 		return errors.Join(v.zero(v.source, b.Content, min(b.Content+5, b.End)), v.keepFirst(b, 9))
 	default:
 		return v.blank(b)

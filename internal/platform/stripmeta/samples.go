@@ -33,11 +33,11 @@ func (v *video) samples() error {
 		if err := v.keep(tracks[n].at, tracks[n].size); err != nil {
 			return err
 		}
-		more, err := tracks[n].advance()
+		ok, err := tracks[n].advance()
 		if err != nil {
 			return err
 		}
-		if !more {
+		if !ok {
 			tracks = slices.Delete(tracks, n, n+1)
 		}
 	}
@@ -52,29 +52,29 @@ func (v *video) keep(at, n uint64) error {
 	if at > uint64(v.size) || n > uint64(v.size)-at { //nolint:gosec // a size is never negative
 		return errSamples
 	}
-	begin, end := int64(at), int64(at+n) //nolint:gosec // at most the size
-	if k := len(v.kept); k > 0 && v.kept[k-1].at <= begin && begin <= v.kept[k-1].end {
-		v.kept[k-1].end = max(v.kept[k-1].end, end)
+	start, end := int64(at), int64(at+n) //nolint:gosec // at most the size
+	if k := len(v.keptSpans); k > 0 && v.keptSpans[k-1].at <= start && start <= v.keptSpans[k-1].end {
+		v.keptSpans[k-1].end = max(v.keptSpans[k-1].end, end)
 		return nil
 	}
-	if len(v.kept) >= maxEdits {
-		return errParts
+	if len(v.keptSpans) >= maxEdits {
+		return errTooManyParts
 	}
-	v.kept = append(v.kept, span{begin, end})
+	v.keptSpans = append(v.keptSpans, span{start, end})
 	return nil
 }
 
 // zeroUnused zeroes the media data that no kept track refers to: samples of removed tracks, and hidden boxes. It
 // returns an error if a sample is outside of the media data.
 func (v *video) zeroUnused() error {
-	slices.SortFunc(v.kept, func(a, b span) int { return cmp.Compare(a.at, b.at) })
-	if len(v.kept) == 0 && slices.ContainsFunc(v.data, func(d span) bool { return d.at < d.end }) {
+	slices.SortFunc(v.keptSpans, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	if len(v.keptSpans) == 0 && slices.ContainsFunc(v.data, func(d span) bool { return d.at < d.end }) {
 		return errSamples
 	}
 	for _, d := range v.data {
 		at := d.at
-		for len(v.kept) > 0 && v.kept[0].at < d.end {
-			k := v.kept[0]
+		for len(v.keptSpans) > 0 && v.keptSpans[0].at < d.end {
+			k := v.keptSpans[0]
 			if k.at < d.at || k.end > d.end {
 				return errSamples
 			}
@@ -83,13 +83,13 @@ func (v *video) zeroUnused() error {
 					return err
 				}
 			}
-			at, v.kept = max(at, k.end), v.kept[1:]
+			at, v.keptSpans = max(at, k.end), v.keptSpans[1:]
 		}
 		if err := v.zero(v.source, at, d.end); err != nil {
 			return err
 		}
 	}
-	if len(v.kept) > 0 {
+	if len(v.keptSpans) > 0 {
 		return errSamples
 	}
 	return nil
@@ -112,7 +112,7 @@ func (v *video) chunks(t trackBoxes) (*chunks, error) {
 	if box, long := t.tables["co64"]; long && err == nil {
 		offsets, err = v.table(box, 4, 8)
 	}
-	if err != nil || offsets == nil || offsets.left == 0 {
+	if err != nil || offsets == nil || offsets.remaining == 0 {
 		return nil, err
 	}
 	c := &chunks{offsets: offsets}
@@ -133,18 +133,18 @@ func (v *video) chunks(t trackBoxes) (*chunks, error) {
 
 // advance reads the next chunk, and reports whether there is another chunk.
 func (c *chunks) advance() (bool, error) {
-	at, more, err := c.offsets.next()
-	if err != nil || !more {
+	at, ok, err := c.offsets.next()
+	if err != nil || !ok {
 		return false, err
 	}
 	c.number++
-	count, err := c.runs.of(c.number)
+	count, err := c.runs.samplesIn(c.number)
 	if err != nil {
 		return false, err
 	}
 	if c.sizes.uniform != 0 {
-		count = min(count, c.sizes.left)
-		c.sizes.left -= count
+		count = min(count, c.sizes.remaining)
+		c.sizes.remaining -= count
 	}
 	c.at = at
 	c.size, err = c.sizes.sum(count)
@@ -210,10 +210,10 @@ func parseFrames(format string, p []byte) frames {
 
 // table reads a table of numbers. It has a separate window.
 type table struct {
-	from   *source
-	at     int64
-	left   uint32
-	stride int // bytes of a number: 1, 2, 4 or 8
+	src       *source
+	at        int64
+	remaining uint32
+	stride    int // bytes of a number: 1, 2, 4 or 8
 }
 
 // table returns the table of entries in a box, or nil without a box. The number of entries is at off.
@@ -226,23 +226,23 @@ func (v *video) table(b mediainfo.Box, off int64, stride int) (*table, error) {
 		return nil, err
 	}
 	count := binary.BigEndian.Uint32(p)
-	t := &table{from: &source{r: v.r, size: b.End}, at: b.Content + off + 4, left: count, stride: stride}
-	if t.at+int64(t.left)*int64(stride) > b.End {
-		return nil, errStructure
+	t := &table{src: &source{r: v.r, size: b.End}, at: b.Content + off + 4, remaining: count, stride: stride}
+	if t.at+int64(t.remaining)*int64(stride) > b.End {
+		return nil, errBrokenStructure
 	}
 	return t, nil
 }
 
 // next returns the next number, or false after the last one.
 func (t *table) next() (uint64, bool, error) {
-	if t == nil || t.left == 0 {
+	if t == nil || t.remaining == 0 {
 		return 0, false, nil
 	}
-	p, err := t.from.peek(t.at, t.stride)
+	p, err := t.src.peek(t.at, t.stride)
 	if err != nil {
 		return 0, false, err
 	}
-	t.left--
+	t.remaining--
 	t.at += int64(t.stride)
 	var wide [8]byte
 	copy(wide[8-t.stride:], p)
@@ -251,9 +251,9 @@ func (t *table) next() (uint64, bool, error) {
 
 // sampleSizes are the sizes of a track's samples: one size for all, or a size for each.
 type sampleSizes struct {
-	uniform uint64
-	left    uint32 // number of samples left
-	each    *table
+	uniform   uint64
+	remaining uint32 // number of samples left
+	perSample *table
 }
 
 func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
@@ -263,14 +263,14 @@ func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
 			return sampleSizes{}, err
 		}
 		if uniform := binary.BigEndian.Uint32(p); uniform != 0 {
-			return sampleSizes{uniform: uint64(uniform), left: binary.BigEndian.Uint32(p[4:])}, nil
+			return sampleSizes{uniform: uint64(uniform), remaining: binary.BigEndian.Uint32(p[4:])}, nil
 		}
 		each, err := v.table(b, 8, 4)
-		return sampleSizes{each: each}, err
+		return sampleSizes{perSample: each}, err
 	}
 	b, there := t.tables["stz2"]
 	if !there {
-		return sampleSizes{}, errStructure
+		return sampleSizes{}, errBrokenStructure
 	}
 	p, err := v.content(b, 4, 4)
 	if err != nil {
@@ -278,9 +278,9 @@ func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
 	}
 	if bits := p[3]; bits == 8 || bits == 16 {
 		each, err := v.table(b, 8, int(bits/8))
-		return sampleSizes{each: each}, err
+		return sampleSizes{perSample: each}, err
 	}
-	return sampleSizes{}, errStructure // half a byte per sample, which no real file has
+	return sampleSizes{}, errBrokenStructure // half a byte per sample, which no real file has
 }
 
 // sum adds up the sizes of the next count samples.
@@ -290,7 +290,7 @@ func (s sampleSizes) sum(count uint32) (uint64, error) {
 	}
 	var total uint64
 	for range count {
-		n, more, err := s.each.next()
+		n, more, err := s.perSample.next()
 		if err != nil || !more {
 			return total, err
 		}
@@ -301,9 +301,9 @@ func (s sampleSizes) sum(count uint32) (uint64, error) {
 
 // chunkRuns has the number of samples per chunk, in the order of chunks (stsc).
 type chunkRuns struct {
-	entries   *table // three numbers per entry
-	now, next uint32 // samples per chunk before the chunk from, and from that chunk on
-	from      uint32 // first chunk that has next samples; 0 after the last entry
+	entries                     *table // three numbers per entry
+	currentSamples, nextSamples uint32 // samples per chunk before the chunk from, and from that chunk on
+	nextStart                   uint32 // first chunk that has next samples; 0 after the last entry
 }
 
 func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
@@ -317,9 +317,9 @@ func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
 		return nil, err
 	}
 	if entries.at+12*int64(count) > b.End || count > 1<<30 {
-		return nil, errStructure
+		return nil, errBrokenStructure
 	}
-	entries.left = 3 * count
+	entries.remaining = 3 * count
 	if err := inOrder(*entries); err != nil {
 		return nil, err
 	}
@@ -332,12 +332,12 @@ func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
 func inOrder(entries table) error {
 	last := uint64(0)
 	for {
-		first, more, err := entries.next()
-		if err != nil || !more {
+		first, ok, err := entries.next()
+		if err != nil || !ok {
 			return err
 		}
 		if first <= last || last == 0 && first != 1 {
-			return errStructure
+			return errBrokenStructure
 		}
 		last = first
 		for range 2 {
@@ -348,30 +348,30 @@ func inOrder(entries table) error {
 	}
 }
 
-// of returns the number of samples in a chunk. Chunks must be requested in order, from 1.
-func (r *chunkRuns) of(chunk uint32) (uint32, error) {
-	for r.from != 0 && chunk >= r.from {
-		r.now = r.next
+// samplesIn returns the number of samples in a chunk. Chunks must be requested in order, from 1.
+func (r *chunkRuns) samplesIn(chunk uint32) (uint32, error) {
+	for r.nextStart != 0 && chunk >= r.nextStart {
+		r.currentSamples = r.nextSamples
 		if err := r.advance(); err != nil {
 			return 0, err
 		}
 	}
-	return r.now, nil
+	return r.currentSamples, nil
 }
 
 func (r *chunkRuns) advance() error {
 	var entry [3]uint64
 	for i := range entry {
-		n, more, err := r.entries.next()
+		n, ok, err := r.entries.next()
 		if err != nil {
 			return err
 		}
-		if !more {
-			r.from = 0
+		if !ok {
+			r.nextStart = 0
 			return nil
 		}
 		entry[i] = n
 	}
-	r.from, r.next = uint32(entry[0]), uint32(entry[1]) //nolint:gosec // of four bytes each
+	r.nextStart, r.nextSamples = uint32(entry[0]), uint32(entry[1]) //nolint:gosec // of four bytes each
 	return nil
 }

@@ -13,17 +13,17 @@ type source struct {
 	r    io.ReaderAt
 	size int64
 
-	buffer      [window]byte
-	start, held int64 // offset of the window in the file, and number of bytes in the window
-	err         error // the last error returned by r, not an error about a damaged file
+	buffer          [window]byte
+	start, buffered int64 // offset of the window in the file, and number of bytes in the window
+	err             error // the last error returned by r, not an error about a damaged file
 }
 
 // peek returns n bytes at off. The maximum of n is window. The bytes are valid until the next call.
 func (s *source) peek(off int64, n int) ([]byte, error) {
 	if off < 0 || off > s.size-int64(n) {
-		return nil, errEnds
+		return nil, errTruncated
 	}
-	if off < s.start || off+int64(n) > s.start+s.held {
+	if off < s.start || off+int64(n) > s.start+s.buffered {
 		if err := s.load(off); err != nil {
 			return nil, err
 		}
@@ -37,30 +37,30 @@ func (s *source) rest(off int64) ([]byte, error) {
 	if _, err := s.peek(off, 1); err != nil {
 		return nil, err
 	}
-	return s.buffer[off-s.start : s.held], nil
+	return s.buffer[off-s.start : s.buffered], nil
 }
 
 func (s *source) load(off int64) error {
 	want := min(window, s.size-off)
 	n, err := s.r.ReadAt(s.buffer[:want], off)
 	if int64(n) < want {
-		s.start, s.held, s.err = 0, 0, err
+		s.start, s.buffered, s.err = 0, 0, err
 		return err //nolint:wrapcheck // Scan wraps the error
 	}
-	s.start, s.held = off, want
+	s.start, s.buffered = off, want
 	return nil
 }
 
 // read appends n bytes of the file at off to p.
 func (s *source) read(p []byte, off, n int64) ([]byte, error) {
 	for end := off + n; off < end; {
-		some, err := s.rest(off)
+		chunk, err := s.rest(off)
 		if err != nil {
 			return nil, err
 		}
-		some = some[:min(int64(len(some)), end-off)]
-		p = append(p, some...)
-		off += int64(len(some))
+		chunk = chunk[:min(int64(len(chunk)), end-off)]
+		p = append(p, chunk...)
+		off += int64(len(chunk))
 	}
 	return p, nil
 }

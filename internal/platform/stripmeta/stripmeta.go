@@ -30,7 +30,7 @@ func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 		return Edits{}, mediainfo.ErrType
 	}
 	s := &source{r: r, size: size}
-	e := Edits{in: size}
+	e := Edits{inputSize: size}
 	err := scan(s, &e)
 	if s.err != nil { // a read error is the cause of later errors
 		return Edits{}, fmt.Errorf("reading the file: %w", s.err)
@@ -47,7 +47,7 @@ func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 func newDamageError(reason string) error { return &mediainfo.DamageError{Reason: reason} }
 
 var (
-	errEnds      = newDamageError("the file ends too early")
-	errStructure = newDamageError("the file's structure is broken")
-	errParts     = newDamageError("the file is in too many parts")
+	errTruncated       = newDamageError("the file ends too early")
+	errBrokenStructure = newDamageError("the file's structure is broken")
+	errTooManyParts    = newDamageError("the file is in too many parts")
 )

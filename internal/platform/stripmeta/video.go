@@ -28,7 +28,7 @@ type video struct {
 	boxes           int
 	moov            bool
 	data            []span          // the contents of mdat boxes
-	kept            []span          // the samples of tracks that are shown or heard
+	keptSpans       []span          // the samples of tracks that are shown or heard
 	tracks          []trackBoxes    // the tracks that are kept
 	shown           map[uint32]bool // whether each track is kept
 	sound, captions bool            // type of the track that is being cleaned
@@ -55,7 +55,7 @@ func scanVideo(s *source, e *Edits) error {
 func (v *video) top() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)
-		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errParts) && v.moov && v.data != nil {
+		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errTooManyParts) && v.moov && v.data != nil {
 			return v.remove(at, v.size)
 		}
 		if err != nil {
@@ -64,14 +64,14 @@ func (v *video) top() error {
 		switch b.Kind {
 		case "moov":
 			if v.moov {
-				return errStructure
+				return errBrokenStructure
 			}
 			v.moov = true
 		case "mdat":
 			v.data = append(v.data, span{b.Content, b.End})
 		case "moof":
 			if !v.moov {
-				return errStructure // the tracks of the fragment are not known yet
+				return errBrokenStructure // the tracks of the fragment are not known yet
 			}
 			v.run.begin(b.Start)
 		}
@@ -85,7 +85,7 @@ func (v *video) top() error {
 
 func (v *video) next(at, end int64) (mediainfo.Box, error) {
 	if v.boxes++; v.boxes > maxBoxes {
-		return mediainfo.Box{}, errParts
+		return mediainfo.Box{}, errTooManyParts
 	}
 	return mediainfo.NextBox(v.source, at, end)
 }
@@ -133,19 +133,19 @@ func (v *video) blank(b mediainfo.Box) error {
 // content returns n bytes of a box's content at off.
 func (v *video) content(b mediainfo.Box, off int64, n int) ([]byte, error) {
 	if b.Content+off+int64(n) > b.End {
-		return nil, errStructure
+		return nil, errBrokenStructure
 	}
 	return v.peek(b.Content+off, n)
 }
 
 // references blanks a box of references to tracks, unless all of its references are kept.
 func (v *video) references(b mediainfo.Box) error {
-	stay := true
+	allShown := true
 	err := v.each(b, func(r mediainfo.Box) error {
-		stay = stay && slices.Contains(shownReferences, r.Kind)
+		allShown = allShown && slices.Contains(shownReferences, r.Kind)
 		return nil
 	})
-	if err != nil || stay {
+	if err != nil || allShown {
 		return err
 	}
 	return v.blank(b)
@@ -161,10 +161,10 @@ func (v *video) track(b mediainfo.Box) error {
 		return v.blank(b)
 	}
 	if len(v.tracks) >= maxTracks {
-		return errParts
+		return errTooManyParts
 	}
 	if v.shown[t.id] {
-		return errStructure // fragments could belong to either track
+		return errBrokenStructure // fragments could belong to either track
 	}
 	v.shown[t.id], v.sound, v.captions = true, t.handler == "soun", t.handler == "clcp"
 	v.tracks = append(v.tracks, t)
@@ -191,7 +191,7 @@ func (v *video) find(in mediainfo.Box, t *trackBoxes) error {
 			return err
 		case "stbl/stsd", "stbl/stco", "stbl/co64", "stbl/stsc", "stbl/stsz", "stbl/stz2":
 			if _, twice := t.tables[b.Kind]; twice {
-				return errStructure
+				return errBrokenStructure
 			}
 			t.tables[b.Kind] = b
 		}

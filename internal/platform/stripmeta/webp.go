@@ -26,10 +26,10 @@ type webpScan struct {
 	*source
 	*Edits
 
-	flags  int64    // offset of the flags in VP8X; 0 without VP8X
-	seen   []string // chunks that may occur once
-	turned bool     // the orientation was kept
-	colors bool     // the color profile was kept
+	flags          int64    // offset of the flags in VP8X; 0 without VP8X
+	seen           []string // chunks that may occur once
+	hasOrientation bool     // the orientation was kept
+	colors         bool     // the color profile was kept
 }
 
 // scanWebP walks all chunks of a WebP and corrects its headers.
@@ -40,10 +40,10 @@ func scanWebP(s *source, e *Edits) error {
 	}
 	length := int64(binary.LittleEndian.Uint32(p[4:]))
 	if length < 4 {
-		return errStructure
+		return errBrokenStructure
 	}
 	if length > s.size-8 {
-		return errEnds
+		return errTruncated
 	}
 	w := &webpScan{source: s, Edits: e}
 	shrunk, err := w.chunks(12, 8+length, w.chunk)
@@ -69,7 +69,7 @@ func (w *webpScan) chunks(at, end int64, visit func(kind string, at, end int64) 
 		}
 		kind, n := string(p[:4]), int64(binary.LittleEndian.Uint32(p[4:]))
 		if n > end-at-8 {
-			return 0, errEnds
+			return 0, errTruncated
 		}
 		next := min(at+8+n+n&1, end) // some files omit the padding of the last chunk
 		shrunk, err := visit(kind, at, next)
@@ -94,7 +94,7 @@ func (w *webpScan) chunk(kind string, at, end int64) (int64, error) {
 	w.seen = append(w.seen, kind)
 	switch {
 	case fixed:
-		return w.fixed(kind, at, end, size)
+		return w.fixedChunk(kind, at, end, size)
 	case kind == "EXIF":
 		return w.cut(at, end)
 	case kind == "ICCP":
@@ -103,10 +103,10 @@ func (w *webpScan) chunk(kind string, at, end int64) (int64, error) {
 	return 0, nil
 }
 
-// fixed shortens a chunk to its fixed size.
-func (w *webpScan) fixed(kind string, at, end, size int64) (int64, error) {
+// fixedChunk shortens a chunk to its fixed size.
+func (w *webpScan) fixedChunk(kind string, at, end, size int64) (int64, error) {
 	if end-at < 8+size {
-		return 0, errStructure
+		return 0, errBrokenStructure
 	}
 	if kind == "VP8X" {
 		w.flags = at + 8
@@ -146,7 +146,7 @@ func (w *webpScan) colorProfile(at, end int64) (int64, error) {
 // frame removes everything but the image from a frame of an animation.
 func (w *webpScan) frame(at, end int64) (int64, error) {
 	if end-at < 8+16 {
-		return 0, errStructure
+		return 0, errBrokenStructure
 	}
 	p, err := w.peek(at+4, 4)
 	if err != nil {
@@ -165,7 +165,7 @@ func (w *webpScan) frame(at, end int64) (int64, error) {
 		return 0, err
 	}
 	if n&1 != 0 || shrunk&1 != 0 {
-		return 0, errStructure // with padding, all chunks in a frame have an even length
+		return 0, errBrokenStructure // with padding, all chunks in a frame have an even length
 	}
 	return shrunk, w.resize(at+4, n-shrunk)
 }
@@ -173,20 +173,20 @@ func (w *webpScan) frame(at, end int64) (int64, error) {
 // cut reduces an EXIF chunk to its orientation, or removes it if the image is upright.
 func (w *webpScan) cut(at, end int64) (int64, error) {
 	content := at + 8
-	prefixed, err := w.has(content, exif) // not allowed by the specification, but common
+	hasPrefix, err := w.has(content, exif) // not allowed by the specification, but common
 	if err != nil {
 		return 0, err
 	}
-	if prefixed {
+	if hasPrefix {
 		content += int64(len(exif))
 	}
-	turned := w.orientationOnly(content, max(end-content, 0))
-	if turned == nil {
+	orientation := w.orientationOnly(content, max(end-content, 0))
+	if orientation == nil {
 		return end - at, w.remove(at, end)
 	}
-	w.turned = true
-	want := binary.LittleEndian.AppendUint32([]byte("EXIF"), uint32(len(turned))) //nolint:gosec // 26
-	want = append(want, turned...)
+	w.hasOrientation = true
+	want := binary.LittleEndian.AppendUint32([]byte("EXIF"), uint32(len(orientation))) //nolint:gosec // 26
+	want = append(want, orientation...)
 	same, err := w.has(at, want)
 	if err != nil || same && int64(len(want)) == end-at {
 		return 0, err
@@ -201,7 +201,7 @@ func (w *webpScan) setFlags() error {
 		return err
 	}
 	want := []byte{p[0] & (vp8xAnimation | vp8xAlpha), 0, 0, 0}
-	if w.turned {
+	if w.hasOrientation {
 		want[0] |= vp8xEXIF
 	}
 	if w.colors {
@@ -216,7 +216,7 @@ func (w *webpScan) setFlags() error {
 // resize writes the length of a chunk or of the file at the offset at.
 func (w *webpScan) resize(at, length int64) error {
 	if length < 0 || length > math.MaxUint32 {
-		return errStructure
+		return errBrokenStructure
 	}
 	return w.replace(at, at+4, binary.LittleEndian.AppendUint32(nil, uint32(length)))
 }

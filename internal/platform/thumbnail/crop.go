@@ -13,35 +13,35 @@ import (
 // that limits sizes.
 const cropQuality = 92
 
-// ErrOutside is returned by Crop for a part that is empty or extends beyond the image.
-var ErrOutside = errors.New("the part is not within the image")
+// ErrOutOfBounds is returned by Crop for a part that is empty or extends beyond the image.
+var ErrOutOfBounds = errors.New("the part is not within the image")
 
 // Crop returns a part of an image, rotated clockwise by a number of quarter turns. The part is in pixels of the
 // displayed image. The result is a PNG if the image is a PNG or GIF or the result has transparency, else a JPEG. For an
 // animation, Crop uses the first frame. The parameter info is the result of mediainfo.Read for r. The errors are the
-// errors of Thumbnail and ErrOutside.
+// errors of Thumbnail and ErrOutOfBounds.
 func (m *Maker) Crop(
 	ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, part image.Rectangle, quarterTurns int,
 ) (Result, error) {
 	size := image.Pt(info.Width, info.Height)
 	if part.Empty() || !part.In(image.Rectangle{Max: size}) {
-		return Result{}, ErrOutside
+		return Result{}, ErrOutOfBounds
 	}
 	release, err := m.reserve(ctx, owner, max(memoryFor(info, size), 2*rgbaBytes(size)))
 	if err != nil {
 		return Result{}, err
 	}
 	defer release()
-	whole, err := decodeScaled(ctx, r, info, size)
+	img, err := decodeScaled(ctx, r, info, size)
 	if err != nil {
 		return Result{}, err
 	}
 	orientation := [4]int{1, 6, 3, 8}[(quarterTurns%4+4)%4]
-	shown := part.Size()
+	shownSize := part.Size()
 	if orientation >= 5 {
-		shown = image.Pt(shown.Y, shown.X)
+		shownSize = image.Pt(shownSize.Y, shownSize.X)
 	}
-	cut := upright(layer{Image: whole.SubImage(part), canvas: part.Size()}, orientation, shown)
+	cut := upright(layer{Image: img.SubImage(part), canvas: part.Size()}, orientation, shownSize)
 	mime := mediainfo.JPEG
 	if info.Type == mediainfo.PNG || info.Type == mediainfo.GIF || !cut.Opaque() {
 		mime = mediainfo.PNG

@@ -61,7 +61,7 @@ func TestCropBounds(t *testing.T) {
 	about := info(t, data)
 	for _, part := range []image.Rectangle{{}, image.Rect(0, 0, 1001, 10), image.Rect(-1, 0, 10, 10), image.Rect(5, 5, 5, 9)} {
 		_, err := thumbnail.New(memory).Crop(t.Context(), 1, bytes.NewReader(data), about, part, 0)
-		if !errors.Is(err, thumbnail.ErrOutside) {
+		if !errors.Is(err, thumbnail.ErrOutOfBounds) {
 			t.Errorf("%v: %v, want ErrOutside", part, err)
 		}
 	}

@@ -45,41 +45,41 @@ func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error
 	if info.Type == mediainfo.JPEG {
 		r = newScanReader(r, info)
 	}
-	var failed error // an error of reading, not of the image
+	var readErr error // an error of reading, not of the image
 	in := bufio.NewReader(readerFunc(func(p []byte) (int, error) {
-		if failed = context.Cause(ctx); failed != nil {
-			return 0, failed
+		if readErr = context.Cause(ctx); readErr != nil {
+			return 0, readErr
 		}
 		n, err := r.Read(p)
 		if err != nil && !errors.Is(err, io.EOF) {
-			failed = err
+			readErr = err
 		}
 		return n, err //nolint:wrapcheck // io.EOF must stay unwrapped
 	}))
-	from, err := decodeSafely(in, info)
-	var jpegCannot jpeg.UnsupportedError
-	var pngCannot png.UnsupportedError
+	decoded, err := decodeSafely(in, info)
+	var jpegErr jpeg.UnsupportedError
+	var pngErr png.UnsupportedError
 	switch {
-	case failed != nil:
-		return layer{}, fmt.Errorf("reading the image: %w", failed)
-	case errors.As(err, &jpegCannot), errors.As(err, &pngCannot), errors.Is(err, ErrUnsupported):
+	case readErr != nil:
+		return layer{}, fmt.Errorf("reading the image: %w", readErr)
+	case errors.As(err, &jpegErr), errors.As(err, &pngErr), errors.Is(err, ErrUnsupported):
 		return layer{}, ErrUnsupported
 	case err != nil:
 		return layer{}, errDamaged
 	}
-	from.canvas = image.Pt(info.Width, info.Height)
+	decoded.canvas = image.Pt(info.Width, info.Height)
 	if info.Orientation >= 5 {
-		from.canvas = image.Pt(info.Height, info.Width)
+		decoded.canvas = image.Pt(info.Height, info.Width)
 	}
-	if end := from.at.Add(from.Bounds().Size()); end.X > from.canvas.X || end.Y > from.canvas.Y {
+	if end := decoded.at.Add(decoded.Bounds().Size()); end.X > decoded.canvas.X || end.Y > decoded.canvas.Y {
 		return layer{}, errDamaged // r may differ from the image that info describes
 	}
-	return from, nil
+	return decoded, nil
 }
 
 // decodeSafely returns an error if a decoder panics, so that a bug in a decoder does not crash the process.
 func decodeSafely(r io.Reader, info mediainfo.Info) (layer, error) {
-	var from layer
+	var out layer
 	var err error
 	func() {
 		defer func() {
@@ -87,33 +87,33 @@ func decodeSafely(r io.Reader, info mediainfo.Info) (layer, error) {
 				err = errDamaged
 			}
 		}()
-		from, err = decodeImage(r, info)
+		out, err = decodeImage(r, info)
 	}()
-	return from, err
+	return out, err
 }
 
 func decodeImage(r io.Reader, info mediainfo.Info) (layer, error) {
-	var whole layer
+	var out layer
 	var err error
 	switch info.Type {
 	case mediainfo.JPEG:
-		whole.Image, err = jpeg.Decode(r)
+		out.Image, err = jpeg.Decode(r)
 	case mediainfo.PNG:
-		whole.Image, err = png.Decode(r)
+		out.Image, err = png.Decode(r)
 	case mediainfo.GIF:
-		whole.Image, err = gif.Decode(r)
+		out.Image, err = gif.Decode(r)
 		if err == nil {
-			whole.at = whole.Bounds().Min
+			out.at = out.Bounds().Min
 		}
 	case mediainfo.WebP:
 		if info.Animated {
 			return firstFrame(r, info)
 		}
-		whole.Image, err = webp.Decode(r)
+		out.Image, err = webp.Decode(r)
 	default:
 		err = ErrUnsupported
 	}
-	return whole, err
+	return out, err
 }
 
 // firstFrame decodes the first frame of an animated WebP. Package x/image does not support animations, so firstFrame

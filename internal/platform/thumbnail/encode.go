@@ -22,40 +22,40 @@ const maxExcess = 3
 const minSide = 32
 
 // fit encodes a picture in at most maxBytes, with the best possible quality and size.
-func fit(ctx context.Context, whole *image.RGBA, mime string, maxBytes int64) (Result, error) {
-	picture := whole
+func fit(ctx context.Context, img *image.RGBA, mime string, maxBytes int64) (Result, error) {
+	picture := img
 	for {
-		made, took, err := encodeBest(ctx, picture, mime, maxBytes)
-		if err != nil || made.Bytes != nil {
-			return made, err
+		result, encodedBytes, err := encodeBest(ctx, picture, mime, maxBytes)
+		if err != nil || result.Bytes != nil {
+			return result, err
 		}
 		// Estimate the number of pixels that fits from the bytes per pixel, and always reduce it.
-		size := scale(picture.Rect.Max, min(0.9, math.Sqrt(float64(maxBytes)/float64(took))))
+		size := scale(picture.Rect.Max, min(0.9, math.Sqrt(float64(maxBytes)/float64(encodedBytes))))
 		if max(size.X, size.Y) < minSide {
 			return Result{}, ErrCannotFit
 		}
-		picture = upright(layer{Image: whole, canvas: whole.Rect.Max}, 1, size)
+		picture = upright(layer{Image: img, canvas: img.Rect.Max}, 1, size)
 	}
 }
 
 // encodeBest tries the qualities in order. If none fits, it returns the zero Result and the number of bytes of the last
 // attempt.
 func encodeBest(ctx context.Context, picture *image.RGBA, mime string, maxBytes int64) (Result, int64, error) {
-	var took int64
+	var encodedBytes int64
 	for _, quality := range qualities {
 		if err := context.Cause(ctx); err != nil {
 			return Result{}, 0, fmt.Errorf("converting an image: %w", err)
 		}
-		made, n, err := encode(picture, mime, quality, maxBytes)
-		if err != nil || made.Bytes != nil {
-			return made, n, err
+		result, n, err := encode(picture, mime, quality, maxBytes)
+		if err != nil || result.Bytes != nil {
+			return result, n, err
 		}
-		took = n
-		if mime == mediainfo.PNG || took > maxExcess*maxBytes {
+		encodedBytes = n
+		if mime == mediainfo.PNG || encodedBytes > maxExcess*maxBytes {
 			break // PNG has no quality setting
 		}
 	}
-	return Result{}, took, nil
+	return Result{}, encodedBytes, nil
 }
 
 // encode returns an encoded picture and its number of bytes. If they exceed maxBytes, the Result is zero. A maxBytes of

@@ -8,26 +8,26 @@ import (
 // upright returns the picture rotated by its orientation (EXIF 2.3) and scaled down to shown, the size after the
 // rotation. Every pixel is the mean of the area that it covers. To save memory, upright reads the source once, row by
 // row.
-func upright(from layer, orientation int, shown image.Point) *image.RGBA {
-	to := image.NewRGBA(image.Rectangle{Max: shown})
-	stored := shown
+func upright(src layer, orientation int, size image.Point) *image.RGBA {
+	dst := image.NewRGBA(image.Rectangle{Max: size})
+	storedSize := size
 	if orientation >= 5 {
-		stored = image.Pt(shown.Y, shown.X)
+		storedSize = image.Pt(size.Y, size.X)
 	}
 	s := &shrinker{
-		pix: to.Pix, walk: newWalk(orientation, stored), from: from.canvas, to: stored,
-		row: make([]uint32, 4*stored.X), sum: make([]uint64, 4*stored.X), remaining: from.canvas.Y,
+		pix: dst.Pix, walk: newWalk(orientation, storedSize), srcSize: src.canvas, dstSize: storedSize,
+		row: make([]uint32, 4*storedSize.X), sum: make([]uint64, 4*storedSize.X), remaining: src.canvas.Y,
 	}
-	row := image.NewRGBA(image.Rect(0, 0, from.canvas.X, 1))
-	whole := from.Bounds().Size() == from.canvas
-	for y := range from.canvas.Y {
-		if !whole {
+	row := image.NewRGBA(image.Rect(0, 0, src.canvas.X, 1))
+	coversCanvas := src.Bounds().Size() == src.canvas
+	for y := range src.canvas.Y {
+		if !coversCanvas {
 			clear(row.Pix)
 		}
-		draw.Draw(row, row.Rect, from.Image, from.Bounds().Min.Add(image.Pt(0, y)).Sub(from.at), draw.Src)
+		draw.Draw(row, row.Rect, src.Image, src.Bounds().Min.Add(image.Pt(0, y)).Sub(src.at), draw.Src)
 		s.add(row.Pix)
 	}
-	return to
+	return dst
 }
 
 // walk maps stored pixels to displayed pixels. Pixel x, y is displayed at origin + x·right + y·down.
@@ -36,8 +36,8 @@ type walk struct {
 }
 
 // newWalk returns the walk for an orientation over an image with the given stored size.
-func newWalk(orientation int, stored image.Point) walk {
-	w, h := stored.X, stored.Y
+func newWalk(orientation int, storedSize image.Point) walk {
+	w, h := storedSize.X, storedSize.Y
 	switch orientation {
 	case 2:
 		return walk{w - 1, -1, w}
@@ -62,11 +62,11 @@ func newWalk(orientation int, stored image.Point) walk {
 // integers, and colors do not drift. The sums of a source row stay below 255·16,384, and the sums of a new row below
 // 255·10⁸.
 type shrinker struct {
-	pix      []byte
-	walk     walk
-	from, to image.Point
-	row      []uint32 // sums of the current source row
-	sum      []uint64 // sums of the current new row
+	pix              []byte
+	walk             walk
+	srcSize, dstSize image.Point
+	row              []uint32 // sums of the current source row
+	sum              []uint64 // sums of the current new row
 
 	remaining int // parts of the new row's height that are still to be added
 	rows      int // number of finished new rows
@@ -74,16 +74,16 @@ type shrinker struct {
 
 // add processes the next row of the source.
 func (s *shrinker) add(source []byte) {
-	if s.from == s.to {
+	if s.srcSize == s.dstSize {
 		s.copy(source)
 		return
 	}
 	s.addAcross(source)
-	height := s.to.Y
+	height := s.dstSize.Y
 	if height >= s.remaining {
 		s.addDown(s.remaining)
 		height -= s.remaining
-		s.remaining = s.from.Y
+		s.remaining = s.srcSize.Y
 		s.emit()
 	}
 	s.addDown(height)
@@ -93,14 +93,14 @@ func (s *shrinker) add(source []byte) {
 // addAcross sets s.row to the sums of a source row. A source pixel is part of at most two new pixels.
 func (s *shrinker) addAcross(source []byte) {
 	clear(s.row)
-	to, room, width := s.row, s.from.X, s.to.X
+	to, room, width := s.row, s.srcSize.X, s.dstSize.X
 	for ; len(source) >= 4; source = source[4:] {
 		part := min(width, room)
 		gather(to, source, uint32(part)) //nolint:gosec // no side is longer than 16,384
 		if room -= part; room > 0 {
 			continue
 		}
-		to, room = to[4:], s.from.X
+		to, room = to[4:], s.srcSize.X
 		if rest := width - part; rest > 0 {
 			gather(to, source, uint32(rest)) //nolint:gosec // as above
 			room -= rest
@@ -125,7 +125,7 @@ func (s *shrinker) addDown(parts int) {
 
 // emit writes the complete row and begins the next.
 func (s *shrinker) emit() {
-	area := uint64(s.from.X) * uint64(s.from.Y) //nolint:gosec // never below zero
+	area := uint64(s.srcSize.X) * uint64(s.srcSize.Y) //nolint:gosec // never below zero
 	at := s.walk.origin + s.rows*s.walk.down
 	for i := 0; i < len(s.sum); i += 4 {
 		for j := range 4 {

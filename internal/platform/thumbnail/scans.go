@@ -28,10 +28,10 @@ const (
 // scanReader reads a JPEG until its scans exceed the limits, and then returns errScans. Like the decoder, it skips
 // stray and entropy-coded bytes up to the next 0xff that is not followed by 0 or 0xff.
 type scanReader struct {
-	r     io.Reader
-	scans int
-	left  int64 // blocks that may still be visited
-	each  int64 // blocks of a component that is not subsampled
+	r               io.Reader
+	scans           int
+	remainingBlocks int64 // blocks that may still be visited
+	each            int64 // blocks of a component that is not subsampled
 
 	state  scanState
 	marker byte
@@ -41,19 +41,19 @@ type scanReader struct {
 type scanState int
 
 const (
-	seeking    scanState = iota // looking for the 0xff of a marker
-	marked                      // after a 0xff
-	lengthHigh                  // at the length of a segment
-	lengthLow
-	components // at the number of components of a scan
-	inside     // inside a segment
-	ended      // after the end of the image
+	stateSeeking    scanState = iota // looking for the 0xff of a marker
+	stateMarked                      // after a 0xff
+	stateLengthHigh                  // at the length of a segment
+	stateLengthLow
+	stateComponents // at the number of components of a scan
+	stateInside     // inside a segment
+	stateEnded      // after the end of the image
 )
 
 func newScanReader(r io.Reader, info mediainfo.Info) *scanReader {
 	each := int64(info.Width+7) / 8 * (int64(info.Height+7) / 8)
 	// The two bytes that begin the image are a marker without a segment.
-	return &scanReader{r: r, left: maxBlocks, each: each, state: inside, length: 2}
+	return &scanReader{r: r, remainingBlocks: maxBlocks, each: each, state: stateInside, length: 2}
 }
 
 func (s *scanReader) Read(p []byte) (int, error) {
@@ -66,30 +66,30 @@ func (s *scanReader) Read(p []byte) (int, error) {
 
 // count processes the next bytes of the file.
 func (s *scanReader) count(p []byte) error {
-	for len(p) > 0 && s.state != ended {
+	for len(p) > 0 && s.state != stateEnded {
 		n, err := 1, error(nil)
 		switch s.state {
-		case seeking:
+		case stateSeeking:
 			if n = 1 + bytes.IndexByte(p, 0xff); n == 0 {
 				return nil
 			}
-			s.state = marked
-		case marked:
+			s.state = stateMarked
+		case stateMarked:
 			s.mark(p[0])
-		case lengthHigh:
-			s.length, s.state = int(p[0])<<8, lengthLow
-		case lengthLow:
+		case stateLengthHigh:
+			s.length, s.state = int(p[0])<<8, stateLengthLow
+		case stateLengthLow:
 			s.length += int(p[0]) - 2 // the length includes its own two bytes
 			s.enter(s.marker == sos)
-		case components:
+		case stateComponents:
 			s.length--
 			s.enter(false)
 			err = s.scan(p[0])
-		case inside:
+		case stateInside:
 			n = min(s.length, len(p))
 			s.length -= n
 			s.enter(false)
-		case ended:
+		case stateEnded:
 		}
 		if err != nil {
 			return err
@@ -103,11 +103,11 @@ func (s *scanReader) count(p []byte) error {
 func (s *scanReader) enter(scan bool) {
 	switch {
 	case s.length <= 0:
-		s.state = seeking
+		s.state = stateSeeking
 	case scan:
-		s.state = components
+		s.state = stateComponents
 	default:
-		s.state = inside
+		s.state = stateInside
 	}
 }
 
@@ -116,19 +116,19 @@ func (s *scanReader) mark(b byte) {
 	switch {
 	case b == 0xff:
 	case b == 0, b >= rst0 && b <= rst7:
-		s.state = seeking
+		s.state = stateSeeking
 	case b == eoi:
-		s.state = ended
+		s.state = stateEnded
 	default:
-		s.marker, s.state = b, lengthHigh
+		s.marker, s.state = b, stateLengthHigh
 	}
 }
 
 // scan counts a scan with the given number of components, and returns errScans if a limit is exceeded.
 func (s *scanReader) scan(components byte) error {
 	s.scans++
-	s.left -= int64(min(components, 4)) * s.each
-	if s.scans > maxScans || s.left < 0 {
+	s.remainingBlocks -= int64(min(components, 4)) * s.each
+	if s.scans > maxScans || s.remainingBlocks < 0 {
 		return errScans
 	}
 	return nil

@@ -57,7 +57,7 @@ func TestCountScans(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newScanReader(bytes.NewReader(data), mediainfo.Info{Type: mediainfo.JPEG, Width: 100, Height: 100})
-	if _, err := io.Copy(io.Discard, s); err != nil || s.scans != 10 || s.state != ended {
+	if _, err := io.Copy(io.Discard, s); err != nil || s.scans != 10 || s.state != stateEnded {
 		t.Errorf("%d scans, state %d, %v", s.scans, s.state, err)
 	}
 }

@@ -34,13 +34,13 @@ func (slowError) Is(target error) bool { return target == ErrBusy }
 // Maker scales images with a limit on the memory for the pixels of all calls. Every call belongs to an owner, such as a
 // team. Owners take turns, so one owner's backlog delays each of the others by only one picture.
 type Maker struct {
-	turns *loadshed.FairLimiter
-	limit int64
+	limiter *loadshed.FairLimiter
+	limit   int64
 }
 
 // New returns a Maker that uses at most memory bytes for pixels.
 func New(memory int64) *Maker {
-	return &Maker{turns: loadshed.NewFairLimiter(memory), limit: memory}
+	return &Maker{limiter: loadshed.NewFairLimiter(memory), limit: memory}
 }
 
 // Result is a scaled image.
@@ -97,37 +97,37 @@ func (m *Maker) Thumbnail(ctx context.Context, owner int64, r io.Reader, info me
 // the quality before the size. If there is not enough memory, it starts with a smaller size. For an animation, Fit uses
 // the first frame. The parameter info is the result of mediainfo.Read for r. The errors are the errors of Thumbnail and
 // ErrCannotFit.
-func (m *Maker) Fit(ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, want Limits) (Result, error) {
-	mime := want.Type()
+func (m *Maker) Fit(ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, limits Limits) (Result, error) {
+	mime := limits.Type()
 	if mime == "" {
 		return Result{}, ErrCannotFit
 	}
-	size := m.affordableSize(info, fitSize(info, want.MaxSide))
+	size := m.affordableSize(info, fitSize(info, limits.MaxSide))
 	release, err := m.reserve(ctx, owner, max(memoryFor(info, size), 2*rgbaBytes(size)))
 	if err != nil {
 		return Result{}, err
 	}
 	defer release()
-	whole, err := decodeScaled(ctx, r, info, size)
+	img, err := decodeScaled(ctx, r, info, size)
 	if err != nil {
 		return Result{}, err
 	}
 	if mime == mediainfo.JPEG {
-		flatten(whole)
+		flatten(img)
 	}
-	return fit(ctx, whole, mime, want.MaxBytes)
+	return fit(ctx, img, mime, limits.MaxBytes)
 }
 
 // reserve waits for memory, and returns a function that releases it.
 func (m *Maker) reserve(ctx context.Context, owner, bytes int64) (func(), error) {
-	err := m.turns.Acquire(ctx, owner, bytes)
-	if errors.Is(err, loadshed.ErrTooMuch) {
+	err := m.limiter.Acquire(ctx, owner, bytes)
+	if errors.Is(err, loadshed.ErrTooLarge) {
 		return nil, ErrTooLarge
 	}
 	if err != nil {
 		return nil, err
 	}
-	return func() { m.turns.Release(owner, bytes) }, nil
+	return func() { m.limiter.Release(owner, bytes) }, nil
 }
 
 // memoryFor returns the maximum number of bytes for pixels at any time while an image is decoded and then scaled to
@@ -148,11 +148,11 @@ func decodedBytes(info mediainfo.Info) int64 {
 // affordableSize returns the size, or a smaller size for which there is enough memory. One picture is needed beside the
 // decoded image, and two pictures afterwards.
 func (m *Maker) affordableSize(info mediainfo.Info, size image.Point) image.Point {
-	most := min(m.limit-decodedBytes(info), m.limit/2)
-	if rgbaBytes(size) <= most {
+	maxBytes := min(m.limit-decodedBytes(info), m.limit/2)
+	if rgbaBytes(size) <= maxBytes {
 		return size
 	}
-	by := math.Sqrt(float64(max(most, 0)) / float64(rgbaBytes(size)))
+	by := math.Sqrt(float64(max(maxBytes, 0)) / float64(rgbaBytes(size)))
 	return scale(size, max(0.05, 0.99*by)) // slightly less, because sides are rounded up
 }
 
@@ -167,8 +167,8 @@ func fitSize(info mediainfo.Info, side int) image.Point {
 	return scale(image.Pt(info.Width, info.Height), float64(side)/float64(longest))
 }
 
-func scale(size image.Point, by float64) image.Point {
-	return image.Pt(max(1, int(float64(size.X)*by+0.5)), max(1, int(float64(size.Y)*by+0.5)))
+func scale(size image.Point, factor float64) image.Point {
+	return image.Pt(max(1, int(float64(size.X)*factor+0.5)), max(1, int(float64(size.Y)*factor+0.5)))
 }
 
 // decodeScaled returns the decoded image, upright and scaled to the displayed size.

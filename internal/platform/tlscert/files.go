@@ -21,17 +21,17 @@ type filePair struct {
 	now   func() time.Time
 	log   *slog.Logger
 
-	mu      sync.Mutex
-	current *tls.Certificate
-	infos   [2]os.FileInfo // file infos of the loaded files
-	checked time.Time
+	mu        sync.Mutex
+	current   *tls.Certificate
+	infos     [2]os.FileInfo // file infos of the loaded files
+	checkedAt time.Time
 }
 
 func openFiles(o Options) (*Certificates, error) {
 	if o.Files.Certificate == "" || o.Files.Key == "" {
 		return nil, errors.New("--tls-cert and --tls-key must be set together")
 	}
-	p := &filePair{files: o.Files, now: o.Now, log: o.Log, checked: o.Now()}
+	p := &filePair{files: o.Files, now: o.Now, log: o.Log, checkedAt: o.Now()}
 	var err error
 	if p.infos, err = p.stat(); err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func sameFile(a, b os.FileInfo) bool {
 func (p *filePair) certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := p.now(); now.Sub(p.checked) >= checkInterval {
-		p.checked = now
+	if now := p.now(); now.Sub(p.checkedAt) >= checkInterval {
+		p.checkedAt = now
 		p.reload()
 	}
 	return p.current

@@ -153,7 +153,7 @@ func TestACME(t *testing.T) {
 			authority := acme.Start(t, max(httpPort, unusedPort), validationPort)
 			opts := tlscert.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), ACME: tlscert.ACME{
 				Domains: []string{domain}, Email: "ada@press.test", CA: authority.Directory,
-				Roots: authority.Roots, Folder: folder, HTTPPort: httpPort, TLSPort: tlsPort,
+				Roots: authority.RootsFile, Folder: folder, HTTPPort: httpPort, TLSPort: tlsPort,
 			}}
 			certs := serve(t, opts, tlsListener, httpListener)
 			want := fetch(t, tlsListener, domain, authority.Issued)

@@ -129,8 +129,8 @@ func StartLinked(ctx context.Context, name, link string) (context.Context, Span)
 		return ctx, Span{}
 	}
 	opts := []api.SpanStartOption{api.WithNewRoot(), api.WithSpanKind(api.SpanKindConsumer)}
-	from := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{parentHeader: link})
-	if earlier := api.SpanContextFromContext(from); earlier.IsValid() {
+	linkCtx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{parentHeader: link})
+	if earlier := api.SpanContextFromContext(linkCtx); earlier.IsValid() {
 		opts = append(opts, api.WithLinks(api.Link{SpanContext: earlier}))
 	}
 	ctx, span := t.tracer.Start(ctx, name, opts...) //nolint:spancheck // the caller ends it

@@ -36,17 +36,17 @@ type Server struct {
 	ProcessingTime time.Duration
 	key            []byte // HMAC key for passwords and tokens
 	closing        chan struct{}
-	once           sync.Once
+	closeOnce      sync.Once
 }
 
 // Open returns a server for the data in dir. It creates dir if necessary.
 func Open(dir string, opts Options) (*Server, error) {
-	opened, err := store.Open(dir)
+	dataStore, err := store.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		Store: opened, Now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"),
+		Store: dataStore, Now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"),
 		ProcessingTime: opts.ProcessingTime,
 		closing:        make(chan struct{}),
 	}
@@ -56,8 +56,8 @@ func Open(dir string, opts Options) (*Server, error) {
 	if s.after == nil {
 		s.after = time.After
 	}
-	if s.key, err = opened.Key(); err != nil {
-		_ = opened.Close() // the first error is the one to return
+	if s.key, err = dataStore.Key(); err != nil {
+		_ = dataStore.Close() // the first error is the one to return
 		return nil, err
 	}
 	return s, nil
@@ -65,7 +65,7 @@ func Open(dir string, opts Options) (*Server, error) {
 
 // Close ends pending calls of Pause and closes the store.
 func (s *Server) Close() error {
-	s.once.Do(func() { close(s.closing) })
+	s.closeOnce.Do(func() { close(s.closing) })
 	return s.Store.Close()
 }
 

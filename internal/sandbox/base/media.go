@@ -42,7 +42,7 @@ func (s *Server) SaveMedium(ctx context.Context, platform, account string, blob 
 
 // MediaFile returns the call that serves the files of posts. The call returns the error missing if the file does not
 // exist.
-func (s *Server) MediaFile(platform string, missing error) Call {
+func (s *Server) MediaFile(platform string, notFound error) Call {
 	return func(r *http.Request) (any, error) {
 		var blob store.Blob
 		err := s.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -50,7 +50,7 @@ func (s *Server) MediaFile(platform string, missing error) Call {
 			var err error
 			blob, found, err = t.ReferencedBlob(r.Context(), platform, r.PathValue("account"), r.PathValue("cid"))
 			if err == nil && !found {
-				err = missing
+				err = notFound
 			}
 			return err
 		})

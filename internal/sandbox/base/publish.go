@@ -9,31 +9,31 @@ import (
 
 // Publish runs try and returns the ID of the post. If a marker requests a wait, Publish waits and runs try again. It
 // returns the error closed if the sandbox is closed while it waits.
-func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, error)) (string, error) {
+func (s *Server) Publish(errClosed error, attempt func(waited bool) (marker.Outcome, error)) (string, error) {
 	for waited := false; ; waited = true {
-		out, err := try(waited)
+		outcome, err := attempt(waited)
 		switch {
 		case err != nil:
 			return "", err
-		case out.Wait == 0:
-			return out.Post, out.Rejected
-		case !s.Pause(out.Wait):
-			return "", closed
+		case outcome.Wait == 0:
+			return outcome.Post, outcome.ClientErr
+		case !s.Pause(outcome.Wait):
+			return "", errClosed
 		}
 	}
 }
 
 // PublishInTx is like Publish, but runs each attempt in a transaction.
 func (s *Server) PublishInTx(
-	ctx context.Context, closed error, try func(t store.Tx, waited bool) (marker.Outcome, error),
+	ctx context.Context, errClosed error, attempt func(t store.Tx, waited bool) (marker.Outcome, error),
 ) (string, error) {
-	return s.Publish(closed, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
+	return s.Publish(errClosed, func(waited bool) (marker.Outcome, error) {
+		var outcome marker.Outcome
 		err := s.Store.InTx(ctx, func(t store.Tx) error {
 			var err error
-			out, err = try(t, waited)
+			outcome, err = attempt(t, waited)
 			return err
 		})
-		return out, err
+		return outcome, err
 	})
 }

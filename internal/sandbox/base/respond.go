@@ -84,36 +84,36 @@ func ReadForm(w http.ResponseWriter, r *http.Request) error {
 // Handle returns a handler that reads the whole request, makes the call, and passes its result to write. If the request
 // cannot be read, it passes the error unreadable to write.
 func Handle(
-	unreadable error, call Call, write func(w http.ResponseWriter, r *http.Request, answer any, err error),
+	errUnreadable error, call Call, write func(w http.ResponseWriter, r *http.Request, result any, err error),
 ) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := WorkContext(r)
 		defer cancel()
 		r = r.WithContext(ctx)
 		if ReadForm(w, r) != nil {
-			write(w, r, nil, unreadable)
+			write(w, r, nil, errUnreadable)
 			return
 		}
-		answer, err := call(r)
-		write(w, r, answer, err)
+		result, err := call(r)
+		write(w, r, result, err)
 	}
 }
 
 // Respond sends the result of a call. It sends an error of type E to the client. It logs any other error, and sends
 // internal instead. If the result has to be sent as JSON, it sends nothing and returns false, and the caller sends it.
 func Respond[E error](
-	w http.ResponseWriter, r *http.Request, platform string, answer any, err error, internal E, reject func(E),
+	w http.ResponseWriter, r *http.Request, platform string, result any, err error, errInternal E, reject func(E),
 ) bool {
-	handler, isHandler := answer.(http.Handler)
-	rejected, isRejected := errors.AsType[E](err)
+	handler, isHandler := result.(http.Handler)
+	clientErr, isClientErr := errors.AsType[E](err)
 	switch {
 	case errors.Is(err, marker.ErrLost):
 		CloseConnection(w)
-	case isRejected:
-		reject(rejected)
+	case isClientErr:
+		reject(clientErr)
 	case err != nil:
 		slog.Error("sandbox: call failed", "platform", platform, "path", r.URL.Path, "err", err)
-		reject(internal)
+		reject(errInternal)
 	case isHandler:
 		handler.ServeHTTP(w, r)
 	default:
@@ -123,8 +123,8 @@ func Respond[E error](
 }
 
 // WriteJSON writes answer as JSON.
-func WriteJSON(w http.ResponseWriter, status int, answer any) {
-	body, err := json.Marshal(answer)
+func WriteJSON(w http.ResponseWriter, status int, result any) {
+	body, err := json.Marshal(result)
 	if err != nil {
 		slog.Error("sandbox: encoding a response failed", "err", err)
 		http.Error(w, "{}", http.StatusInternalServerError)

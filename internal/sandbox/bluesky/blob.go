@@ -116,18 +116,18 @@ func (b *Network) getBlob(r *http.Request) (any, error) {
 // checkBlobs rejects references to files that the account has not uploaded or that the record describes incorrectly.
 func checkBlobs(ctx context.Context, t store.Tx, did string, refs []store.Blob) error {
 	for _, ref := range refs {
-		stored, found, err := t.Blob(ctx, Name, did, ref.CID)
+		blob, found, err := t.Blob(ctx, Name, did, ref.CID)
 		switch {
 		case err != nil:
 			return err
 		case !found:
 			return &xrpcError{http.StatusBadRequest, "BlobNotFound", "Could not find blob: " + ref.CID}
-		case stored.MIME != ref.MIME:
+		case blob.MIME != ref.MIME:
 			return &xrpcError{http.StatusBadRequest, "InvalidMimeType", fmt.Sprintf(
-				"Referenced Mimetype does not match stored blob. Expected: %s, Got: %s", stored.MIME, ref.MIME)}
-		case stored.Size != ref.Size:
+				"Referenced Mimetype does not match stored blob. Expected: %s, Got: %s", blob.MIME, ref.MIME)}
+		case blob.Size != ref.Size:
 			return &xrpcError{http.StatusBadRequest, "InvalidSize", fmt.Sprintf(
-				"Referenced Size does not match stored blob. Expected: %d, Got: %d", stored.Size, ref.Size)}
+				"Referenced Size does not match stored blob. Expected: %d, Got: %d", blob.Size, ref.Size)}
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ var handlePattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+
 type Network struct {
 	*base.Server
 	rate    rateWindow
-	tid     sync.Mutex
+	tidMu   sync.Mutex
 	lastTID int64 // microseconds
 }
 

@@ -146,18 +146,18 @@ func collectBlobs(value any) []store.Blob {
 	if ref, ok := blobFrom(value); ok {
 		return []store.Blob{ref}
 	}
-	var found []store.Blob
+	var blobs []store.Blob
 	switch v := value.(type) {
 	case map[string]any:
 		for _, member := range v {
-			found = append(found, collectBlobs(member)...)
+			blobs = append(blobs, collectBlobs(member)...)
 		}
 	case []any:
 		for _, member := range v {
-			found = append(found, collectBlobs(member)...)
+			blobs = append(blobs, collectBlobs(member)...)
 		}
 	}
-	return found
+	return blobs
 }
 
 func checkRatio(path string, members map[string]any) error {

@@ -80,28 +80,28 @@ func (b *Network) applyWrites(r *http.Request) (any, error) {
 		return nil, err
 	}
 	w := write{create: true}
-	for i, one := range in.Writes {
-		input := recordInput{Repo: in.Repo, Collection: one.Collection, RKey: one.RKey, Record: one.Value}
-		if one.Type != "com.atproto.repo.applyWrites#create" || (i == 0) != (one.Collection == collection) ||
-			i > 0 && ruleMembers[one.Collection] == "" {
+	for i, op := range in.Writes {
+		input := recordInput{Repo: in.Repo, Collection: op.Collection, RKey: op.RKey, Record: op.Value}
+		if op.Type != "com.atproto.repo.applyWrites#create" || (i == 0) != (op.Collection == collection) ||
+			i > 0 && ruleMembers[op.Collection] == "" {
 			return nil, invalidRequest("The sandbox creates only one post, followed by its gates")
 		}
 		if i > 0 {
-			parsed, err := parseGate(input)
+			g, err := parseGate(input)
 			if err != nil {
 				return nil, err
 			}
-			w.gates = append(w.gates, parsed)
+			w.gates = append(w.gates, g)
 			continue
 		}
 		if err := input.check(); err != nil {
 			return nil, err
 		}
-		rec, err := parseRecord(one.Value)
+		rec, err := parseRecord(op.Value)
 		if err != nil {
 			return nil, err
 		}
-		w.in, w.record, w.markerKey = input, rec, one.RKey
+		w.input, w.record, w.markerKey = input, rec, op.RKey
 	}
 	if len(in.Writes) == 0 {
 		return nil, invalidRequest("The sandbox creates only one post, followed by its gates")
@@ -116,20 +116,20 @@ func (b *Network) publishWithGates(r *http.Request, w write) (any, error) {
 		CID              string `json:"cid"`
 		ValidationStatus string `json:"validationStatus"`
 	}
-	var posted writeAnswer
+	var response writeResponse
 	_, err := b.PublishInTx(r.Context(), errClosing, func(t store.Tx, waited bool) (marker.Outcome, error) {
-		return b.tryWrite(r, t, w, waited, &posted)
+		return b.tryWrite(r, t, w, waited, &response)
 	})
 	if err != nil {
 		return nil, err
 	}
-	const created = "com.atproto.repo.applyWrites#createResult"
-	results := []result{{created, posted.URI, posted.CID, posted.ValidationStatus}}
-	repo := posted.URI[:len(posted.URI)-len("/"+collection+"/"+w.in.RKey)]
+	const resultType = "com.atproto.repo.applyWrites#createResult"
+	results := []result{{resultType, response.URI, response.CID, response.ValidationStatus}}
+	repo := response.URI[:len(response.URI)-len("/"+collection+"/"+w.input.RKey)]
 	for _, g := range w.gates {
-		results = append(results, result{created, repo + "/" + g.collection + "/" + g.rkey, g.cid, "valid"})
+		results = append(results, result{resultType, repo + "/" + g.collection + "/" + g.rkey, g.cid, "valid"})
 	}
-	return map[string]any{"commit": posted.Commit, "results": results}, nil
+	return map[string]any{"commit": response.Commit, "results": results}, nil
 }
 
 // saveGates stores a post's gates.

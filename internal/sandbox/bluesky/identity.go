@@ -56,8 +56,8 @@ func (b *Network) describeRepo(r *http.Request) (any, error) {
 
 // nextTID returns a timestamp identifier that is later than all previous ones of this process.
 func (b *Network) nextTID() string {
-	b.tid.Lock()
-	defer b.tid.Unlock()
+	b.tidMu.Lock()
+	defer b.tidMu.Unlock()
 	b.lastTID = max(b.Now().UnixMicro(), b.lastTID+1)
 	return encodeTID(b.lastTID)
 }

@@ -17,7 +17,7 @@ func (b *Network) getProfile(r *http.Request) (any, error) {
 	if err := requireValues("actor", actor); err != nil {
 		return nil, err
 	}
-	var answer map[string]any
+	var response map[string]any
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
 		if _, _, err := b.authorize(r, t); err != nil {
 			return err
@@ -27,13 +27,13 @@ func (b *Network) getProfile(r *http.Request) (any, error) {
 			return err
 		}
 		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, a.ID)
-		answer = map[string]any{
+		response = map[string]any{
 			"did": a.ID, "handle": a.Handle, "displayName": a.DisplayName, "postsCount": len(posts), "followsCount": 0,
 			"followersCount": insights.Followers(Name, a.ID, b.Now()), "avatar": b.PictureURL(r, a.DisplayName),
 		}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 func (b *Network) findActor(r *http.Request, t store.Tx, name string) (store.Account, error) {
@@ -58,7 +58,7 @@ func (b *Network) getAuthorFeed(r *http.Request) (any, error) {
 	if err != nil || limit < 1 || limit > 100 || offset < 0 {
 		return nil, invalidRequest("limit must be between 1 and 100, and cursor a value from a previous response")
 	}
-	answer := map[string]any{}
+	response := map[string]any{}
 	err = b.Store.InTx(r.Context(), func(t store.Tx) error {
 		if _, _, err := b.authorize(r, t); err != nil {
 			return err
@@ -74,13 +74,13 @@ func (b *Network) getAuthorFeed(r *http.Request) (any, error) {
 		for i, p := range posts {
 			feed[i] = map[string]any{"post": b.postView(p)}
 		}
-		answer["feed"] = feed
+		response["feed"] = feed
 		if len(posts) == limit {
-			answer["cursor"] = strconv.Itoa(offset + limit)
+			response["cursor"] = strconv.Itoa(offset + limit)
 		}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // postView returns a post with its counts in the API's format.

@@ -12,7 +12,7 @@ import (
 type rateWindow struct {
 	mu      sync.Mutex
 	resetAt time.Time
-	used    int
+	calls   int
 }
 
 const (
@@ -25,12 +25,12 @@ func (w *rateWindow) count(header http.Header, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !now.Before(w.resetAt) {
-		w.resetAt, w.used = now.Add(rateLength), 0
+		w.resetAt, w.calls = now.Add(rateLength), 0
 	}
-	w.used++
+	w.calls++
 	header.Set("RateLimit-Limit", strconv.Itoa(rateLimit))
 	header.Set("RateLimit-Policy", strconv.Itoa(rateLimit)+";w="+strconv.Itoa(int(rateLength/time.Second)))
-	header.Set("RateLimit-Remaining", strconv.Itoa(max(rateLimit-w.used, 0)))
+	header.Set("RateLimit-Remaining", strconv.Itoa(max(rateLimit-w.calls, 0)))
 	header.Set("RateLimit-Reset", strconv.FormatInt(w.resetAt.Unix(), 10))
 }
 

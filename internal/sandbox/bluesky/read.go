@@ -30,7 +30,7 @@ func (b *Network) checkOwner(ctx context.Context, t store.Tx, a store.Account, r
 	return nil
 }
 
-type recordAnswer struct {
+type recordResponse struct {
 	URI   string          `json:"uri"`
 	CID   string          `json:"cid"`
 	Value json.RawMessage `json:"value"`
@@ -42,7 +42,7 @@ func (b *Network) getRecord(r *http.Request) (any, error) {
 	if err := requireValues("repo", repo, "collection", query.Get("collection"), "rkey", rkey); err != nil {
 		return nil, err
 	}
-	var answer recordAnswer
+	var response recordResponse
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, err := b.findRepo(r.Context(), t, repo)
 		if err != nil {
@@ -50,7 +50,7 @@ func (b *Network) getRecord(r *http.Request) (any, error) {
 		}
 		uri := "at://" + a.ID + "/" + query.Get("collection") + "/" + rkey
 		if g, found, err := t.Record(r.Context(), Name, uri); found || err != nil {
-			answer = recordAnswer{URI: uri, CID: g.Version, Value: g.Body}
+			response = recordResponse{URI: uri, CID: g.Version, Value: g.Body}
 			return err
 		}
 		p, found, err := t.Post(r.Context(), Name, uri)
@@ -60,10 +60,10 @@ func (b *Network) getRecord(r *http.Request) (any, error) {
 		if err == nil {
 			err = marker.Withhold(Name, p.Text, p.At, b.Now())
 		}
-		answer = recordAnswer{URI: p.ID, CID: p.Version, Value: p.Body}
+		response = recordResponse{URI: p.ID, CID: p.Version, Value: p.Body}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // findRepo returns the account whose handle or DID is repo.
@@ -87,11 +87,11 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 	if limit < 1 || limit > 100 {
 		return nil, invalidRequest("limit must be between 1 and 100")
 	}
-	var answer struct {
-		Records []recordAnswer `json:"records"`
-		Cursor  string         `json:"cursor,omitempty"`
+	var response struct {
+		Records []recordResponse `json:"records"`
+		Cursor  string           `json:"cursor,omitempty"`
 	}
-	answer.Records = []recordAnswer{}
+	response.Records = []recordResponse{}
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, err := b.findRepo(r.Context(), t, query.Get("repo"))
 		if err != nil || query.Get("collection") != collection {
@@ -99,18 +99,18 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 		}
 		posts, err := listPage(r.Context(), t, a.ID, query.Get("cursor"), query.Get("reverse") == "true", limit)
 		for _, p := range posts {
-			answer.Records = append(answer.Records, recordAnswer{URI: p.ID, CID: p.Version, Value: p.Body})
-			answer.Cursor = parseRecordKey(p.ID)
+			response.Records = append(response.Records, recordResponse{URI: p.ID, CID: p.Version, Value: p.Body})
+			response.Cursor = parseRecordKey(p.ID)
 		}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // listPage lists an account's posts after cursor in descending order of record keys, or in ascending order if reverse
 // is set.
-func listPage(ctx context.Context, t store.Tx, did, cursor string, reverse bool, limit int) ([]store.Post, error) {
-	if reverse {
+func listPage(ctx context.Context, t store.Tx, did, cursor string, ascending bool, limit int) ([]store.Post, error) {
+	if ascending {
 		return t.Posts(ctx, `where p.platform = ? and p.account = ? and p.id > ? order by p.id limit ?`,
 			Name, did, recordURI(did, cursor), limit)
 	}
@@ -132,8 +132,8 @@ func (b *Network) deleteRecord(r *http.Request) (any, error) {
 	if err := requireValues("repo", in.Repo, "collection", in.Collection, "rkey", in.RKey); err != nil {
 		return nil, err
 	}
-	answer := struct {
-		Commit *commitAnswer `json:"commit,omitempty"`
+	response := struct {
+		Commit *commitResponse `json:"commit,omitempty"`
 	}{}
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, _, err := b.authorize(r, t)
@@ -149,14 +149,14 @@ func (b *Network) deleteRecord(r *http.Request) (any, error) {
 			return err
 		}
 		if in.Swap.cid != "" && in.Swap.cid != p.Version {
-			return rejectSwap(p.Version)
+			return swapError(p.Version)
 		}
 		rev := b.nextTID()
-		answer.Commit = &commitAnswer{CID: store.ContentID([]byte(uri + rev)), Rev: rev}
+		response.Commit = &commitResponse{CID: store.ContentID([]byte(uri + rev)), Rev: rev}
 		if err := t.DeletePost(r.Context(), Name, uri); err != nil {
 			return err
 		}
 		return t.DeleteUnreferencedBlobs(r.Context(), Name, a.ID, p.Body)
 	})
-	return answer, err
+	return response, err
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	serviceType     = "JWT"
-	serviceLifetime = time.Minute // of a token without exp
-	maxServiceLife  = time.Hour
+	serviceType        = "JWT"
+	serviceLifetime    = time.Minute // of a token without exp
+	maxServiceLifetime = time.Hour
 )
 
 // serviceClaims are the claims of a token with which a server lets another service act for an account.
@@ -45,7 +45,7 @@ func (b *Network) getServiceAuth(r *http.Request) (any, error) {
 	}
 	if text := query.Get("exp"); text != "" {
 		c.Expires, err = strconv.ParseInt(text, 10, 64)
-		if err != nil || c.Expires <= now.Unix() || c.Expires > now.Add(maxServiceLife).Unix() {
+		if err != nil || c.Expires <= now.Unix() || c.Expires > now.Add(maxServiceLifetime).Unix() {
 			return nil, &xrpcError{http.StatusBadRequest, "BadExpiration", "expiration is in past or too far ahead"}
 		}
 	}

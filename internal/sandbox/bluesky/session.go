@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// sessionAnswer is the response to a sign-in or a refresh. The response of getSession has no tokens.
-type sessionAnswer struct {
+// sessionResponse is the response to a sign-in or a refresh. The response of getSession has no tokens.
+type sessionResponse struct {
 	Access         string         `json:"accessJwt,omitempty"`
 	Refresh        string         `json:"refreshJwt,omitempty"`
 	DID            string         `json:"did"`
@@ -30,7 +30,7 @@ func (b *Network) createSession(r *http.Request) (any, error) {
 	if err := requireValues("identifier", in.Identifier, "password", in.Password); err != nil {
 		return nil, err
 	}
-	var answer sessionAnswer
+	var response sessionResponse
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, found, err := t.Account(r.Context(), Name, strings.ToLower(in.Identifier))
 		if err != nil {
@@ -39,16 +39,16 @@ func (b *Network) createSession(r *http.Request) (any, error) {
 		if !found || !hmac.Equal(a.Password, b.Hash(in.Password)) {
 			return errSignIn
 		}
-		answer, err = b.beginSession(r, t, a)
+		response, err = b.beginSession(r, t, a)
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
-func (b *Network) beginSession(r *http.Request, t store.Tx, a store.Account) (sessionAnswer, error) {
+func (b *Network) beginSession(r *http.Request, t store.Tx, a store.Account) (sessionResponse, error) {
 	session := base.NewID()
 	if err := t.CreateSession(r.Context(), Name, session, a.ID); err != nil {
-		return sessionAnswer{}, err
+		return sessionResponse{}, err
 	}
 	return b.newTokens(r, t, a, session, base.NewID())
 }
@@ -56,20 +56,21 @@ func (b *Network) beginSession(r *http.Request, t store.Tx, a store.Account) (se
 // newTokens issues tokens for a session. tokenID is the ID of the refresh token.
 func (b *Network) newTokens(
 	r *http.Request, t store.Tx, a store.Account, session, tokenID string,
-) (sessionAnswer, error) {
-	_, known, err := t.RefreshToken(r.Context(), Name, tokenID)
-	if err == nil && !known {
-		token := store.RefreshToken{ID: tokenID, Session: session, Expires: b.Now().Add(refreshLifetime)}
+) (sessionResponse, error) {
+	_, exists, err := t.RefreshToken(r.Context(), Name, tokenID)
+	if err == nil && !exists {
+		token := store.RefreshToken{ID: tokenID, Session: session, ExpiresAt: b.Now().Add(refreshLifetime)}
 		err = t.SaveRefreshToken(r.Context(), Name, token)
 	}
-	answer := b.newSessionAnswer(r, a)
-	answer.Access = b.token(accessType, a.ID, session, "")
-	answer.Refresh = b.token(refreshType, a.ID, session, tokenID)
-	return answer, err
+	response := b.newSessionResponse(r, a)
+	response.Access = b.token(accessType, a.ID, session, "")
+	response.Refresh = b.token(refreshType, a.ID, session, tokenID)
+	return response, err
 }
 
-func (b *Network) newSessionAnswer(r *http.Request, a store.Account) sessionAnswer {
-	return sessionAnswer{DID: a.ID, DIDDoc: b.didDocument(r, a), Handle: a.Handle, EmailConfirmed: !isUnconfirmed(a), Active: true}
+func (b *Network) newSessionResponse(r *http.Request, a store.Account) sessionResponse {
+	return sessionResponse{DID: a.ID, DIDDoc: b.didDocument(r, a), Handle: a.Handle,
+		EmailConfirmed: !isUnconfirmed(a), Active: true}
 }
 
 func (b *Network) refreshSession(r *http.Request) (any, error) {
@@ -77,53 +78,53 @@ func (b *Network) refreshSession(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var answer sessionAnswer
+	var response sessionResponse
 	err = b.Store.InTx(r.Context(), func(t store.Tx) error {
-		answer, err = b.rotate(r, t, c)
+		response, err = b.rotate(r, t, c)
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // rotate exchanges a refresh token. The old token remains valid for refreshGrace and is always exchanged for the same
 // new token, so that a client whose response is lost can try again.
-func (b *Network) rotate(r *http.Request, t store.Tx, c claims) (sessionAnswer, error) {
-	token, known, err := t.RefreshToken(r.Context(), Name, c.ID)
+func (b *Network) rotate(r *http.Request, t store.Tx, c claims) (sessionResponse, error) {
+	token, exists, err := t.RefreshToken(r.Context(), Name, c.ID)
 	if err != nil {
-		return sessionAnswer{}, err
+		return sessionResponse{}, err
 	}
 	active, err := t.SessionActive(r.Context(), Name, c.Session)
 	if err != nil {
-		return sessionAnswer{}, err
+		return sessionResponse{}, err
 	}
 	a, found, err := t.Account(r.Context(), Name, c.Sub)
 	if err != nil {
-		return sessionAnswer{}, err
+		return sessionResponse{}, err
 	}
 	now := b.Now()
-	if !known || !active || !found || !now.Before(token.Expires) {
-		return sessionAnswer{}, errTokenRevoked
+	if !exists || !active || !found || !now.Before(token.ExpiresAt) {
+		return sessionResponse{}, errTokenRevoked
 	}
-	if grace := now.Add(refreshGrace); grace.Before(token.Expires) {
-		token.Expires = grace
+	if grace := now.Add(refreshGrace); grace.Before(token.ExpiresAt) {
+		token.ExpiresAt = grace
 	}
-	if token.Next == "" {
-		token.Next = base.NewID()
+	if token.NextID == "" {
+		token.NextID = base.NewID()
 	}
 	if err := t.SaveRefreshToken(r.Context(), Name, token); err != nil {
-		return sessionAnswer{}, err
+		return sessionResponse{}, err
 	}
-	return b.newTokens(r, t, a, c.Session, token.Next)
+	return b.newTokens(r, t, a, c.Session, token.NextID)
 }
 
 func (b *Network) getSession(r *http.Request) (any, error) {
-	var answer sessionAnswer
+	var response sessionResponse
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, _, err := b.authorize(r, t)
-		answer = b.newSessionAnswer(r, a)
+		response = b.newSessionResponse(r, a)
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 func (b *Network) deleteSession(r *http.Request) (any, error) {

@@ -109,9 +109,9 @@ func (b *Network) bearer(r *http.Request, kind string) (claims, error) {
 	return c, nil
 }
 
-func decodePart(part string, into any) bool {
+func decodePart(part string, out any) bool {
 	body, err := base64.RawURLEncoding.DecodeString(part)
-	return err == nil && json.Unmarshal(body, into) == nil
+	return err == nil && json.Unmarshal(body, out) == nil
 }
 
 // account returns the account of the request's access token.

@@ -19,9 +19,9 @@ const (
 	uploadVideoMethod = "app.bsky.video.uploadVideo"
 	limitsMethod      = "app.bsky.video.getUploadLimits"
 
-	maxVideosPerDay = 25
-	maxBytesPerDay  = 10_000_000_000
-	unconfirmed     = "unconfirmed." // prefix of handles of accounts without a confirmed email address
+	maxVideosPerDay   = 25
+	maxBytesPerDay    = 10_000_000_000
+	unconfirmedPrefix = "unconfirmed." // prefix of handles of accounts without a confirmed email address
 )
 
 var videoMethods = map[string]xrpcMethod{
@@ -31,20 +31,20 @@ var videoMethods = map[string]xrpcMethod{
 
 var errDailyLimit = &xrpcError{http.StatusBadRequest, "DailyLimitExceeded", "You have reached your daily limit of videos"}
 
-func isUnconfirmed(a store.Account) bool { return strings.HasPrefix(a.Handle, unconfirmed) }
+func isUnconfirmed(a store.Account) bool { return strings.HasPrefix(a.Handle, unconfirmedPrefix) }
 
 // videoJob is a job that processes an uploaded video.
 type videoJob struct {
 	id, account string
 	file        store.Blob
-	made        time.Time
+	createdAt   time.Time
 }
 
 // jobView returns a job in the API's format.
 func (b *Network) jobView(j videoJob) map[string]any {
 	view := map[string]any{"jobId": j.id, "did": j.account, "state": "JOB_STATE_ENCODING", "progress": 50}
 	switch {
-	case b.Now().Sub(j.made) < b.ProcessingTime:
+	case b.Now().Sub(j.createdAt) < b.ProcessingTime:
 	case j.file.MIME != "video/mp4":
 		view["state"], view["failureCode"] = "JOB_STATE_FAILED", "validation_failure"
 		view["error"], view["message"] = "validation_failure", "The file is not a video"
@@ -108,7 +108,7 @@ func (b *Network) uploadVideo(w http.ResponseWriter, r *http.Request) (any, erro
 func (b *Network) startJob(r *http.Request, a store.Account, blob store.Blob) (any, error) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
-	j := videoJob{account: a.ID, file: blob, made: b.Now()}
+	j := videoJob{account: a.ID, file: blob, createdAt: b.Now()}
 	var exists bool
 	err := b.Store.InTx(ctx, func(t store.Tx) error {
 		existing, found, err := findJob(ctx, t, `account = ? and cid = ?`, a.ID, blob.CID)
@@ -129,7 +129,7 @@ func (b *Network) startJob(r *http.Request, a store.Account, blob store.Blob) (a
 		}
 		return t.Run(ctx, "saving a video",
 			`insert into bluesky_videos (job, account, cid, type, size, made_at) values (?, ?, ?, ?, ?, ?)`,
-			j.id, a.ID, blob.CID, blob.MIME, blob.Size, j.made.UnixMilli())
+			j.id, a.ID, blob.CID, blob.MIME, blob.Size, j.createdAt.UnixMilli())
 	})
 	view := b.jobView(j)
 	if exists && err == nil {
@@ -171,16 +171,16 @@ func videosSince(ctx context.Context, t store.Tx, account string, since time.Tim
 // findJob returns the job that an SQL condition selects, and reports whether it exists.
 func findJob(ctx context.Context, t store.Tx, condition string, args ...any) (videoJob, bool, error) {
 	var j videoJob
-	var made int64
+	var createdAt int64
 	err := t.QueryRowContext(ctx, `select job, account, cid, type, size, made_at from bluesky_videos where `+condition, args...).
-		Scan(&j.id, &j.account, &j.file.CID, &j.file.MIME, &j.file.Size, &made)
+		Scan(&j.id, &j.account, &j.file.CID, &j.file.MIME, &j.file.Size, &createdAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return videoJob{}, false, nil
 	}
 	if err != nil {
 		return videoJob{}, false, fmt.Errorf("finding a video: %w", err)
 	}
-	j.made = time.UnixMilli(made).UTC()
+	j.createdAt = time.UnixMilli(createdAt).UTC()
 	return j, true, nil
 }
 

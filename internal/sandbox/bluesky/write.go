@@ -27,7 +27,7 @@ func (s *swap) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (s swap) allows(current string) bool { return !s.isSet || s.cid == current }
+func (s swap) allows(currentCID string) bool { return !s.isSet || s.cid == currentCID }
 
 // recordInput is the body of a call that writes a record.
 type recordInput struct {
@@ -38,16 +38,16 @@ type recordInput struct {
 	Swap       swap            `json:"swapRecord"`
 }
 
-type commitAnswer struct {
+type commitResponse struct {
 	CID string `json:"cid"`
 	Rev string `json:"rev"`
 }
 
-type writeAnswer struct {
-	URI              string        `json:"uri"`
-	CID              string        `json:"cid"`
-	Commit           *commitAnswer `json:"commit,omitempty"` // nil if nothing changed
-	ValidationStatus string        `json:"validationStatus"`
+type writeResponse struct {
+	URI              string          `json:"uri"`
+	CID              string          `json:"cid"`
+	Commit           *commitResponse `json:"commit,omitempty"` // nil if nothing changed
+	ValidationStatus string          `json:"validationStatus"`
 }
 
 func (b *Network) createRecord(r *http.Request) (any, error) { return b.writeRecord(r, true) }
@@ -73,7 +73,7 @@ func (b *Network) writeRecord(r *http.Request, create bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := write{in: in, record: rec, create: create, markerKey: requestedKey}
+	w := write{input: in, record: rec, create: create, markerKey: requestedKey}
 	if requestedKey == "" {
 		w.markerKey = store.ContentID([]byte(rec.text)) // the record's key differs in each attempt
 	}
@@ -96,7 +96,7 @@ func (in recordInput) check() error {
 
 // write is a request to store a record.
 type write struct {
-	in        recordInput
+	input     recordInput
 	record    record
 	create    bool
 	gates     []gate // created together with the post
@@ -105,61 +105,61 @@ type write struct {
 
 // publish stores the record. When publish returns, the record is on disk.
 func (b *Network) publish(r *http.Request, w write) (any, error) {
-	var answer writeAnswer
+	var response writeResponse
 	_, err := b.PublishInTx(r.Context(), errClosing, func(t store.Tx, waited bool) (marker.Outcome, error) {
-		return b.tryWrite(r, t, w, waited, &answer)
+		return b.tryWrite(r, t, w, waited, &response)
 	})
-	return answer, err
+	return response, err
 }
 
 var (
-	errClosing = &xrpcError{http.StatusServiceUnavailable, "NotEnoughResources", "The sandbox is closing"}
-	rejections = marker.Rejections{
-		Rejected:    invalidRequest("This content cannot be posted (requested by a sandbox marker)"),
-		Expired:     errTokenExpired,
-		RateLimited: &xrpcError{http.StatusTooManyRequests, "RateLimitExceeded", "Rate Limit Exceeded"},
-		Failed:      errInternal,
+	errClosing   = &xrpcError{http.StatusServiceUnavailable, "NotEnoughResources", "The sandbox is closing"}
+	markerErrors = marker.MarkerErrors{
+		RejectErr:       invalidRequest("This content cannot be posted (requested by a sandbox marker)"),
+		ExpiredTokenErr: errTokenExpired,
+		RateLimitErr:    &xrpcError{http.StatusTooManyRequests, "RateLimitExceeded", "Rate Limit Exceeded"},
+		FailureErr:      errInternal,
 	}
 )
 
 // tryWrite makes one attempt to write the record, in the transaction t.
 func (b *Network) tryWrite(
-	r *http.Request, t store.Tx, w write, waited bool, answer *writeAnswer,
+	r *http.Request, t store.Tx, w write, waited bool, response *writeResponse,
 ) (marker.Outcome, error) {
 	ctx := r.Context()
 	a, c, err := b.authorize(r, t)
 	if err != nil {
 		return marker.Outcome{}, err
 	}
-	if err := b.checkOwner(ctx, t, a, w.in.Repo); err != nil {
+	if err := b.checkOwner(ctx, t, a, w.input.Repo); err != nil {
 		return marker.Outcome{}, err
 	}
-	uri := recordURI(a.ID, w.in.RKey)
-	current, exists, err := t.Post(ctx, Name, uri)
+	uri := recordURI(a.ID, w.input.RKey)
+	currentPost, exists, err := t.Post(ctx, Name, uri)
 	if err != nil {
 		return marker.Outcome{}, err
 	}
-	*answer = writeAnswer{URI: uri, CID: w.record.cid, ValidationStatus: "valid"}
+	*response = writeResponse{URI: uri, CID: w.record.cid, ValidationStatus: "valid"}
 	switch {
 	case exists && w.create:
-		return marker.Outcome{Rejected: errInternal}, nil
-	case exists && current.Version == w.record.cid:
+		return marker.Outcome{ClientErr: errInternal}, nil
+	case exists && currentPost.Version == w.record.cid:
 		return marker.Outcome{}, nil
-	case !w.in.Swap.allows(current.Version):
-		return marker.Outcome{Rejected: rejectSwap(current.Version)}, nil
+	case !w.input.Swap.allows(currentPost.Version):
+		return marker.Outcome{ClientErr: swapError(currentPost.Version)}, nil
 	}
 	attempt := marker.Attempt{
 		Platform: Name, Text: w.record.text, Key: recordURI(a.ID, w.markerKey), Session: c.Session, Waited: waited,
 	}
-	return attempt.Publish(ctx, t, rejections, func() (string, error) {
+	return attempt.Publish(ctx, t, markerErrors, func() (string, error) {
 		rev := b.nextTID()
-		answer.Commit = &commitAnswer{CID: store.ContentID([]byte(uri + rev)), Rev: rev}
-		return uri, b.save(ctx, t, w, a, current)
+		response.Commit = &commitResponse{CID: store.ContentID([]byte(uri + rev)), Rev: rev}
+		return uri, b.save(ctx, t, w, a, currentPost)
 	})
 }
 
 // save stores the record. It replaces the current record, if there is one.
-func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account, current store.Post) error {
+func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account, currentPost store.Post) error {
 	if err := checkBlobs(ctx, t, a.ID, w.record.blobs); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account
 		media = append(media, store.Medium{Path: blobPath(a.ID, m.CID), Type: m.MIME, Alt: m.alt})
 	}
 	err := t.SavePost(ctx, store.Post{
-		Platform: Name, Account: a.ID, ID: recordURI(a.ID, w.in.RKey), Text: w.record.text, Media: media,
+		Platform: Name, Account: a.ID, ID: recordURI(a.ID, w.input.RKey), Text: w.record.text, Media: media,
 		At: w.record.at, Version: w.record.cid, Body: w.record.body, ReplyTo: w.record.reply,
 	})
 	if err == nil {
@@ -177,12 +177,12 @@ func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account
 	if err != nil {
 		return err
 	}
-	return t.DeleteUnreferencedBlobs(ctx, Name, a.ID, current.Body)
+	return t.DeleteUnreferencedBlobs(ctx, Name, a.ID, currentPost.Body)
 }
 
-func rejectSwap(current string) error {
-	if current == "" {
-		current = "null"
+func swapError(currentCID string) error {
+	if currentCID == "" {
+		currentCID = "null"
 	}
-	return &xrpcError{http.StatusBadRequest, "InvalidSwap", "Record was at " + current}
+	return &xrpcError{http.StatusBadRequest, "InvalidSwap", "Record was at " + currentCID}
 }

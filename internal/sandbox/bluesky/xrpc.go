@@ -56,7 +56,7 @@ func (b *Network) health(*http.Request) (any, error) {
 
 func (b *Network) serveXRPC(w http.ResponseWriter, r *http.Request) {
 	b.rate.count(w.Header(), b.Now())
-	answer, err := b.answerXRPC(w, r)
+	result, err := b.handleXRPC(w, r)
 	reject := func(e *xrpcError) {
 		if e.status == http.StatusTooManyRequests {
 			b.rate.exhaust(w.Header(), b.Now())
@@ -64,21 +64,21 @@ func (b *Network) serveXRPC(w http.ResponseWriter, r *http.Request) {
 		base.WriteJSON(w, e.status, map[string]string{"error": e.name, "message": e.message})
 	}
 	switch {
-	case base.Respond(w, r, Name, answer, err, errInternal, reject):
-	case answer == nil:
+	case base.Respond(w, r, Name, result, err, errInternal, reject):
+	case result == nil:
 		w.WriteHeader(http.StatusOK)
 	default:
-		base.WriteJSON(w, http.StatusOK, answer)
+		base.WriteJSON(w, http.StatusOK, result)
 	}
 }
 
 var errInternal = &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"}
 
-func (b *Network) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error) {
-	available := methods
+func (b *Network) handleXRPC(w http.ResponseWriter, r *http.Request) (any, error) {
+	methodTable := methods
 	path, isVideo := strings.CutPrefix(r.URL.Path, videoPath)
 	if isVideo {
-		available = videoMethods
+		methodTable = videoMethods
 	}
 	name, isXRPC := strings.CutPrefix(path, "/xrpc/")
 	switch {
@@ -88,7 +88,7 @@ func (b *Network) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error
 	case name == uploadVideoMethod && isVideo:
 		return b.uploadVideo(w, r)
 	}
-	method, exists := available[name]
+	method, exists := methodTable[name]
 	if !isXRPC || !exists {
 		return nil, &xrpcError{http.StatusNotImplemented, "MethodNotImplemented", "Method Not Implemented"}
 	}
@@ -118,7 +118,7 @@ func bufferBody(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readInput parses a call's JSON body.
-func readInput(r *http.Request, into any) error {
+func readInput(r *http.Request, out any) error {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch strings.TrimSpace(strings.ToLower(kind)) {
 	case "application/json":
@@ -127,14 +127,14 @@ func readInput(r *http.Request, into any) error {
 	default:
 		return invalidRequest("Wrong request encoding (Content-Type): %s", kind)
 	}
-	err := json.NewDecoder(r.Body).Decode(into)
-	var rejected *xrpcError
+	err := json.NewDecoder(r.Body).Decode(out)
+	var xrpcErr *xrpcError
 	var typeErr *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &rejected):
-		return rejected
+	case errors.As(err, &xrpcErr):
+		return xrpcErr
 	case errors.As(err, &typeErr):
 		return invalidRequest("Expected another value type (got a %s) at $.%s", typeErr.Value, typeErr.Field)
 	}

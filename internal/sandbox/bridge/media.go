@@ -85,7 +85,7 @@ func dayStories(p world.Profile, day int64) []Item {
 // highlights returns the profile's oldest stories from before day, 4 to 15 depending on the profile.
 func highlights(p world.Profile, day int64) []Item {
 	count := 4 + p.NewRand("highlights").IntN(12)
-	firstDay := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().Days)
+	firstDay := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().AgeDays)
 	var items []Item
 	for storyDay := firstDay; storyDay < day && len(items) < count; storyDay++ {
 		items = slices.Concat(dayStories(p, storyDay), items)
@@ -99,7 +99,7 @@ func newItem(file world.File, at time.Time, caption string) Item {
 		ID: file.ID, Kind: "image", URL: file.Path(), Caption: caption, Width: file.Width, Height: file.Height,
 		Duration: file.Seconds,
 	}
-	if file.Video {
+	if file.IsVideo {
 		item.Kind = "video"
 	}
 	if !at.IsZero() {

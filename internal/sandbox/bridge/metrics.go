@@ -112,16 +112,16 @@ func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since in
 // newPostMetrics returns a post with its metrics at a time in Unix seconds.
 func newPostMetrics(post world.Post, now int64, url string) PostMetrics {
 	metrics := post.Metrics(now)
-	answer := PostMetrics{
+	result := PostMetrics{
 		ID: post.ID, Format: post.Format, TakenAt: time.Unix(post.At, 0).UTC().Format(time.RFC3339),
 		Caption: post.Caption, URL: url,
 		Hashtags: post.Tags, Likes: &metrics.Likes, Comments: metrics.Comments, Shares: metrics.Shares,
 		Duration: post.File.Seconds,
 	}
 	if post.Views > 0 {
-		answer.Views = &metrics.Views
+		result.Views = &metrics.Views
 	}
-	return answer
+	return result
 }
 
 // HashtagMetrics contains the statistics of a hashtag.

@@ -30,7 +30,7 @@ type Network struct{ *graph.API }
 // New returns the network of the sandbox s.
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Facebook", "fb", "pages")
-	api.RejectOthers(api.Inactive)
+	api.RequireRole(api.ServeInactive)
 	return &Network{api}
 }
 
@@ -74,9 +74,9 @@ func (n *Network) Handler() http.Handler {
 	} {
 		mux.HandleFunc(pattern, n.HandlerFor(do))
 	}
-	mux.HandleFunc("GET /www/{handle}/posts/{id}", n.ToPage)
-	mux.HandleFunc("GET /www/{handle}/videos/{id}/{$}", n.ToPage)
-	mux.HandleFunc("GET /www/reel/{id}/{$}", n.ToPage)
+	mux.HandleFunc("GET /www/{handle}/posts/{id}", n.RedirectToPage)
+	mux.HandleFunc("GET /www/{handle}/videos/{id}/{$}", n.RedirectToPage)
+	mux.HandleFunc("GET /www/reel/{id}/{$}", n.RedirectToPage)
 	return mux
 }
 
@@ -148,23 +148,23 @@ func (n *Network) rejectNonPage(r *http.Request, t store.Tx) error {
 
 // describe returns the object whose ID is in the path: the person, the Page, or a post or video of the Page.
 func (n *Network) describe(r *http.Request) (any, error) {
-	var answer map[string]any
+	var object map[string]any
 	var err error
 	if id := r.PathValue("id"); id == "me" {
 		err = n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
-			answer = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}
+			object = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}
 			return nil
 		})
-	} else if answer, err = n.findOwnPage(r, id); answer == nil && err == nil {
+	} else if object, err = n.findOwnPage(r, id); object == nil && err == nil {
 		err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
-			answer, err = n.findObject(r, t, a, id)
+			object, err = n.findObject(r, t, a, id)
 			return err
 		})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return graph.PickFields(r, answer), nil
+	return graph.PickFields(r, object), nil
 }
 
 func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {
@@ -177,7 +177,7 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id st
 		return page, nil
 	}
 	v, found, err := findVideo(r.Context(), t, `id = ? and account = ?`, id, a.ID)
-	if found && !v.finished.IsZero() {
+	if found && !v.finishedAt.IsZero() {
 		v.isDraft, err = n.checkMarkers(r, t, v)
 	}
 	if found || err != nil {

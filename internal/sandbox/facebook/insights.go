@@ -34,7 +34,7 @@ func (n *Network) postInsights(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return postMetrics.Answer(r, r.PathValue("id"), insights.Count(p, n.Now()))
+	return postMetrics.Response(r, r.PathValue("id"), insights.Count(p, n.Now()))
 }
 
 // findPost returns the Page's post with the ID in the path. The post of a video is stored under the video's ID.
@@ -50,13 +50,13 @@ func findPost(r *http.Request, t store.Tx, a store.Account) (store.Post, error) 
 }
 
 // addCounts adds the counts of a post to its view. Like Facebook, it omits shares if the number is 0.
-func addCounts(c insights.Counts, answer map[string]any) map[string]any {
+func addCounts(c insights.Counts, view map[string]any) map[string]any {
 	summary := func(total int64) map[string]any {
 		return map[string]any{"data": []any{}, "summary": map[string]int64{"total_count": total}}
 	}
-	answer["reactions"], answer["comments"] = summary(c.Likes), summary(c.Comments)
+	view["reactions"], view["comments"] = summary(c.Likes), summary(c.Comments)
 	if c.Shares > 0 {
-		answer["shares"] = map[string]int64{"count": c.Shares}
+		view["shares"] = map[string]int64{"count": c.Shares}
 	}
-	return answer
+	return view
 }

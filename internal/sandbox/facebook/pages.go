@@ -55,8 +55,8 @@ func (n *Network) listPages(r *http.Request, scope string, includes func(store.A
 
 // pageWithToken returns a Page with a new token. The new token is long-lived if the person's token is.
 func (n *Network) pageWithToken(r *http.Request, t store.Tx, a store.Account, token store.Token) (map[string]any, error) {
-	lifetime := token.Expires.Sub(n.Now())
-	if token.Expires.Sub(token.Issued) > graph.ShortLifetime {
+	lifetime := token.ExpiresAt.Sub(n.Now())
+	if token.ExpiresAt.Sub(token.IssuedAt) > graph.ShortLifetime {
 		lifetime = pageTokenLifetime
 	}
 	token.Kind = kindPage

@@ -86,7 +86,7 @@ func (n *Network) publish(
 	save func(t store.Tx, p *store.Post) error,
 ) (string, error) {
 	return n.Publish(graph.ErrInternal, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
+		var outcome marker.Outcome
 		err := n.asPage(r, func(t store.Tx, a store.Account, token store.Token) error {
 			p, err := prepare(t, a)
 			if err == nil {
@@ -99,19 +99,19 @@ func (n *Network) publish(
 			attempt := marker.Attempt{
 				Platform: Name, Account: a.ID, Text: p.Text, Session: token.Session, Waited: waited,
 			}
-			out, err = attempt.Publish(r.Context(), t, rejections, func() (string, error) {
+			outcome, err = attempt.Publish(r.Context(), t, markerErrors, func() (string, error) {
 				err := save(t, p)
 				return p.ID, err
 			})
 			return err
 		})
-		return out, err
+		return outcome, err
 	})
 }
 
-// rejections are the errors that markers request.
-var rejections = marker.Rejections{
-	Rejected: errText, Expired: graph.ErrSessionExpired, RateLimited: graph.ErrRateLimited, Failed: graph.ErrInternal,
+// markerErrors are the errors that markers request.
+var markerErrors = marker.MarkerErrors{
+	RejectErr: errText, ExpiredTokenErr: graph.ErrSessionExpired, RateLimitErr: graph.ErrRateLimited, FailureErr: graph.ErrInternal,
 }
 
 // createPost publishes a text, a link or photos.
@@ -130,16 +130,16 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 
 // findPhotos returns the photos that the parameter attached_media lists.
 func findPhotos(r *http.Request, t store.Tx, a store.Account) ([]graph.Container, error) {
-	var attached []struct {
+	var attachments []struct {
 		ID string `json:"media_fbid"`
 	}
-	if text := r.Form.Get("attached_media"); text != "" && json.Unmarshal([]byte(text), &attached) != nil ||
-		len(attached) > maxPhotos {
+	if text := r.Form.Get("attached_media"); text != "" && json.Unmarshal([]byte(text), &attachments) != nil ||
+		len(attachments) > maxPhotos {
 		return nil, graph.InvalidParameter("attached_media must be a list of at most 10 photos")
 	}
-	photos := make([]graph.Container, len(attached))
-	for i := range attached {
-		c, found, err := graph.FindContainer(r.Context(), t, Name, attached[i].ID)
+	photos := make([]graph.Container, len(attachments))
+	for i := range attachments {
+		c, found, err := graph.FindContainer(r.Context(), t, Name, attachments[i].ID)
 		switch {
 		case err != nil:
 			return nil, err
@@ -172,12 +172,12 @@ func isTooLong(text string) bool { return len(utf16.Encode([]rune(text))) > maxT
 
 // savePost stores a post and marks its photos as used. It rejects a post that equals the account's previous post.
 func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []graph.Container) error {
-	last, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
+	lastPosts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
 		Name, p.Account)
 	if err != nil {
 		return err
 	}
-	if len(photos) == 0 && len(last) > 0 && len(last[0].Media) == 0 && last[0].Text == p.Text {
+	if len(photos) == 0 && len(lastPosts) > 0 && len(lastPosts[0].Media) == 0 && lastPosts[0].Text == p.Text {
 		return errDuplicate
 	}
 	container := graph.Container{Account: p.Account, MediaType: mediaTypePost, Text: p.Text, CreatedAt: n.Now()}
@@ -187,8 +187,8 @@ func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []
 	for _, photo := range photos {
 		p.Media = append(p.Media, photo.Media...)
 	}
-	for _, used := range append(slices.Clone(photos), container) {
-		if err := graph.MarkContainerPublished(r.Context(), t, used); err != nil {
+	for _, c := range append(slices.Clone(photos), container) {
+		if err := graph.MarkContainerPublished(r.Context(), t, c); err != nil {
 			return err
 		}
 	}
@@ -243,9 +243,9 @@ var errTooMuch = &graph.Error{
 	Message: "Please reduce the amount of data you're asking for, then retry your request",
 }
 
-// checkAmount rejects a page with a high limit if one of its posts has the marker TooMuch.
+// checkAmount rejects a page with a high limit if one of its posts has the marker TooMuchData.
 func checkAmount(posts []store.Post, limit int) error {
-	isLarge := func(p store.Post) bool { return marker.Read(p.Text, Name).Has(marker.TooMuch) }
+	isLarge := func(p store.Post) bool { return marker.Read(p.Text, Name).Has(marker.TooMuchData) }
 	if limit > maxLargePage && slices.ContainsFunc(posts, isLarge) {
 		return errTooMuch
 	}
@@ -262,17 +262,17 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	if parseBody(p).Reel {
 		path = "reel/" + p.ID + "/"
 	}
-	answer := map[string]any{
+	view := map[string]any{
 		"id": id, "created_time": p.At.Format(graph.TimeFormat),
 		"permalink_url": n.BaseURL(r) + "/" + Name + "/www/" + path,
 	}
 	if p.Text != "" {
-		answer["message"] = p.Text
+		view["message"] = p.Text
 	}
 	if attachment := newAttachment(p); attachment != nil {
-		answer["attachments"] = map[string]any{"data": []any{attachment}}
+		view["attachments"] = map[string]any{"data": []any{attachment}}
 	}
-	return answer
+	return view
 }
 
 // postBody contains the fields of a post that are stored in addition to its text.

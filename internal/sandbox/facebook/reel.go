@@ -39,7 +39,7 @@ func (n *Network) uploadPhase(r *http.Request, format string) (any, error) {
 func (n *Network) startReel(r *http.Request) (any, error) {
 	v := video{size: maxVideo, session: reelSession} // saveReel sets the size
 	err := n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
-		v.account, v.made = a.ID, n.Now()
+		v.account, v.createdAt = a.ID, n.Now()
 		return insertVideo(r.Context(), t, &v)
 	})
 	return map[string]string{
@@ -58,8 +58,8 @@ func (n *Network) uploadReel(w http.ResponseWriter, r *http.Request) {
 		"upload_session_id": {reelSession + r.PathValue("video")},
 		"appsecret_proof":   r.URL.Query()["appsecret_proof"],
 	}
-	answer, err := n.saveReel(w, r)
-	n.Write(w, r, answer, err)
+	result, err := n.saveReel(w, r)
+	n.Write(w, r, result, err)
 }
 
 func (n *Network) saveReel(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -70,7 +70,7 @@ func (n *Network) saveReel(w http.ResponseWriter, r *http.Request) (any, error) 
 	withUpload := func(save func(store.Tx, video) error) error {
 		return n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 			v, err := n.findUpload(r, t, a)
-			if err == nil && v.received > 0 {
+			if err == nil && v.receivedBytes > 0 {
 				err = errUpload
 			}
 			if err != nil {
@@ -92,7 +92,7 @@ func (n *Network) saveReel(w http.ResponseWriter, r *http.Request) (any, error) 
 		return nil, err
 	}
 	err = withUpload(func(t store.Tx, v video) error {
-		v.size, v.received, v.chunks = size, size, []string{file.CID}
+		v.size, v.receivedBytes, v.chunks = size, size, []string{file.CID}
 		return updateVideo(r.Context(), t, v)
 	})
 	return map[string]bool{"success": true}, err

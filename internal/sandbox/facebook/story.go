@@ -28,7 +28,7 @@ func (n *Network) publishPhotoStory(r *http.Request) (any, error) {
 			return nil, errPhotoUsed
 		}
 		photo = c
-		return &store.Post{Platform: Name, Account: a.ID, ID: c.PostID(), Media: c.Media, Format: store.Story}, nil
+		return &store.Post{Platform: Name, Account: a.ID, ID: c.PostID(), Media: c.Media, Format: store.FormatStory}, nil
 	}, func(t store.Tx, p *store.Post) error {
 		if err := graph.MarkContainerPublished(r.Context(), t, photo); err != nil {
 			return err
@@ -39,7 +39,9 @@ func (n *Network) publishPhotoStory(r *http.Request) (any, error) {
 }
 
 // videoStoryPhase starts the upload of a story's video, or publishes the uploaded video.
-func (n *Network) videoStoryPhase(r *http.Request) (any, error) { return n.uploadPhase(r, store.Story) }
+func (n *Network) videoStoryPhase(r *http.Request) (any, error) {
+	return n.uploadPhase(r, store.FormatStory)
+}
 
 // listStories lists the Page's stories of the last day, newest first. The sandbox's Pages archive their stories.
 func (n *Network) listStories(r *http.Request) (any, error) {
@@ -51,7 +53,7 @@ func (n *Network) listStories(r *http.Request) (any, error) {
 	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		posts, err := t.Posts(r.Context(),
 			`where p.platform = ? and p.account = ? and p.at >= ? and f.format = ? order by p.seq desc limit ?`, Name, a.ID,
-			max(since, n.Now().Add(-storyLifetime).UnixMilli()+1), store.Story, limit)
+			max(since, n.Now().Add(-storyLifetime).UnixMilli()+1), store.FormatStory, limit)
 		if err == nil {
 			err = marker.WithholdAny(posts, n.Now())
 		}
@@ -74,14 +76,14 @@ func (n *Network) storyView(r *http.Request, p store.Post) map[string]any {
 	}
 }
 
-var placeID = regexp.MustCompile(`^[0-9]{1,40}$`)
+var placeIDPattern = regexp.MustCompile(`^[0-9]{1,40}$`)
 
 const maxTitle = 255 // characters
 
 // checkOptions returns an error if a place or a title is invalid.
 func checkOptions(form url.Values) error {
 	switch {
-	case form.Get("place") != "" && !placeID.MatchString(form.Get("place")):
+	case form.Get("place") != "" && !placeIDPattern.MatchString(form.Get("place")):
 		return graph.InvalidParameter("(#100) Param place must be the ID of a Page")
 	case len([]rune(form.Get("title"))) > maxTitle:
 		return graph.InvalidParameter("(#100) Param title is too long")
@@ -91,11 +93,11 @@ func checkOptions(form url.Values) error {
 
 // keepOptions returns the parameters in form that are options of a post.
 func keepOptions(form url.Values) map[string]string {
-	kept := map[string]string{}
+	options := map[string]string{}
 	for _, name := range []string{"link", "place", "title"} {
 		if value := form.Get(name); value != "" {
-			kept[name] = value
+			options[name] = value
 		}
 	}
-	return kept
+	return options
 }

@@ -26,15 +26,15 @@ const (
 
 // video is a video and its upload.
 type video struct {
-	id, session string
-	account     string
-	size        int64
-	received    int64
-	chunks      []string // CIDs in order
-	failure     string   // why processing failed
-	made        time.Time
-	finished    time.Time // zero until the upload is finished
-	isDraft     bool      // remains unpublished until its owner shares it
+	id, session   string
+	account       string
+	size          int64
+	receivedBytes int64
+	chunks        []string // CIDs in order
+	failure       string   // why processing failed
+	createdAt     time.Time
+	finishedAt    time.Time // zero until the upload is finished
+	isDraft       bool      // remains unpublished until its owner shares it
 }
 
 var (
@@ -64,8 +64,8 @@ func (n *Network) uploadVideo(w http.ResponseWriter, r *http.Request) {
 		n.Write(w, r, nil, graph.InvalidParameter("The request cannot be read"))
 		return
 	}
-	answer, err := n.videoPhase(r)
-	n.Write(w, r, answer, err)
+	result, err := n.videoPhase(r)
+	n.Write(w, r, result, err)
 }
 
 func (n *Network) videoPhase(r *http.Request) (any, error) {
@@ -87,26 +87,26 @@ func (n *Network) startVideo(r *http.Request) (any, error) {
 	}
 	v := video{size: size}
 	err = n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
-		v.account, v.made = a.ID, n.Now()
+		v.account, v.createdAt = a.ID, n.Now()
 		return insertVideo(r.Context(), t, &v)
 	})
-	answer := v.nextChunk()
-	answer["video_id"], answer["upload_session_id"] = v.id, v.session
-	return answer, err
+	response := v.nextChunk()
+	response["video_id"], response["upload_session_id"] = v.id, v.session
+	return response, err
 }
 
 // nextChunk returns the range of the next chunk.
 func (v video) nextChunk() map[string]string {
 	return map[string]string{
-		"start_offset": strconv.FormatInt(v.received, 10),
-		"end_offset":   strconv.FormatInt(min(v.received+chunkSize, v.size), 10),
+		"start_offset": strconv.FormatInt(v.receivedBytes, 10),
+		"end_offset":   strconv.FormatInt(min(v.receivedBytes+chunkSize, v.size), 10),
 	}
 }
 
 // findUpload returns an unfinished upload of the Page.
 func (n *Network) findUpload(r *http.Request, t store.Tx, a store.Account) (video, error) {
 	v, found, err := findVideo(r.Context(), t, `session = ? and account = ?`, r.Form.Get("upload_session_id"), a.ID)
-	if err == nil && (!found || !v.finished.IsZero() || n.Now().Sub(v.made) >= uploadLifetime) {
+	if err == nil && (!found || !v.finishedAt.IsZero() || n.Now().Sub(v.createdAt) >= uploadLifetime) {
 		err = errUpload
 	}
 	return v, err
@@ -129,10 +129,10 @@ func (n *Network) transferVideo(r *http.Request) (any, error) {
 			return err
 		}
 		if r.Form.Get("start_offset") != v.nextChunk()["start_offset"] || chunk.Size == 0 ||
-			v.received+chunk.Size > v.size {
+			v.receivedBytes+chunk.Size > v.size {
 			return errOffset
 		}
-		v.received += chunk.Size
+		v.receivedBytes += chunk.Size
 		v.chunks = append(v.chunks, chunk.CID)
 		return updateVideo(r.Context(), t, v)
 	})
@@ -160,7 +160,7 @@ func (n *Network) finishVideo(r *http.Request, format string) (any, error) {
 		}
 		return p, checkOptions(r.Form)
 	}, func(t store.Tx, p *store.Post) error {
-		v.finished, v.failure = n.Now(), failure
+		v.finishedAt, v.failure = n.Now(), failure
 		if err := updateVideo(r.Context(), t, v); err != nil || failure != "" {
 			return err
 		}
@@ -168,7 +168,7 @@ func (n *Network) finishVideo(r *http.Request, format string) (any, error) {
 			"media": p.Media, "reel": v.isReel(), "options": keepOptions(r.Form),
 		})
 	})
-	if format == store.Story {
+	if format == store.FormatStory {
 		return map[string]any{"success": true, "post_id": v.id}, err
 	}
 	return map[string]bool{"success": true}, err
@@ -180,7 +180,7 @@ func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	err := n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		var err error
 		v, err = n.findUpload(r, t, a)
-		if err == nil && v.received < v.size {
+		if err == nil && v.receivedBytes < v.size {
 			err = errOffset
 		}
 		return err
@@ -205,20 +205,20 @@ func (n *Network) videoView(v video, a store.Account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
 	ready := status["video_status"] == "ready"
 	published := ready && !v.isDraft
-	for phase, done := range map[string]bool{
-		"uploading_phase": v.received == v.size, "processing_phase": ready, "publishing_phase": false,
+	for phase, isComplete := range map[string]bool{
+		"uploading_phase": v.receivedBytes == v.size, "processing_phase": ready, "publishing_phase": false,
 	} {
 		status[phase] = map[string]any{"status": "not_started"}
-		if done {
+		if isComplete {
 			status[phase] = map[string]any{"status": "complete"}
 		}
 	}
 	if ready {
-		became := "published"
+		publishStatus := "published"
 		if v.isDraft {
-			became = "draft"
+			publishStatus = "draft"
 		}
-		status["publishing_phase"] = map[string]any{"status": "complete", "publish_status": became}
+		status["publishing_phase"] = map[string]any{"status": "complete", "publish_status": publishStatus}
 	}
 	if status["video_status"] == "error" {
 		status["processing_phase"] = map[string]any{
@@ -231,7 +231,7 @@ func (n *Network) videoView(v video, a store.Account) map[string]any {
 	}
 	return map[string]any{
 		"id": v.id, "status": status, "published": published, "permalink_url": path + v.id + "/",
-		"created_time": v.made.Format(graph.TimeFormat),
+		"created_time": v.createdAt.Format(graph.TimeFormat),
 	}
 }
 
@@ -247,15 +247,15 @@ func (n *Network) checkMarkers(r *http.Request, t store.Tx, v video) (bool, erro
 
 func (n *Network) videoStatus(v video) string {
 	switch {
-	case !v.finished.IsZero() && n.Now().Sub(v.finished) < n.ProcessingTime:
+	case !v.finishedAt.IsZero() && n.Now().Sub(v.finishedAt) < n.ProcessingTime:
 		return "processing"
-	case !v.finished.IsZero() && v.failure != "":
+	case !v.finishedAt.IsZero() && v.failure != "":
 		return "error"
-	case !v.finished.IsZero():
+	case !v.finishedAt.IsZero():
 		return "ready"
-	case n.Now().Sub(v.made) >= uploadLifetime:
+	case n.Now().Sub(v.createdAt) >= uploadLifetime:
 		return "expired"
-	case v.received == v.size:
+	case v.receivedBytes == v.size:
 		return "upload_complete"
 	}
 	return "uploading"
@@ -275,7 +275,7 @@ func insertVideo(ctx context.Context, t store.Tx, v *video) error {
 	}
 	return t.Run(ctx, "starting an upload",
 		`insert into facebook_videos (seq, id, session, account, size, made_at) values (?, ?, ?, ?, ?, ?)`,
-		seq, v.id, v.session, v.account, v.size, v.made.UnixMilli())
+		seq, v.id, v.session, v.account, v.size, v.createdAt.UnixMilli())
 }
 
 func updateVideo(ctx context.Context, t store.Tx, v video) error {
@@ -283,22 +283,22 @@ func updateVideo(ctx context.Context, t store.Tx, v video) error {
 	if err != nil {
 		return fmt.Errorf("writing a video's chunks: %w", err)
 	}
-	finished := sql.NullInt64{Int64: v.finished.UnixMilli(), Valid: !v.finished.IsZero()}
+	finishedAt := sql.NullInt64{Int64: v.finishedAt.UnixMilli(), Valid: !v.finishedAt.IsZero()}
 	return t.Run(ctx, "saving a video",
 		`update facebook_videos set size = ?, received = ?, chunks = ?, failure = ?, finished_at = ? where id = ?`,
-		v.size, v.received, string(chunks), v.failure, finished, v.id)
+		v.size, v.receivedBytes, string(chunks), v.failure, finishedAt, v.id)
 }
 
 // findVideo returns the video that an SQL condition selects, and reports whether it exists.
 func findVideo(ctx context.Context, t store.Tx, condition string, args ...any) (video, bool, error) {
 	var v video
 	var chunks string
-	var made int64
-	var finished sql.NullInt64
+	var createdAt int64
+	var finishedAt sql.NullInt64
 	err := t.QueryRowContext(ctx,
 		`select id, session, account, size, received, chunks, failure, made_at, finished_at from facebook_videos
 		where `+condition, args...).
-		Scan(&v.id, &v.session, &v.account, &v.size, &v.received, &chunks, &v.failure, &made, &finished)
+		Scan(&v.id, &v.session, &v.account, &v.size, &v.receivedBytes, &chunks, &v.failure, &createdAt, &finishedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return video{}, false, nil
 	}
@@ -308,9 +308,9 @@ func findVideo(ctx context.Context, t store.Tx, condition string, args ...any) (
 	if err != nil {
 		return video{}, false, fmt.Errorf("finding a video: %w", err)
 	}
-	v.made = time.UnixMilli(made).UTC()
-	if finished.Valid {
-		v.finished = time.UnixMilli(finished.Int64).UTC()
+	v.createdAt = time.UnixMilli(createdAt).UTC()
+	if finishedAt.Valid {
+		v.finishedAt = time.UnixMilli(finishedAt.Int64).UTC()
 	}
 	return v, true, nil
 }

@@ -113,7 +113,7 @@ func (api *API) describeToken(r *http.Request, app string, kinds ...string) (any
 	return map[string]any{"data": data}, err
 }
 
-// PublishingLimit returns the call that reports the caller's number of posts within limitSeconds, and total as the
+// PublishingLimit returns the call that reports the caller's number of posts within limitWindowSeconds, and total as the
 // maximum.
 func (api *API) PublishingLimit(total int) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
@@ -123,16 +123,16 @@ func (api *API) PublishingLimit(total int) func(*http.Request) (any, error) {
 			posts, err = t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, api.Platform, a.ID)
 			return err
 		})
-		used := 0
+		count := 0
 		for _, p := range posts {
-			if api.Now().Sub(p.At) < limitSeconds*time.Second {
-				used++
+			if api.Now().Sub(p.At) < limitWindowSeconds*time.Second {
+				count++
 			}
 		}
 		return map[string]any{"data": []any{map[string]any{
-			"quota_usage": used, "config": map[string]any{"quota_total": total, "quota_duration": limitSeconds},
+			"quota_usage": count, "config": map[string]any{"quota_total": total, "quota_duration": limitWindowSeconds},
 		}}}, err
 	}
 }
 
-const limitSeconds = 24 * 60 * 60
+const limitWindowSeconds = 24 * 60 * 60

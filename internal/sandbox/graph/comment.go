@@ -25,17 +25,17 @@ type Comments struct {
 func (api *API) CreateComment(c Comments) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		id, err := api.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
-			var out marker.Outcome
+			var outcome marker.Outcome
 			err := api.onOwnPost(r, c, func(t store.Tx, p store.Post, token store.Token) error {
 				text := r.Form.Get("message")
 				if strings.TrimSpace(text) == "" || len([]rune(text)) > c.MaxLength {
 					return InvalidParameter("The comment is empty or too long")
 				}
 				var err error
-				out, err = api.tryComment(r.Context(), t, c, p, text, token, waited)
+				outcome, err = api.tryComment(r.Context(), t, c, p, text, token, waited)
 				return err
 			})
-			return out, err
+			return outcome, err
 		})
 		return map[string]string{"id": id}, err
 	}
@@ -48,7 +48,7 @@ func (api *API) onOwnPost(r *http.Request, c Comments, do func(store.Tx, store.P
 			return err
 		}
 		p, found, err := t.Post(r.Context(), api.Platform, r.PathValue("id"))
-		if err == nil && (!found || p.Account != a.ID || p.Format == store.Story) {
+		if err == nil && (!found || p.Account != a.ID || p.Format == store.FormatStory) {
 			err = ErrNoObject
 		}
 		if err != nil {
@@ -76,13 +76,13 @@ func (api *API) ListComments(c Comments) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		data := []map[string]any{}
 		err := api.onOwnPost(r, c, func(t store.Tx, p store.Post, _ store.Token) error {
-			found, err := t.Posts(r.Context(), `where p.platform = ? and r.reply_to = ? order by p.seq desc limit ?`,
-				api.Platform, p.ID, MaxPage)
+			comments, err := t.Posts(r.Context(), `where p.platform = ? and r.reply_to = ? order by p.seq desc limit ?`,
+				api.Platform, p.ID, MaxPageSize)
 			if err == nil {
-				err = marker.WithholdAny(found, api.Now())
+				err = marker.WithholdAny(comments, api.Now())
 			}
-			for _, one := range found {
-				data = append(data, PickFields(r, c.View(r, one)))
+			for _, comment := range comments {
+				data = append(data, PickFields(r, c.View(r, comment)))
 			}
 			return err
 		})

@@ -20,7 +20,7 @@ type Container struct {
 	seq       int64
 	Account   string
 	MediaType string // media type, as in the API
-	Item      bool   // part of a carousel
+	IsItem    bool   // part of a carousel
 	Text      string
 	ReplyTo   string // ID of the post that the post replies to
 	Media     []store.Medium
@@ -66,8 +66,8 @@ func (c Container) Withhold(platform string, now time.Time) error {
 	return marker.Withhold(platform, c.Text, c.CreatedAt, now)
 }
 
-// notFoundFor is how long marker.NotFound hides a ready container.
-const notFoundFor = 5 * time.Second
+// notFoundDuration is how long marker.NotFound hides a ready container.
+const notFoundDuration = 5 * time.Second
 
 // checkVisible returns an error if a marker hides the container and the container is younger than age.
 func (c Container) checkVisible(platform string, now time.Time, age time.Duration) error {
@@ -93,7 +93,7 @@ func InsertContainer(ctx context.Context, t store.Tx, platform string, c *Contai
 	err = t.QueryRowContext(ctx,
 		`insert into containers (platform, account, form, item, text, media, failure, made_at)
 		values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
-		platform, c.Account, c.MediaType, c.Item, c.Text, string(media), c.Failure,
+		platform, c.Account, c.MediaType, c.IsItem, c.Text, string(media), c.Failure,
 		c.CreatedAt.UnixMilli()).Scan(&c.seq)
 	if err != nil {
 		return fmt.Errorf("saving a container: %w", err)
@@ -123,12 +123,12 @@ func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Contai
 		return Container{}, false, nil
 	}
 	var media, options string
-	var made int64
+	var createdAt int64
 	err := t.QueryRowContext(ctx,
 		`select account, form, item, text, media, failure, made_at, post, coalesce(reply_to, ''), coalesce(options, '{}')
 		from containers left join container_replies r on r.container = seq left join container_options o on o.container = seq
 		where platform = ? and seq = ?`, platform, seq).
-		Scan(&c.Account, &c.MediaType, &c.Item, &c.Text, &media, &c.Failure, &made, &c.Post, &c.ReplyTo, &options)
+		Scan(&c.Account, &c.MediaType, &c.IsItem, &c.Text, &media, &c.Failure, &createdAt, &c.Post, &c.ReplyTo, &options)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Container{}, false, nil
 	}
@@ -138,7 +138,7 @@ func FindContainer(ctx context.Context, t store.Tx, platform, id string) (Contai
 	if err != nil {
 		return Container{}, false, fmt.Errorf("finding a container: %w", err)
 	}
-	c.CreatedAt = time.UnixMilli(made)
+	c.CreatedAt = time.UnixMilli(createdAt)
 	return c, true, nil
 }
 

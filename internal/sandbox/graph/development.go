@@ -20,9 +20,9 @@ var roleHolders = []string{"harbour.coffee", "mira.keller"}
 
 func inDevelopment(client string) bool { return strings.Contains(client, unreviewedClient) }
 
-// RejectOthers makes the consent page show an error page if the app is in development mode and the person has no role
+// RequireRole makes the consent page show an error page if the app is in development mode and the person has no role
 // in it.
-func (api *API) RejectOthers(page http.HandlerFunc) {
+func (api *API) RequireRole(page http.HandlerFunc) {
 	api.Reject = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
 		if !inDevelopment(client) || slices.Contains(roleHolders, a.Handle) {
 			return nil
@@ -36,9 +36,9 @@ func (api *API) RejectOthers(page http.HandlerFunc) {
 // Source: https://developers.facebook.com/documentation/development/build-and-test/app-modes (May 5, 2025).
 func Audience(client string) store.Audience {
 	if inDevelopment(client) {
-		return store.RolesOnly
+		return store.AudienceRoles
 	}
-	return store.Public
+	return store.AudiencePublic
 }
 
 // RequireReview rejects a call that requires a feature if App Review has not approved the token's app.
@@ -64,8 +64,8 @@ reactivated.</p></main></body>
 </html>
 `))
 
-// Inactive serves the page that Facebook Login shows to people without a role.
-func (api *API) Inactive(w http.ResponseWriter, _ *http.Request) {
+// ServeInactive serves the page that Facebook Login shows to people without a role.
+func (api *API) ServeInactive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

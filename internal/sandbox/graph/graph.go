@@ -105,15 +105,15 @@ func (api *API) NotFound(*http.Request) (any, error) {
 }
 
 // PickFields returns the requested fields and the ID. It ignores unknown fields.
-func PickFields(r *http.Request, all map[string]any) map[string]any {
-	picked := map[string]any{"id": all["id"]}
+func PickFields(r *http.Request, values map[string]any) map[string]any {
+	out := map[string]any{"id": values["id"]}
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
 		field, _, _ = strings.Cut(field, ".") // modifiers are ignored
-		if value, ok := all[field]; ok {
-			picked[field] = value
+		if value, ok := values[field]; ok {
+			out[field] = value
 		}
 	}
-	return picked
+	return out
 }
 
 // ShortLifetime is the lifetime of a token before its exchange for a long-lived token.

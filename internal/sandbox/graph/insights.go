@@ -18,8 +18,8 @@ var errNoPermission = &Error{
 // Metrics are the metrics of a network's posts by their names in the API.
 type Metrics map[string]func(insights.Counts) any
 
-// Answer returns the response with the requested metrics of a post. It returns an error for an unknown metric.
-func (m Metrics) Answer(r *http.Request, id string, counts insights.Counts) (any, error) {
+// Response returns the response with the requested metrics of a post. It returns an error for an unknown metric.
+func (m Metrics) Response(r *http.Request, id string, counts insights.Counts) (any, error) {
 	data := []map[string]any{}
 	for i, name := range strings.Split(r.Form.Get("metric"), ",") {
 		metric, ok := m[name]
@@ -63,7 +63,7 @@ func (api *API) Insights(m Metrics, scopes ...string) func(*http.Request) (any, 
 		if err != nil {
 			return nil, err
 		}
-		return m.Answer(r, p.ID, insights.Count(p, api.Now()))
+		return m.Response(r, p.ID, insights.Count(p, api.Now()))
 	}
 }
 

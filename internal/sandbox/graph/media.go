@@ -98,7 +98,7 @@ func (api *API) FetchVideo(ctx context.Context, account, address string, maxSize
 
 // CreateContainer stores a container of the caller after fill has set the content.
 func (api *API) CreateContainer(r *http.Request, fill func(*Container) error) (any, error) {
-	c := Container{Item: r.Form.Get("is_carousel_item") == "true"}
+	c := Container{IsItem: r.Form.Get("is_carousel_item") == "true"}
 	err := api.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 		c.Account = a.ID
 		return api.RequireScope(r.Context(), t, token, api.PublishScopes...)
@@ -131,7 +131,7 @@ func (api *API) FillCarousel(r *http.Request, c *Container, maxParts int) error 
 			switch {
 			case err != nil:
 				return err
-			case !found || child.Account != c.Account || !child.Item:
+			case !found || child.Account != c.Account || !child.IsItem:
 				return ErrNoObject
 			case child.Status(api.Now(), api.ProcessingTime) != "FINISHED":
 				return errNotReady

@@ -14,25 +14,25 @@ import (
 
 // Sizes of pages.
 const (
-	DefaultPage = 25 // posts
-	MaxPage     = 100
+	DefaultPageSize = 25 // posts
+	MaxPageSize     = 100
 )
 
 // PublishContainer publishes a container. When PublishContainer returns, the post is on disk.
 func (api *API) PublishContainer(r *http.Request) (any, error) {
 	id, err := api.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
+		var outcome marker.Outcome
 		err := api.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 			if err := api.RequireScope(r.Context(), t, token, api.PublishScopes...); err != nil {
 				return err
 			}
 			c, err := api.findPublishable(r, t, a)
 			if err == nil {
-				out, err = api.tryPublish(r.Context(), t, c, token, waited)
+				outcome, err = api.tryPublish(r.Context(), t, c, token, waited)
 			}
 			return err
 		})
-		return out, err
+		return outcome, err
 	})
 	return map[string]string{"id": id}, err
 }
@@ -43,7 +43,7 @@ func (api *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (C
 	if err != nil {
 		return Container{}, err
 	}
-	if !found || c.Account != a.ID || c.Item {
+	if !found || c.Account != a.ID || c.IsItem {
 		return Container{}, &Error{
 			Status: http.StatusBadRequest, Code: 24, Subcode: 2207006, Message: "The requested resource does not exist",
 		}
@@ -56,18 +56,18 @@ func (api *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (C
 			Status: http.StatusBadRequest, Code: 24, Subcode: 2207008, Message: "The container has expired",
 		}
 	case "FINISHED":
-		return c, c.checkVisible(api.Platform, api.Now(), api.ProcessingTime+notFoundFor)
+		return c, c.checkVisible(api.Platform, api.Now(), api.ProcessingTime+notFoundDuration)
 	}
 	return Container{}, errNotReady
 }
 
 // markerErrors are the errors that markers request.
-var markerErrors = marker.Rejections{
-	Rejected: &Error{
+var markerErrors = marker.MarkerErrors{
+	RejectErr: &Error{
 		Status: http.StatusBadRequest, Code: 4, Subcode: 2207051,
 		Message: "This content cannot be posted (requested by a sandbox marker)",
 	},
-	Expired: ErrSessionExpired, RateLimited: ErrRateLimited, Failed: ErrInternal,
+	ExpiredTokenErr: ErrSessionExpired, RateLimitErr: ErrRateLimited, FailureErr: ErrInternal,
 }
 
 func (api *API) tryPublish(
@@ -95,13 +95,13 @@ func (api *API) tryPublish(
 	})
 }
 
-// Stories is the media type of a container for a story.
-const Stories = "STORIES"
+// MediaTypeStories is the media type of a container for a story.
+const MediaTypeStories = "STORIES"
 
 // format returns the format of the container's post.
 func (c Container) format() string {
-	if c.MediaType == Stories {
-		return store.Story
+	if c.MediaType == MediaTypeStories {
+		return store.FormatStory
 	}
 	return ""
 }
@@ -109,7 +109,7 @@ func (c Container) format() string {
 // postMediaType returns the media type of the container's post.
 func (c Container) postMediaType() string {
 	switch {
-	case c.MediaType != Stories:
+	case c.MediaType != MediaTypeStories:
 		return PostMediaTypes[c.MediaType]
 	case len(c.Media) > 0 && c.Media[0].IsVideo():
 		return PostMediaTypes["VIDEO"]
@@ -151,7 +151,7 @@ const storyLifetime = 24 * time.Hour
 // ListStories is like List, but lists the caller's stories of the last storyLifetime.
 func (api *API) ListStories(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
 	since := strconv.FormatInt(api.Now().Add(-storyLifetime).UnixMilli(), 10)
-	return api.list(r, "f.format = '"+store.Story+"' and p.at > "+since, view)
+	return api.list(r, "f.format = '"+store.FormatStory+"' and p.at > "+since, view)
 }
 
 // ListReplies is like List, but lists the caller's replies.
@@ -190,7 +190,7 @@ func (api *API) list(r *http.Request, condition string, view func(store.Post) (m
 
 // ParsePage parses the request parameters since and limit of a list. It returns since in Unix milliseconds.
 func ParsePage(r *http.Request) (int64, int, error) {
-	since, limit := int64(0), DefaultPage
+	since, limit := int64(0), DefaultPageSize
 	var err error
 	if text := r.Form.Get("since"); text != "" {
 		since, err = strconv.ParseInt(text, 10, 40)
@@ -198,7 +198,7 @@ func ParsePage(r *http.Request) (int64, int, error) {
 	if text := r.Form.Get("limit"); text != "" && err == nil {
 		limit, err = strconv.Atoi(text)
 	}
-	if err != nil || limit < 1 || limit > MaxPage {
+	if err != nil || limit < 1 || limit > MaxPageSize {
 		return 0, 0, InvalidParameter("since must be a Unix time, and limit a number from 1 to 100")
 	}
 	return since * 1000, limit, nil

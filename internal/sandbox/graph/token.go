@@ -22,9 +22,9 @@ func (api *API) ExchangeCode(r *http.Request) (any, error) {
 
 // RedeemCode exchanges a code for a short-lived token. extend adds members to the response, and may be nil.
 func (api *API) RedeemCode(
-	r *http.Request, extend func(t store.Tx, code store.Token, answer map[string]any) error,
+	r *http.Request, extend func(t store.Tx, code store.Token, response map[string]any) error,
 ) (map[string]any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := api.Store.InTx(r.Context(), func(t store.Tx) error {
 		code, ok, err := api.Redeem(r.Context(), t, r.Form)
 		if err != nil {
@@ -33,13 +33,13 @@ func (api *API) RedeemCode(
 		if !ok {
 			return InvalidParameter("The verification code is invalid or has been used, or the redirect_uri differs")
 		}
-		answer, err = api.newToken(r.Context(), t, code, ShortLifetime)
+		response, err = api.newToken(r.Context(), t, code, ShortLifetime)
 		if err == nil && extend != nil {
-			err = extend(t, code, answer)
+			err = extend(t, code, response)
 		}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // newToken issues an access token for the session of a code or token, and returns the response that contains it.
@@ -100,16 +100,16 @@ func (api *API) Permissions(r *http.Request) (any, error) {
 // exchange exchanges the caller's token for a long-lived token. The old token must have an age of at least minAge. It
 // remains valid.
 func (api *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
-	var answer map[string]any
-	err := api.AsCaller(r, func(t store.Tx, _ store.Account, old store.Token) error {
-		if api.Now().Sub(old.Issued) < minAge {
+	var response map[string]any
+	err := api.AsCaller(r, func(t store.Tx, _ store.Account, token store.Token) error {
+		if api.Now().Sub(token.IssuedAt) < minAge {
 			return InvalidParameter("The token must be older to be refreshed")
 		}
 		var err error
-		answer, err = api.newToken(r.Context(), t, old, longLifetime)
+		response, err = api.newToken(r.Context(), t, token, longLifetime)
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // AsCaller calls do in a transaction with the account of the request's token. It rejects a path with the ID of another

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxCaption  = 2200 // UTF-16 code units
-	maxHashtags = 30
-	fewHashtags = 5 // limit of some accounts
-	maxItems    = 10
-	maxVideo    = 300_000_000 // bytes
-	maxStory    = 100_000_000 // bytes of a story's video
+	maxCaption      = 2200 // UTF-16 code units
+	maxHashtags     = 30
+	lowHashtagLimit = 5 // limit of some accounts
+	maxItems        = 10
+	maxVideo        = 300_000_000 // bytes
+	maxStory        = 100_000_000 // bytes of a story's video
 )
 
 // imageLimits allow ratios from 4:5 to 1.91:1, with a tolerance for sizes in whole pixels.
@@ -32,7 +32,7 @@ var hashtagPattern = regexp.MustCompile(`#[\pL\pN_]+`)
 // accounts.
 func hashtagLimit(account string) int {
 	if account == AccountID("studio.north") {
-		return fewHashtags
+		return lowHashtagLimit
 	}
 	return maxHashtags
 }
@@ -40,7 +40,7 @@ func hashtagLimit(account string) int {
 func (n *Network) createContainer(r *http.Request) (any, error) {
 	return n.CreateContainer(r, func(c *graph.Container) error {
 		c.MediaType = r.Form.Get("media_type")
-		if !c.Item && c.MediaType != graph.Stories { // a story has no caption
+		if !c.IsItem && c.MediaType != graph.MediaTypeStories { // a story has no caption
 			c.Text = r.Form.Get("caption")
 		}
 		if len(utf16.Encode([]rune(c.Text))) > maxCaption {
@@ -66,13 +66,13 @@ func (n *Network) fill(r *http.Request, c *graph.Container) error {
 	case c.MediaType == "" || c.MediaType == "IMAGE":
 		c.MediaType = "IMAGE"
 		return n.fillImage(r, c, imageLimits)
-	case c.MediaType == "REELS" && !c.Item, c.MediaType == "VIDEO" && c.Item:
+	case c.MediaType == "REELS" && !c.IsItem, c.MediaType == "VIDEO" && c.IsItem:
 		return n.fillVideo(r, c, maxVideo)
-	case c.MediaType == graph.Stories && !c.Item && r.Form.Get("image_url") != "":
+	case c.MediaType == graph.MediaTypeStories && !c.IsItem && r.Form.Get("image_url") != "":
 		return n.fillImage(r, c, storyLimits)
-	case c.MediaType == graph.Stories && !c.Item:
+	case c.MediaType == graph.MediaTypeStories && !c.IsItem:
 		return n.fillVideo(r, c, maxStory)
-	case c.MediaType == "CAROUSEL" && !c.Item:
+	case c.MediaType == "CAROUSEL" && !c.IsItem:
 		return n.FillCarousel(r, c, maxItems)
 	}
 	return graph.InvalidParameter("media_type must be REELS for a video, CAROUSEL for several media, or VIDEO in " +

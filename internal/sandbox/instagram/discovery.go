@@ -138,7 +138,7 @@ func (d discovery) media(f field) (any, error) {
 	if err := f.checkModifiers("limit", "after"); err != nil {
 		return nil, err
 	}
-	limit, err := parseLimit(f.args["limit"], graph.MaxPage)
+	limit, err := parseLimit(f.args["limit"], graph.MaxPageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -160,31 +160,31 @@ func (d discovery) media(f field) (any, error) {
 		}
 		data = append(data, view)
 	}
-	answer := map[string]any{"data": data}
+	response := map[string]any{"data": data}
 	if next != "" {
-		answer["paging"] = map[string]any{"cursors": map[string]string{"after": next}}
+		response["paging"] = map[string]any{"cursors": map[string]string{"after": next}}
 	}
-	return answer, nil
+	return response, nil
 }
 
 // postView returns a post of the profile without the fields that its owner hides.
 func (d discovery) postView(post world.Post) map[string]any {
-	all, traits := mediaView(d.base, post, world.StartOf(d.day)), d.profile.Traits()
-	all["username"], all["owner"] = d.profile.Name, map[string]any{"id": AccountID("world " + d.profile.Name)}
-	all["media_product_type"], all["view_count"] = "FEED", nil
+	view, traits := mediaView(d.base, post, world.StartOf(d.day)), d.profile.Traits()
+	view["username"], view["owner"] = d.profile.Name, map[string]any{"id": AccountID("world " + d.profile.Name)}
+	view["media_product_type"], view["view_count"] = "FEED", nil
 	if post.Views > 0 {
-		all["view_count"] = post.Metrics(world.StartOf(d.day)).Views
+		view["view_count"] = post.Metrics(world.StartOf(d.day)).Views
 	}
 	if post.Format == world.FormatReel {
-		all["media_product_type"] = "REELS"
-		if traits.KeepsReels {
-			all["media_url"] = nil
+		view["media_product_type"] = "REELS"
+		if traits.HidesReels {
+			view["media_url"] = nil
 		}
 	}
 	if traits.HidesLikes {
-		all["like_count"] = nil
+		view["like_count"] = nil
 	}
-	return all
+	return view
 }
 
 // defaultID returns fields, or the field "id" if fields is empty.
@@ -197,7 +197,7 @@ func defaultID(fields []field) []field {
 
 func parseLimit(text string, maxLimit int) (int, error) {
 	if text == "" {
-		return graph.DefaultPage, nil
+		return graph.DefaultPageSize, nil
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > maxLimit {
@@ -215,7 +215,7 @@ var mediaTypes = map[string]string{
 // mediaView returns the public fields of a post at a time in Unix seconds.
 func mediaView(base string, post world.Post, now int64) map[string]any {
 	metrics := post.Metrics(now)
-	all := map[string]any{
+	view := map[string]any{
 		"id": post.ID, "caption": omitEmpty(post.Caption), "media_type": mediaTypes[post.Format],
 		"media_url": base + "/vendor/files/" + post.File.Path(), "permalink": world.PostURL(base, Name, "", post),
 		"timestamp":  time.Unix(post.At, 0).UTC().Format(graph.TimeFormat),
@@ -223,9 +223,9 @@ func mediaView(base string, post world.Post, now int64) map[string]any {
 		"children": nil,
 	}
 	if post.Format == world.FormatCarousel {
-		all["children"] = edge(func(f field) (any, error) { return childrenView(base, post, f) })
+		view["children"] = edge(func(f field) (any, error) { return childrenView(base, post, f) })
 	}
-	return all
+	return view
 }
 
 // childrenView returns the items of a carousel.

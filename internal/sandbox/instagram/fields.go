@@ -88,13 +88,13 @@ func (p *fieldParser) modifier(args map[string]string) bool {
 }
 
 // selectFields returns the requested fields and the ID. It rejects unknown fields and omits fields whose value is nil.
-func selectFields(fields []field, all map[string]any) (map[string]any, error) {
-	answer := map[string]any{}
-	if id, ok := all["id"]; ok {
-		answer["id"] = id
+func selectFields(fields []field, values map[string]any) (map[string]any, error) {
+	out := map[string]any{}
+	if id, ok := values["id"]; ok {
+		out["id"] = id
 	}
 	for _, field := range fields {
-		value, ok := all[field.name]
+		value, ok := values[field.name]
 		if !ok {
 			return nil, graph.InvalidParameter("(#100) Tried accessing nonexisting field (" + field.name + ")")
 		}
@@ -105,10 +105,10 @@ func selectFields(fields []field, all map[string]any) (map[string]any, error) {
 			}
 		}
 		if value != nil {
-			answer[field.name] = value
+			out[field.name] = value
 		}
 	}
-	return answer, nil
+	return out, nil
 }
 
 // edge returns the value of a field that contains other objects.

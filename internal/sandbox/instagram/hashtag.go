@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	hashtagQuota  = 30 // different hashtags that an account may query in hashtagWindow
-	hashtagWindow = 7 * 24 * time.Hour
-	hashtagPage   = 50 // maximum number of posts on a page
+	hashtagQuota    = 30 // different hashtags that an account may query in hashtagWindow
+	hashtagWindow   = 7 * 24 * time.Hour
+	hashtagPageSize = 50 // maximum number of posts on a page
 )
 
 // Errors that Instagram returns but does not document.
@@ -117,7 +117,7 @@ func (n *Network) topMedia(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := parseLimit(r.Form.Get("limit"), hashtagPage)
+	limit, err := parseLimit(r.Form.Get("limit"), hashtagPageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -151,16 +151,16 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 		}
 		data = append(data, view)
 	}
-	answer := map[string]any{"data": data}
+	response := map[string]any{"data": data}
 	if next != "" {
 		query := r.URL.Query()
 		query.Set("after", next)
-		answer["paging"] = map[string]any{
+		response["paging"] = map[string]any{
 			"cursors": map[string]string{"after": next},
 			"next":    n.BaseURL(r) + "/" + n.Platform + r.URL.Path + "?" + query.Encode(),
 		}
 	}
-	return answer, nil
+	return response, nil
 }
 
 // hashtagCursors stores the position of each account in the recent posts of each hashtag. A cursor cannot contain the
@@ -173,14 +173,14 @@ type hashtagCursors struct {
 // maxCursors is the maximum number of positions. At the limit, all positions are discarded.
 const maxCursors = 10_000
 
-func (c *hashtagCursors) set(key string, pos world.Position, more bool) {
+func (c *hashtagCursors) set(key string, pos world.Position, hasMore bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.positions == nil || len(c.positions) >= maxCursors {
 		c.positions = map[string]world.Position{}
 	}
 	delete(c.positions, key)
-	if more {
+	if hasMore {
 		c.positions[key] = pos
 	}
 }
@@ -198,7 +198,7 @@ func (n *Network) recentMedia(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := parseLimit(r.Form.Get("limit"), hashtagPage)
+	limit, err := parseLimit(r.Form.Get("limit"), hashtagPageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -206,21 +206,21 @@ func (n *Network) recentMedia(r *http.Request) (any, error) {
 	cursor := world.Cursor{Type: "recent " + hashtag.Name, Offset: 1}.String()
 	pos := hashtag.StartRecent(n.Now().Unix())
 	if text := r.Form.Get("after"); text != "" {
-		stored, ok := n.cursors.get(key)
+		position, ok := n.cursors.get(key)
 		if text != cursor || !ok {
 			return nil, graph.InvalidParameter("(#100) Invalid cursor")
 		}
-		pos = stored
+		pos = position
 	}
-	posts, next, more := hashtag.Recent(pos, limit)
-	if !more {
+	posts, next, hasMore := hashtag.Recent(pos, limit)
+	if !hasMore {
 		cursor = ""
 	}
-	answer, err := n.hashtagPosts(r, posts, pos.Now, cursor)
+	response, err := n.hashtagPosts(r, posts, pos.Now, cursor)
 	if err == nil {
-		n.cursors.set(key, next, more)
+		n.cursors.set(key, next, hasMore)
 	}
-	return answer, err
+	return response, err
 }
 
 // listSearches lists the hashtags that count against the account's quota.

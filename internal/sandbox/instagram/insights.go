@@ -19,7 +19,7 @@ var postMetrics = graph.Metrics{
 
 // productType returns the media_product_type of a post. A single video is a reel.
 func productType(p store.Post) string {
-	if p.Format == store.Story {
+	if p.Format == store.FormatStory {
 		return "STORY"
 	}
 	if graph.MediaType(p) == graph.PostMediaTypes["REELS"] {

@@ -32,9 +32,9 @@ func New(s *base.Server) *Network {
 	noRole := graph.ErrorPage(map[string]any{
 		"error_type": "OAuthException", "code": http.StatusBadRequest, "error_message": "Insufficient developer role",
 	})
-	api.RejectOthers(func(w http.ResponseWriter, r *http.Request) {
+	api.RequireRole(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/facebook/") {
-			api.Inactive(w, r)
+			api.ServeInactive(w, r)
 			return
 		}
 		noRole(w, r)
@@ -88,7 +88,7 @@ func (n *Network) Handler() http.Handler {
 	for pattern, do := range calls {
 		mux.HandleFunc(pattern, n.HandlerFor(do))
 	}
-	mux.HandleFunc("GET /web/p/{id}", n.ToPage)
+	mux.HandleFunc("GET /web/p/{id}", n.RedirectToPage)
 	return mux
 }
 

@@ -15,25 +15,25 @@ func (n *Network) exchangeCode(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
 		return nil, graph.InvalidParameter("client_secret and grant_type are required")
 	}
-	return n.RedeemCode(r, func(t store.Tx, code store.Token, answer map[string]any) error {
+	return n.RedeemCode(r, func(t store.Tx, code store.Token, response map[string]any) error {
 		scopes, err := t.Scopes(r.Context(), n.Platform, code.Session)
-		answer["user_id"], answer["permissions"] = code.Account, scopes
+		response["user_id"], response["permissions"] = code.Account, scopes
 		return err
 	})
 }
 
 // getMe returns the account of a token from Instagram Login. The app-specific ID differs from the account's ID.
 func (n *Network) getMe(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
 		var err error
-		answer, err = pickFields(r, map[string]any{
+		response, err = pickFields(r, map[string]any{
 			"id": base.StableID("2", "instagram app's person "+a.Handle), "user_id": a.ID, "username": a.Handle,
 			"name": a.DisplayName,
 		})
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 const (
@@ -80,22 +80,22 @@ func (n *Network) findPage(r *http.Request, t store.Tx, person store.Account, id
 
 // pageView returns a Page in the API's format, with a new token.
 func (n *Network) pageView(r *http.Request, t store.Tx, p page, token store.Token) (map[string]any, error) {
-	all := map[string]any{"id": p.id, "name": p.name}
+	view := map[string]any{"id": p.id, "name": p.name}
 	owner := token.Account // owner of the token if the Page has no account
 	if p.account.ID != "" {
 		owner = p.account.ID
-		all["instagram_business_account"] = map[string]any{
+		view["instagram_business_account"] = map[string]any{
 			"id": p.account.ID, "username": p.account.Handle, "name": p.account.DisplayName,
 		}
 	}
-	lifetime := token.Expires.Sub(n.Now())
-	if token.Expires.Sub(token.Issued) > graph.ShortLifetime {
+	lifetime := token.ExpiresAt.Sub(n.Now())
+	if token.ExpiresAt.Sub(token.IssuedAt) > graph.ShortLifetime {
 		lifetime = pageTokenLifetime
 	}
 	token.Kind, token.Account = oauth.KindAccess, owner
 	text, err := n.Issue(r.Context(), t, token, lifetime)
-	all["access_token"] = text
-	return all, err
+	view["access_token"] = text
+	return view, err
 }
 
 func (n *Network) listPages(r *http.Request) (any, error) {
@@ -116,10 +116,10 @@ func (n *Network) listPages(r *http.Request) (any, error) {
 
 // getFacebookMe returns the person of a token from Facebook Login.
 func (n *Network) getFacebookMe(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
-		answer = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}
+		response = map[string]any{"id": graph.PersonID(a.Handle), "name": a.DisplayName}
 		return nil
 	})
-	return answer, err
+	return response, err
 }

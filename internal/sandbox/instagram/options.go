@@ -15,8 +15,8 @@ const (
 )
 
 var (
-	username   = regexp.MustCompile(`^[A-Za-z0-9._]{1,30}$`)
-	locationID = regexp.MustCompile(`^[0-9]{1,40}$`)
+	usernamePattern   = regexp.MustCompile(`^[A-Za-z0-9._]{1,30}$`)
+	locationIDPattern = regexp.MustCompile(`^[0-9]{1,40}$`)
 )
 
 // userTag is an account that is tagged in an image or a video.
@@ -32,7 +32,7 @@ func (n *Network) checkOptions(r *http.Request, c *graph.Container) error {
 	if err := checkPeople(r, c); err != nil {
 		return err
 	}
-	if id := r.Form.Get("location_id"); id != "" && !locationID.MatchString(id) {
+	if id := r.Form.Get("location_id"); id != "" && !locationIDPattern.MatchString(id) {
 		return graph.InvalidParameter("INSTAGRAM_PLATFORM_API__INVALID_LOCATION_ID")
 	}
 	if c.MediaType != "REELS" {
@@ -58,10 +58,10 @@ func (n *Network) checkOptions(r *http.Request, c *graph.Container) error {
 
 // checkPeople checks the collaborators and the tagged accounts. A tag in an image must have a position.
 func checkPeople(r *http.Request, c *graph.Container) error {
-	if text := r.Form.Get("collaborators"); text != "" && c.MediaType != graph.Stories {
+	if text := r.Form.Get("collaborators"); text != "" && c.MediaType != graph.MediaTypeStories {
 		var names []string
 		if json.Unmarshal([]byte(text), &names) != nil || len(names) > maxCollaborators ||
-			slices.ContainsFunc(names, func(name string) bool { return !username.MatchString(name) }) {
+			slices.ContainsFunc(names, func(name string) bool { return !usernamePattern.MatchString(name) }) {
 			return graph.InvalidParameter("(#100) Param collaborators must be an array of at most 3 usernames")
 		}
 	}
@@ -80,13 +80,13 @@ func checkPeople(r *http.Request, c *graph.Container) error {
 }
 
 // isValid reports whether the tag has a username, and a position within the image if it needs one.
-func (t userTag) isValid(placed bool) bool {
+func (t userTag) isValid(needsPosition bool) bool {
 	for _, at := range []*float64{t.X, t.Y} {
-		if at == nil && placed || at != nil && (*at < 0 || *at > 1) {
+		if at == nil && needsPosition || at != nil && (*at < 0 || *at > 1) {
 			return false
 		}
 	}
-	return username.MatchString(t.Username)
+	return usernamePattern.MatchString(t.Username)
 }
 
 // optionNames are the request parameters that are stored with a post.
@@ -96,11 +96,11 @@ var optionNames = []string{
 
 // keepOptions returns the request parameters that are stored with the post.
 func keepOptions(r *http.Request) map[string]string {
-	kept := map[string]string{}
+	options := map[string]string{}
 	for _, name := range optionNames {
 		if value := r.Form.Get(name); value != "" {
-			kept[name] = value
+			options[name] = value
 		}
 	}
-	return kept
+	return options
 }

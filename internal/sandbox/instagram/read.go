@@ -11,25 +11,25 @@ import (
 
 // describe returns the object whose ID is in the path: an account, a Page, or a container or post of the caller.
 func (n *Network) describe(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
-		all, err := n.findObject(r, t, a, token)
+		object, err := n.findObject(r, t, a, token)
 		if err == nil {
-			answer, err = pickFields(r, all)
+			response, err = pickFields(r, object)
 		}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // pickFields is like graph.PickFields, but rejects unknown fields.
-func pickFields(r *http.Request, all map[string]any) (map[string]any, error) {
+func pickFields(r *http.Request, values map[string]any) (map[string]any, error) {
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
-		if _, ok := all[field]; !ok && field != "" {
+		if _, ok := values[field]; !ok && field != "" {
 			return nil, graph.InvalidParameter("Tried accessing nonexisting field (" + field + ")")
 		}
 	}
-	return graph.PickFields(r, all), nil
+	return graph.PickFields(r, values), nil
 }
 
 func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, token store.Token) (map[string]any, error) {

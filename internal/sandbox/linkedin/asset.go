@@ -13,7 +13,7 @@ import (
 // asset is an image or a video.
 type asset struct {
 	id, owner   string // URNs
-	video       bool
+	isVideo     bool
 	blob        store.Blob // has no CID before the upload is complete
 	completedAt time.Time
 }
@@ -21,7 +21,7 @@ type asset struct {
 // part is the data uploaded to one upload URL: a whole image, or a range of a video's bytes.
 type part struct {
 	secret, asset string
-	first, size   int64  // offset and size in bytes; size is 0 for an image, because its size is unknown
+	offset, size  int64  // offset and size in bytes; size is 0 for an image, because its size is unknown
 	cid           string // empty until the upload
 }
 
@@ -40,13 +40,13 @@ func (a asset) status(now time.Time, processing time.Duration) string {
 
 func insertAsset(ctx context.Context, t store.Tx, a asset, parts []part) error {
 	_, err := t.ExecContext(ctx, `insert into linkedin_assets (id, owner, video) values (?, ?, ?)`, a.id, a.owner,
-		a.video)
+		a.isVideo)
 	if err != nil {
 		return fmt.Errorf("saving an asset: %w", err)
 	}
 	for _, p := range parts {
 		_, err := t.ExecContext(ctx, `insert into linkedin_parts (secret, asset, first, size) values (?, ?, ?, ?)`,
-			p.secret, a.id, p.first, p.size)
+			p.secret, a.id, p.offset, p.size)
 		if err != nil {
 			return fmt.Errorf("saving a part: %w", err)
 		}
@@ -59,7 +59,7 @@ func findAsset(ctx context.Context, t store.Tx, id string) (asset, bool, error) 
 	a := asset{id: id}
 	var completedAt int64
 	err := t.QueryRowContext(ctx, `select owner, video, cid, type, whole_at from linkedin_assets where id = ?`, id).
-		Scan(&a.owner, &a.video, &a.blob.CID, &a.blob.MIME, &completedAt)
+		Scan(&a.owner, &a.isVideo, &a.blob.CID, &a.blob.MIME, &completedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return asset{}, false, nil
 	}
@@ -84,7 +84,7 @@ func completeAsset(ctx context.Context, t store.Tx, a asset) error {
 func findPart(ctx context.Context, t store.Tx, secret string) (part, bool, error) {
 	p := part{secret: secret}
 	err := t.QueryRowContext(ctx, `select asset, first, size, cid from linkedin_parts where secret = ?`, secret).
-		Scan(&p.asset, &p.first, &p.size, &p.cid)
+		Scan(&p.asset, &p.offset, &p.size, &p.cid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return part{}, false, nil
 	}
@@ -110,7 +110,7 @@ func listParts(ctx context.Context, t store.Tx, asset string) ([]part, error) {
 	var parts []part
 	for rows.Next() {
 		p := part{asset: asset}
-		if err := rows.Scan(&p.secret, &p.first, &p.size, &p.cid); err != nil {
+		if err := rows.Scan(&p.secret, &p.offset, &p.size, &p.cid); err != nil {
 			return nil, fmt.Errorf("reading a part: %w", err)
 		}
 		parts = append(parts, p)

@@ -17,7 +17,7 @@ type article struct {
 	Thumbnail   string `json:"thumbnail,omitempty"` // URN of an image
 }
 
-func (a article) valid() bool {
+func (a article) isValid() bool {
 	u, err := url.Parse(a.Source)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && isLength(a.Title, 1, 400) &&
 		isLength(a.Description, 0, 4086)
@@ -38,16 +38,16 @@ type pollSettings struct {
 	Duration string `json:"duration"`
 }
 
-func (p poll) valid() bool {
+func (p poll) isValid() bool {
 	durations := []string{"ONE_DAY", "THREE_DAYS", "SEVEN_DAYS", "FOURTEEN_DAYS"}
 	return isLength(p.Question, 1, 140) && len(p.Options) >= 2 && len(p.Options) <= 4 &&
 		slices.Contains(durations, p.Settings.Duration) &&
 		!slices.ContainsFunc(p.Options, func(o pollOption) bool { return !isLength(o.Text, 1, 30) })
 }
 
-func isLength(text string, least, most int) bool {
+func isLength(text string, minLength, maxLength int) bool {
 	length := utf8.RuneCountInString(text)
-	return length >= least && length <= most
+	return length >= minLength && length <= maxLength
 }
 
 // checkThumbnail rejects an article whose thumbnail does not belong to the author or is not ready.
@@ -56,8 +56,8 @@ func (n *Network) checkThumbnail(ctx context.Context, t store.Tx, in post) error
 		return nil
 	}
 	a, found, err := findAsset(ctx, t, in.Content.Article.Thumbnail)
-	if err == nil && (!found || a.owner != in.Author || a.video || a.status(n.Now(), n.ProcessingTime) != "AVAILABLE") {
-		err = invalid("The thumbnail is not an image of the author that is ready")
+	if err == nil && (!found || a.owner != in.Author || a.isVideo || a.status(n.Now(), n.ProcessingTime) != "AVAILABLE") {
+		err = invalidRequest("The thumbnail is not an image of the author that is ready")
 	}
 	return err
 }

@@ -30,27 +30,27 @@ func (n *Network) createComment(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if in.Object != r.PathValue("urn") {
-		return nil, invalid("object must be the entity in the path")
+		return nil, invalidRequest("object must be the entity in the path")
 	}
-	var answer map[string]any
+	var response map[string]any
 	_, err := n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
+		var outcome marker.Outcome
 		err := n.asCaller(r, func(t store.Tx, c caller) error {
 			var err error
-			if out, err = n.tryComment(r.Context(), t, c, in, waited); err != nil || out.Post == "" {
+			if outcome, err = n.tryComment(r.Context(), t, c, in, waited); err != nil || outcome.Post == "" {
 				return err
 			}
-			saved, _, err := t.Post(r.Context(), Name, out.Post)
-			answer = commentView(saved)
+			comment, _, err := t.Post(r.Context(), Name, outcome.Post)
+			response = commentView(comment)
 			return err
 		})
-		return out, err
+		return outcome, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		base.WriteJSON(w, http.StatusCreated, answer)
+		base.WriteJSON(w, http.StatusCreated, response)
 	}), nil
 }
 
@@ -64,13 +64,13 @@ func (n *Network) tryComment(
 		return marker.Outcome{}, firstError(err, errNotFound)
 	}
 	if text := in.Message.Text; strings.TrimSpace(text) == "" || len(utf16.Encode([]rune(text))) > maxComment {
-		return marker.Outcome{}, rejectInput("FIELD_LENGTH_TOO_LONG", "message.text has an invalid length",
+		return marker.Outcome{}, newInputError("FIELD_LENGTH_TOO_LONG", "message.text has an invalid length",
 			"A comment has 1 to 1250 characters")
 	}
 	attempt := marker.Attempt{
 		Platform: Name, Account: in.Actor, Text: in.Message.Text, Session: c.session, Waited: waited,
 	}
-	return attempt.Publish(ctx, t, rejections, func() (string, error) {
+	return attempt.Publish(ctx, t, markerErrors, func() (string, error) {
 		next, err := t.NextPost(ctx)
 		if err != nil {
 			return "", err
@@ -84,11 +84,11 @@ func (n *Network) tryComment(
 }
 
 // firstError returns err, or other if err is nil.
-func firstError(err, other error) error {
+func firstError(err, fallback error) error {
 	if err != nil {
 		return err
 	}
-	return other
+	return fallback
 }
 
 // listComments lists the comments on a post, newest first.
@@ -103,16 +103,16 @@ func (n *Network) listComments(r *http.Request) (any, error) {
 			return err
 		}
 		comments, err := t.Posts(r.Context(), `where p.platform = ? and r.reply_to = ? order by p.seq desc limit ?`, Name,
-			p.ID, maxPage)
+			p.ID, maxPageSize)
 		if err == nil {
 			err = marker.WithholdAny(comments, n.Now())
 		}
-		for _, one := range comments {
-			elements = append(elements, commentView(one))
+		for _, comment := range comments {
+			elements = append(elements, commentView(comment))
 		}
 		return err
 	})
-	return newPage(elements, 0, maxPage), err
+	return newPage(elements, 0, maxPageSize), err
 }
 
 func commentView(c store.Post) map[string]any {

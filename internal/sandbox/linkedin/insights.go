@@ -16,7 +16,7 @@ const scopeAnalytics = "r_member_postAnalytics"
 // networkSize returns the number of followers of an organization.
 func (n *Network) networkSize(r *http.Request) (any, error) {
 	if r.URL.Query().Get("edgeType") != "COMPANY_FOLLOWED_BY_MEMBER" {
-		return nil, invalid("edgeType must be COMPANY_FOLLOWED_BY_MEMBER")
+		return nil, invalidRequest("edgeType must be COMPANY_FOLLOWED_BY_MEMBER")
 	}
 	var size int64
 	err := n.asCaller(r, func(_ store.Tx, c caller) error {
@@ -33,7 +33,7 @@ func (n *Network) networkSize(r *http.Request) (any, error) {
 func (n *Network) shareStatistics(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if query.Get("q") != "organizationalEntity" {
-		return nil, invalid("q must be organizationalEntity")
+		return nil, invalidRequest("q must be organizationalEntity")
 	}
 	urns, err := parseURNs(r.URL.RawQuery)
 	if err != nil {
@@ -82,12 +82,12 @@ func parseURNs(query string) ([]string, error) {
 		}
 		list, closed := strings.CutSuffix(strings.TrimPrefix(value, "List("), ")")
 		if !closed || !strings.HasPrefix(value, "List(") {
-			return nil, invalid("Invalid query parameters passed to request")
+			return nil, invalidRequest("Invalid query parameters passed to request")
 		}
 		for escaped := range strings.SplitSeq(list, ",") {
 			urn, err := url.QueryUnescape(escaped)
 			if err != nil || strings.Contains(escaped, ":") {
-				return nil, invalid("Invalid query parameters passed to request")
+				return nil, invalidRequest("Invalid query parameters passed to request")
 			}
 			urns = append(urns, urn)
 		}
@@ -100,7 +100,7 @@ func (n *Network) memberAnalytics(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	urn, isShare := strings.CutPrefix(strings.TrimSuffix(query.Get("entity"), ")"), "(share:")
 	if query.Get("q") != "entity" || !isShare || query.Get("aggregation") != "TOTAL" {
-		return nil, invalid("q must be entity, entity must be a share, and aggregation must be TOTAL")
+		return nil, invalidRequest("q must be entity, entity must be a share, and aggregation must be TOTAL")
 	}
 	elements := []any{}
 	err := n.asCaller(r, func(t store.Tx, c caller) error {
@@ -121,7 +121,7 @@ func (n *Network) memberAnalytics(r *http.Request) (any, error) {
 			"RESHARE": counts.Shares, "POST_SAVE": counts.Saves,
 		}[query.Get("queryType")]
 		if !ok {
-			return invalid("unknown queryType")
+			return invalidRequest("unknown queryType")
 		}
 		elements = append(elements, map[string]any{
 			"count": count, "metricType": query.Get("queryType"),

@@ -101,6 +101,6 @@ func (n *Network) Handler() http.Handler {
 		mux.HandleFunc(pattern, n.handle(do))
 	}
 	mux.HandleFunc("PUT /dms-uploads/{secret}", n.upload)
-	mux.HandleFunc("GET /web/feed/update/{id}/{$}", n.ToPage)
+	mux.HandleFunc("GET /web/feed/update/{id}/{$}", n.RedirectToPage)
 	return mux
 }

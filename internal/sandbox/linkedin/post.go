@@ -21,8 +21,8 @@ const (
 	maxText         = 3000 // UTF-16 code units of the visible text
 	maxImages       = 20
 	duplicateWindow = 24 * time.Hour // time within which a repeated text is rejected
-	defaultPage     = 10
-	maxPage         = 100
+	defaultPageSize = 10
+	maxPageSize     = 100
 )
 
 // postMedia is a post's reference to an image or a video.
@@ -70,11 +70,11 @@ func (p post) media() []postMedia {
 	return nil
 }
 
-// valid reports whether the content is either one medium, a valid number of images, an article or a poll.
-func (c content) valid() bool {
+// isValid reports whether the content is either one medium, a valid number of images, an article or a poll.
+func (c content) isValid() bool {
 	members := 0
-	for _, has := range []bool{c.Media != nil, c.MultiImage != nil, c.Article != nil, c.Poll != nil} {
-		if has {
+	for _, isSet := range []bool{c.Media != nil, c.MultiImage != nil, c.Article != nil, c.Poll != nil} {
+		if isSet {
 			members++
 		}
 	}
@@ -84,9 +84,9 @@ func (c content) valid() bool {
 	case c.MultiImage != nil:
 		return len(c.MultiImage.Images) >= 2 && len(c.MultiImage.Images) <= maxImages
 	case c.Article != nil:
-		return c.Article.valid()
+		return c.Article.isValid()
 	case c.Poll != nil:
-		return c.Poll.valid()
+		return c.Poll.isValid()
 	}
 	return true
 }
@@ -95,14 +95,14 @@ func (c content) valid() bool {
 func (p post) check(text string) error {
 	switch {
 	case !p.hasVisibility() || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
-		return invalid("visibility, lifecycleState or feedDistribution has a value that the sandbox does not support")
-	case p.Content != nil && !p.Content.valid():
-		return invalid("content must have one valid member, and multiImage 2 to 20 images")
+		return invalidRequest("visibility, lifecycleState or feedDistribution has a value that the sandbox does not support")
+	case p.Content != nil && !p.Content.isValid():
+		return invalidRequest("content must have one valid member, and multiImage 2 to 20 images")
 	case p.Content == nil && text == "":
-		return rejectInput("MISSING_FIELD", "commentary or content is required",
+		return newInputError("MISSING_FIELD", "commentary or content is required",
 			"A post needs a text or content")
 	case len(utf16.Encode([]rune(text))) > maxText:
-		return rejectInput("FIELD_LENGTH_TOO_LONG", "commentary is too long",
+		return newInputError("FIELD_LENGTH_TOO_LONG", "commentary is too long",
 			"commentary exceeds the maximum length of 3000 characters")
 	}
 	return nil
@@ -120,22 +120,22 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 		return nil, err
 	}
 	urn, err := n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
+		var outcome marker.Outcome
 		err := n.asCaller(r, func(t store.Tx, c caller) error {
 			var err error
-			out, err = n.tryPublish(r.Context(), t, c, in, waited)
+			outcome, err = n.tryPublish(r.Context(), t, c, in, waited)
 			return err
 		})
-		return out, err
+		return outcome, err
 	})
-	return newPostAnswer(urn), err
+	return newPostResponse(urn), err
 }
 
-// rejections are the errors that markers request.
-var rejections = marker.Rejections{
-	Rejected: rejectInput("INVALID_CONTENT", "This content cannot be posted",
+// markerErrors are the errors that markers request.
+var markerErrors = marker.MarkerErrors{
+	RejectErr: newInputError("INVALID_CONTENT", "This content cannot be posted",
 		"This content cannot be posted (requested by a sandbox marker)"),
-	Expired: errRevoked, RateLimited: errRateLimited, Failed: errInternal,
+	ExpiredTokenErr: errRevoked, RateLimitErr: errRateLimited, FailureErr: errInternal,
 }
 
 func (n *Network) tryPublish(
@@ -158,7 +158,7 @@ func (n *Network) tryPublish(
 	attempt := marker.Attempt{
 		Platform: Name, Account: in.Author, Text: text, Session: c.session, Waited: waited,
 	}
-	return attempt.Publish(ctx, t, rejections, func() (string, error) {
+	return attempt.Publish(ctx, t, markerErrors, func() (string, error) {
 		if err := n.rejectDuplicate(ctx, t, in.Author, text); err != nil {
 			return "", err
 		}
@@ -166,8 +166,8 @@ func (n *Network) tryPublish(
 	})
 }
 
-// newPostAnswer returns the handler that sends the response for a new post. The URN is only in a header.
-func newPostAnswer(urn string) http.Handler {
+// newPostResponse returns the handler that sends the response for a new post. The URN is only in a header.
+func newPostResponse(urn string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Restli-Id", urn)
 		w.Header().Set("X-LinkedIn-Id", urn)
@@ -195,10 +195,10 @@ func (n *Network) postMedia(ctx context.Context, t store.Tx, in post) ([]store.M
 		switch {
 		case err != nil:
 			return nil, err
-		case !found || a.owner != in.Author || a.video && in.Content.Media == nil:
-			return nil, invalid("The post refers to media that the author may not use in this way")
+		case !found || a.owner != in.Author || a.isVideo && in.Content.Media == nil:
+			return nil, invalidRequest("The post refers to media that the author may not use in this way")
 		case a.status(n.Now(), n.ProcessingTime) != "AVAILABLE":
-			return nil, invalid("The media are not ready to be published")
+			return nil, invalidRequest("The media are not ready to be published")
 		}
 		media = append(media, store.NewMedium(Name, a.owner, a.blob, m.Alt))
 	}
@@ -214,7 +214,7 @@ func (n *Network) rejectDuplicate(ctx context.Context, t store.Tx, author, text 
 		and r.reply_to is null`,
 		Name, author, text, n.Now().Add(-duplicateWindow).UnixMilli())
 	if err == nil && len(duplicates) > 0 {
-		err = rejectInput("DUPLICATE_POST", "Duplicate post is detected",
+		err = newInputError("DUPLICATE_POST", "Duplicate post is detected",
 			"Content is a duplicate of "+duplicates[0].ID)
 	}
 	return err
@@ -241,18 +241,18 @@ func (n *Network) save(ctx context.Context, t store.Tx, in post, text string, me
 // listPosts lists an author's posts, newest first.
 func (n *Network) listPosts(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	count := defaultPage
+	count := defaultPageSize
 	var err error
 	if text := query.Get("count"); text != "" {
 		count, err = strconv.Atoi(text)
 	}
-	if err != nil || count < 1 || count > maxPage || query.Get("q") != "author" ||
+	if err != nil || count < 1 || count > maxPageSize || query.Get("q") != "author" ||
 		!slices.Contains([]string{"", "CREATED", "LAST_MODIFIED"}, query.Get("sortBy")) {
-		return nil, invalid("q must be author, count a number from 1 to 100, sortBy CREATED or LAST_MODIFIED")
+		return nil, invalidRequest("q must be author, count a number from 1 to 100, sortBy CREATED or LAST_MODIFIED")
 	}
 	start, err := strconv.Atoi(cmp.Or(query.Get("start"), "0"))
 	if err != nil || start < 0 {
-		return nil, invalid("start must be a number of posts")
+		return nil, invalidRequest("start must be a number of posts")
 	}
 	elements := []any{}
 	err = n.asCaller(r, func(t store.Tx, c caller) error {
@@ -286,7 +286,7 @@ func postView(p store.Post) map[string]any {
 		Post post `json:"post"`
 	}
 	_ = json.Unmarshal(p.Body, &body) // save encoded it
-	answer := map[string]any{
+	view := map[string]any{
 		"id": p.ID, "author": body.Post.Author, "commentary": body.Post.Commentary, "visibility": body.Post.Visibility,
 		"distribution": body.Post.Distribution, "lifecycleState": body.Post.Lifecycle,
 		"isReshareDisabledByAuthor": body.Post.NoReshare,
@@ -294,24 +294,24 @@ func postView(p store.Post) map[string]any {
 		"lastModifiedAt": p.At.UnixMilli(),
 	}
 	if body.Post.Content != nil {
-		answer["content"] = body.Post.Content
+		view["content"] = body.Post.Content
 	}
-	return answer
+	return view
 }
 
 // describeAsset returns the status of an image or a video. It requires a scope that allows reading.
 func (n *Network) describeAsset(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.asCaller(r, func(t store.Tx, c caller) error {
 		if !slices.Contains(c.scopes, scopeReadCompany) {
 			return errDenied
 		}
 		a, err := c.asset(r.Context(), t, r.PathValue("urn"))
-		answer = map[string]any{"id": a.id, "owner": a.owner, "status": a.status(n.Now(), n.ProcessingTime)}
-		if answer["status"] == "PROCESSING_FAILED" {
-			answer["processingFailureReason"] = "The file is not a supported image or video"
+		response = map[string]any{"id": a.id, "owner": a.owner, "status": a.status(n.Now(), n.ProcessingTime)}
+		if response["status"] == "PROCESSING_FAILED" {
+			response["processingFailureReason"] = "The file is not a supported image or video"
 		}
 		return err
 	})
-	return answer, err
+	return response, err
 }

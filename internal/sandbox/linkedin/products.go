@@ -40,12 +40,12 @@ func (n *Network) authorize(w http.ResponseWriter, r *http.Request) {
 
 // rejectedScope returns the first scope that an app may not request, or "".
 func rejectedScope(client string, scopes []string) string {
-	for suffix, allowed := range products {
+	for suffix, allowedScopes := range products {
 		if !strings.HasSuffix(client, suffix) {
 			continue
 		}
 		for _, scope := range scopes {
-			if !slices.Contains(allowed, scope) {
+			if !slices.Contains(allowedScopes, scope) {
 				return scope
 			}
 		}
@@ -55,17 +55,17 @@ func rejectedScope(client string, scopes []string) string {
 
 // me describes the caller for apps that cannot request the OpenID scopes.
 func (n *Network) me(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.asCaller(r, func(_ store.Tx, c caller) error {
 		if !slices.Contains(c.scopes, scopeBasicProfile) {
 			return errDenied
 		}
 		first, last, _ := strings.Cut(c.DisplayName, " ")
-		answer = map[string]any{
+		response = map[string]any{
 			"id": strings.TrimPrefix(c.ID, "urn:li:person:"), "localizedFirstName": first, "localizedLastName": last,
 			"vanityName": c.Handle,
 		}
 		return nil
 	})
-	return answer, err
+	return response, err
 }

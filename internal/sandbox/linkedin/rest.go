@@ -21,16 +21,16 @@ func (e *apiError) Error() string {
 	return text
 }
 
-func reject(status, service int, code, message string) *apiError {
+func newAPIError(status, serviceCode int, code, message string) *apiError {
 	body := map[string]any{"status": status, "code": code, "message": message}
-	if service != 0 {
-		body["serviceErrorCode"] = service
+	if serviceCode != 0 {
+		body["serviceErrorCode"] = serviceCode
 	}
 	return &apiError{status: status, body: body}
 }
 
-// rejectInput returns the error for an invalid post.
-func rejectInput(code, description, message string) *apiError {
+// newInputError returns the error for an invalid post.
+func newInputError(code, description, message string) *apiError {
 	return &apiError{status: http.StatusUnprocessableEntity, body: map[string]any{
 		"status": http.StatusUnprocessableEntity, "message": message,
 		"errorDetailType": "com.linkedin.common.error.BadRequest",
@@ -40,25 +40,25 @@ func rejectInput(code, description, message string) *apiError {
 	}}
 }
 
-// rejectToken returns an error for the token endpoint (RFC 6749, section 5.2).
-func rejectToken(status int, name, description string) *apiError {
+// newTokenError returns an error for the token endpoint (RFC 6749, section 5.2).
+func newTokenError(status int, name, description string) *apiError {
 	return &apiError{status: status, body: map[string]any{"error": name, "error_description": description}}
 }
 
-func invalid(message string) *apiError {
-	return reject(http.StatusBadRequest, 0, "ILLEGAL_ARGUMENT", message)
+func invalidRequest(message string) *apiError {
+	return newAPIError(http.StatusBadRequest, 0, "ILLEGAL_ARGUMENT", message)
 }
 
 var (
-	errRevoked = reject(http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN",
+	errRevoked = newAPIError(http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN",
 		"The token used in the request has been revoked by the user")
-	errExpired = reject(http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN",
+	errExpired = newAPIError(http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN",
 		"The token used in the request has expired")
-	errToken  = reject(http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token")
-	errDenied = reject(http.StatusForbidden, 100, "ACCESS_DENIED",
+	errToken  = newAPIError(http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token")
+	errDenied = newAPIError(http.StatusForbidden, 100, "ACCESS_DENIED",
 		"Not enough permissions to access this resource")
-	errNotFound = reject(http.StatusNotFound, 0, "NOT_FOUND", "Could not find entity")
-	errInternal = reject(http.StatusInternalServerError, 0, "INTERNAL_SERVER_ERROR",
+	errNotFound = newAPIError(http.StatusNotFound, 0, "NOT_FOUND", "Could not find entity")
+	errInternal = newAPIError(http.StatusInternalServerError, 0, "INTERNAL_SERVER_ERROR",
 		"Internal Server Error")
 	errRateLimited = &apiError{
 		status: http.StatusTooManyRequests, sendRetryAfter: true,
@@ -76,28 +76,28 @@ func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
 		defer cancel()
 		r = r.WithContext(ctx)
 		if base.BufferBody(w, r) != nil {
-			write(w, r, nil, invalid("The request cannot be read"))
+			write(w, r, nil, invalidRequest("The request cannot be read"))
 			return
 		}
-		answer, err := do(r)
-		write(w, r, answer, err)
+		result, err := do(r)
+		write(w, r, result, err)
 	}
 }
 
-func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
+func write(w http.ResponseWriter, r *http.Request, result any, err error) {
 	reject := func(e *apiError) {
 		if e.sendRetryAfter {
 			w.Header().Set("Retry-After", "2")
 		}
 		base.WriteJSON(w, e.status, e.body)
 	}
-	if !base.Respond(w, r, Name, answer, err, errInternal, reject) {
-		base.WriteJSON(w, http.StatusOK, answer)
+	if !base.Respond(w, r, Name, result, err, errInternal, reject) {
+		base.WriteJSON(w, http.StatusOK, result)
 	}
 }
 
 func (n *Network) notFound(*http.Request) (any, error) {
-	return nil, reject(http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "No virtual resource found")
+	return nil, newAPIError(http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "No virtual resource found")
 }
 
 // Oldest and newest supported versions of the API.
@@ -113,13 +113,13 @@ func requireVersion(do func(*http.Request) (any, error)) func(*http.Request) (an
 		_, err := time.Parse("200601", version)
 		switch {
 		case version == "":
-			return nil, reject(http.StatusBadRequest, 0, "VERSION_MISSING",
+			return nil, newAPIError(http.StatusBadRequest, 0, "VERSION_MISSING",
 				"A version must be present. Please specify a version by adding the LinkedIn-Version header.")
 		case err != nil || version < oldestVersion || version > newestVersion:
-			return nil, reject(http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION",
+			return nil, newAPIError(http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION",
 				"Requested version is not active")
 		case r.Header.Get("X-Restli-Protocol-Version") != "2.0.0":
-			return nil, invalid("X-Restli-Protocol-Version must be 2.0.0")
+			return nil, invalidRequest("X-Restli-Protocol-Version must be 2.0.0")
 		}
 		return do(r)
 	}
@@ -134,7 +134,7 @@ func readBody(r *http.Request, out any) error {
 	case err == nil:
 		return nil
 	case strings.Contains(err.Error(), "unknown field"): // the decoder has no error type for unknown members
-		return reject(http.StatusForbidden, 100, "ACCESS_DENIED", "Unpermitted fields present in REQUEST_BODY")
+		return newAPIError(http.StatusForbidden, 100, "ACCESS_DENIED", "Unpermitted fields present in REQUEST_BODY")
 	}
-	return invalid("The body cannot be read")
+	return invalidRequest("The body cannot be read")
 }

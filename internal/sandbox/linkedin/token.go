@@ -26,26 +26,26 @@ const (
 // refreshLifetime after the consent.
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
-		return nil, rejectToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
+		return nil, newTokenError(http.StatusBadRequest, "invalid_request", "The form cannot be read")
 	}
 	if r.PostForm.Get("client_secret") == "" {
-		return nil, rejectToken(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
+		return nil, newTokenError(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
 	}
-	var answer map[string]any
+	var response map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		var err error
 		switch r.PostForm.Get("grant_type") {
 		case "authorization_code":
-			answer, err = n.redeemCode(r.Context(), t, r.PostForm)
+			response, err = n.redeemCode(r.Context(), t, r.PostForm)
 		case "refresh_token":
-			answer, err = n.refreshToken(r.Context(), t, r.PostForm)
+			response, err = n.refreshToken(r.Context(), t, r.PostForm)
 		default:
-			err = rejectToken(http.StatusBadRequest, "unsupported_grant_type",
+			err = newTokenError(http.StatusBadRequest, "unsupported_grant_type",
 				"The grant type is not supported")
 		}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // introspect describes a token to the token's app.
@@ -53,28 +53,28 @@ func (n *Network) introspect(r *http.Request) (any, error) {
 	err := r.ParseForm()
 	switch secret := r.PostForm.Get("client_secret"); {
 	case err != nil:
-		return nil, rejectToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
+		return nil, newTokenError(http.StatusBadRequest, "invalid_request", "The form cannot be read")
 	case secret == "" || base.IsWrongSecret(secret):
-		return nil, rejectToken(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
+		return nil, newTokenError(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
 	}
-	answer := map[string]any{"active": false}
+	response := map[string]any{"active": false}
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
 		token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, r.PostForm.Get("token"))
 		if err != nil || token.Client != r.PostForm.Get("client_id") {
 			return err
 		}
-		answer["status"] = "expired"
+		response["status"] = "expired"
 		if !ok {
 			return nil
 		}
-		allowed, err := t.Scopes(r.Context(), Name, token.Session)
-		answer = map[string]any{
-			"active": true, "status": "active", "client_id": token.Client, "scope": strings.Join(allowed, ","),
-			"auth_type": "3L", "created_at": token.Issued.Unix(), "expires_at": token.Expires.Unix(),
+		scopes, err := t.Scopes(r.Context(), Name, token.Session)
+		response = map[string]any{
+			"active": true, "status": "active", "client_id": token.Client, "scope": strings.Join(scopes, ","),
+			"auth_type": "3L", "created_at": token.IssuedAt.Unix(), "expires_at": token.ExpiresAt.Unix(),
 		}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 func (n *Network) redeemCode(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
@@ -83,24 +83,24 @@ func (n *Network) redeemCode(ctx context.Context, t store.Tx, form url.Values) (
 		return nil, err
 	}
 	if !ok {
-		return nil, rejectToken(http.StatusBadRequest, "invalid_request",
+		return nil, newTokenError(http.StatusBadRequest, "invalid_request",
 			"Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or "+
 				"authorization code expired.")
 	}
 	code.Redirect, code.Challenge = "", ""
-	answer, err := n.accessToken(ctx, t, code)
+	response, err := n.accessToken(ctx, t, code)
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := t.Scopes(ctx, Name, code.Session)
-	answer["scope"] = strings.Join(allowed, ",")
-	if err != nil || !slices.Contains(allowed, scopeWriteCompany) {
-		return answer, err
+	scopes, err := t.Scopes(ctx, Name, code.Session)
+	response["scope"] = strings.Join(scopes, ",")
+	if err != nil || !slices.Contains(scopes, scopeWriteCompany) {
+		return response, err
 	}
 	code.Kind = oauth.KindRefresh
-	answer["refresh_token"], err = n.Issue(ctx, t, code, refreshLifetime)
-	answer["refresh_token_expires_in"] = int64(refreshLifetime / time.Second)
-	return answer, err
+	response["refresh_token"], err = n.Issue(ctx, t, code, refreshLifetime)
+	response["refresh_token_expires_in"] = int64(refreshLifetime / time.Second)
+	return response, err
 }
 
 // accessToken issues an access token for the session of a code or a refresh token.
@@ -116,13 +116,13 @@ func (n *Network) refreshToken(ctx context.Context, t store.Tx, form url.Values)
 		return nil, err
 	}
 	if !ok || refresh.Client != form.Get("client_id") {
-		return nil, rejectToken(http.StatusBadRequest, "invalid_grant",
+		return nil, newTokenError(http.StatusBadRequest, "invalid_grant",
 			"The provided authorization grant or refresh token is invalid, expired or revoked")
 	}
-	answer, err := n.accessToken(ctx, t, refresh)
-	answer["refresh_token"] = form.Get("refresh_token")
-	answer["refresh_token_expires_in"] = int64(refresh.Expires.Sub(n.Now()) / time.Second)
-	return answer, err
+	response, err := n.accessToken(ctx, t, refresh)
+	response["refresh_token"] = form.Get("refresh_token")
+	response["refresh_token_expires_in"] = int64(refresh.ExpiresAt.Sub(n.Now()) / time.Second)
+	return response, err
 }
 
 // caller is the member who makes a request.
@@ -144,7 +144,7 @@ func (n *Network) asCaller(r *http.Request, do func(store.Tx, caller) error) err
 			return err
 		case !isBearer || token.Kind == "":
 			return errToken
-		case !ok && n.Now().Before(token.Expires):
+		case !ok && n.Now().Before(token.ExpiresAt):
 			return errRevoked
 		case !ok:
 			return errExpired
@@ -178,27 +178,27 @@ func (c caller) requireScope(urn, memberScope, organizationScope string) error {
 }
 
 func (n *Network) userinfo(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.asCaller(r, func(_ store.Tx, c caller) error {
 		if !slices.Contains(c.scopes, "openid") || !slices.Contains(c.scopes, "profile") {
 			return errDenied
 		}
 		first, last, _ := strings.Cut(c.DisplayName, " ")
-		answer = map[string]any{
+		response = map[string]any{
 			"sub": strings.TrimPrefix(c.ID, "urn:li:person:"), "name": c.DisplayName, "given_name": first,
 			"family_name": last, "picture": n.PictureURL(r, c.DisplayName),
 			"locale": map[string]string{"country": "US", "language": "en"},
 		}
 		return nil
 	})
-	return answer, err
+	return response, err
 }
 
 // listRoles lists the caller's roles.
 func (n *Network) listRoles(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if query.Get("q") != "roleAssignee" {
-		return nil, invalid("q must be roleAssignee")
+		return nil, invalidRequest("q must be roleAssignee")
 	}
 	roles := []any{}
 	err := n.asCaller(r, func(_ store.Tx, c caller) error {
@@ -218,7 +218,7 @@ func (n *Network) listRoles(r *http.Request) (any, error) {
 }
 
 func (n *Network) describeOrganization(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.asCaller(r, func(t store.Tx, c caller) error {
 		if !slices.Contains(c.scopes, scopeAdmin) {
 			return errDenied
@@ -227,8 +227,8 @@ func (n *Network) describeOrganization(r *http.Request) (any, error) {
 		if err == nil && !found {
 			err = errNotFound
 		}
-		answer = map[string]any{"localizedName": a.DisplayName, "vanityName": a.Handle}
+		response = map[string]any{"localizedName": a.DisplayName, "vanityName": a.Handle}
 		return err
 	})
-	return answer, err
+	return response, err
 }

@@ -48,7 +48,7 @@ func (n *Network) initImage(r *http.Request) (any, error) {
 		} `json:"initializeUploadRequest"`
 	}
 	if r.URL.Query().Get("action") != "initializeUpload" {
-		return nil, invalid("action must be initializeUpload")
+		return nil, invalidRequest("action must be initializeUpload")
 	}
 	if err := readBody(r, &in); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (n *Network) videoAction(r *http.Request) (any, error) {
 	case "finalizeUpload":
 		return n.finalizeVideo(r)
 	}
-	return nil, invalid("action must be initializeUpload or finalizeUpload")
+	return nil, invalidRequest("action must be initializeUpload or finalizeUpload")
 }
 
 func (n *Network) initVideo(r *http.Request) (any, error) {
@@ -85,13 +85,13 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 	}
 	size := in.Request.Size
 	if size < 1 || size > maxVideo || in.Request.Captions || in.Request.Thumbnail {
-		return nil, invalid("fileSizeBytes is out of range, or captions or a thumbnail are requested")
+		return nil, invalidRequest("fileSizeBytes is out of range, or captions or a thumbnail are requested")
 	}
-	a := asset{id: "urn:li:video:" + base.NewID(), owner: in.Request.Owner, video: true}
+	a := asset{id: "urn:li:video:" + base.NewID(), owner: in.Request.Owner, isVideo: true}
 	var parts []part
 	instructions := []any{}
 	for first := int64(0); first < size; first += partSize {
-		p := part{secret: base.NewID(), first: first, size: min(partSize, size-first)}
+		p := part{secret: base.NewID(), offset: first, size: min(partSize, size-first)}
 		parts = append(parts, p)
 		instructions = append(instructions,
 			map[string]any{"uploadUrl": n.uploadAddress(r, p), "firstByte": first, "lastByte": first + p.size - 1})
@@ -107,7 +107,7 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	endUpload := base.AllowUpload(w)
 	p, a, err := n.findPart(r)
-	if err == nil && !a.video {
+	if err == nil && !a.isVideo {
 		err = n.asCaller(r, func(_ store.Tx, c caller) error { return c.checkAuthor(a.owner) })
 	}
 	if err == nil {
@@ -117,7 +117,7 @@ func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 		err = n.savePart(r, p, a)
 	}
 	endUpload()
-	write(w, r, uploadAnswer(p, a), err)
+	write(w, r, uploadResponse(p, a), err)
 }
 
 func (n *Network) findPart(r *http.Request) (part, asset, error) {
@@ -146,10 +146,10 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request, p part) (s
 	}
 	blob, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, maxSize))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || err == nil && p.size != 0 && blob.Size != p.size {
-		return "", invalid("The size differs from the declared size")
+		return "", invalidRequest("The size differs from the declared size")
 	}
 	if base.UploadError(err) != nil {
-		return "", invalid("The body could not be read")
+		return "", invalidRequest("The body could not be read")
 	}
 	return blob.CID, err
 }
@@ -158,7 +158,7 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request, p part) (s
 func (n *Network) savePart(r *http.Request, p part, a asset) error {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
-	if !a.video {
+	if !a.isVideo {
 		blob, err := inspectImage(n.Store, p.cid)
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (n *Network) savePart(r *http.Request, p part, a asset) error {
 		a.blob, a.completedAt = blob, n.Now()
 	}
 	return n.Store.InTx(ctx, func(t store.Tx) error {
-		if err := updatePart(ctx, t, p); err != nil || a.video {
+		if err := updatePart(ctx, t, p); err != nil || a.isVideo {
 			return err
 		}
 		return completeAsset(ctx, t, a)
@@ -193,9 +193,9 @@ func inspectImage(s *store.Store, cid string) (store.Blob, error) {
 	return blob, nil
 }
 
-func uploadAnswer(p part, a asset) http.Handler {
+func uploadResponse(p part, a asset) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if a.video {
+		if a.isVideo {
 			w.Header().Set("ETag", etagPrefix+p.cid)
 			w.WriteHeader(http.StatusOK)
 			return
@@ -232,12 +232,12 @@ func (n *Network) finalizeVideo(r *http.Request) (any, error) {
 	var etags, cids []string
 	for _, p := range parts {
 		if p.cid == "" {
-			return nil, invalid("A part of the video has not been uploaded")
+			return nil, invalidRequest("A part of the video has not been uploaded")
 		}
 		etags, cids = append(etags, etagPrefix+p.cid), append(cids, p.cid)
 	}
-	if !slices.Equal(etags, in.Request.PartIDs) || in.Request.Token != "" || !a.video {
-		return nil, invalid("uploadedPartIds must list all parts in order")
+	if !slices.Equal(etags, in.Request.PartIDs) || in.Request.Token != "" || !a.isVideo {
+		return nil, invalidRequest("uploadedPartIds must list all parts in order")
 	}
 	if a.blob, err = n.Store.Join(cids); err != nil {
 		return nil, err

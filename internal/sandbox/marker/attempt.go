@@ -10,13 +10,13 @@ import (
 // Outcome is the result of an attempt to publish. The transaction must be committed even if the post was rejected,
 // because it records which markers have taken effect.
 type Outcome struct {
-	Post     string        // ID; empty if not published
-	Rejected error         // for the client
-	Wait     time.Duration // not 0 if the caller must wait and try again
+	Post      string        // ID; empty if not published
+	ClientErr error         // for the client
+	Wait      time.Duration // not 0 if the caller must wait and try again
 }
 
-// Rejections are a network's errors for markers that prevent publication.
-type Rejections struct{ Rejected, Expired, RateLimited, Failed error }
+// MarkerErrors are a network's errors for markers that prevent publication.
+type MarkerErrors struct{ RejectErr, ExpiredTokenErr, RateLimitErr, FailureErr error }
 
 // Attempt is an attempt to publish a text.
 type Attempt struct {
@@ -29,15 +29,15 @@ type Attempt struct {
 // Publish applies the markers of the text. Unless a marker rejects or delays the post, it calls save, which stores the
 // post and returns its ID.
 func (a Attempt) Publish(
-	ctx context.Context, t store.Tx, rejections Rejections, save func() (string, error),
+	ctx context.Context, t store.Tx, markerErrors MarkerErrors, save func() (string, error),
 ) (Outcome, error) {
 	markers := Read(a.Text, a.Platform)
 	if a.Key == "" {
 		a.Key = Key(a.Account, a.Text)
 	}
-	rejected, err := a.reject(ctx, t, markers, rejections)
-	if err != nil || rejected != nil {
-		return Outcome{Rejected: rejected}, err
+	clientErr, err := a.reject(ctx, t, markers, markerErrors)
+	if err != nil || clientErr != nil {
+		return Outcome{ClientErr: clientErr}, err
 	}
 	if markers.Slow > 0 && !a.Waited {
 		return Outcome{Wait: markers.Slow}, nil
@@ -46,12 +46,12 @@ func (a Attempt) Publish(
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Post: id}
+	outcome := Outcome{Post: id}
 	lost, err := LosesResponse(ctx, t, a.Platform, markers, a.Key)
 	if lost {
-		out.Rejected = ErrLost
+		outcome.ClientErr = ErrLost
 	}
-	return out, err
+	return outcome, err
 }
 
 // Key identifies a text of an account for markers that take effect once. The ID of the post is not suitable, because
@@ -59,22 +59,22 @@ func (a Attempt) Publish(
 func Key(account, text string) string { return account + " " + store.ContentID([]byte(text)) }
 
 // reject returns the error that a marker requests, or nil.
-func (a Attempt) reject(ctx context.Context, t store.Tx, markers Set, rejections Rejections) (error, error) {
+func (a Attempt) reject(ctx context.Context, t store.Tx, markers Set, markerErrors MarkerErrors) (error, error) {
 	if markers.Has(Reject) {
-		return rejections.Rejected, nil
+		return markerErrors.RejectErr, nil
 	}
-	expired, err := Once(ctx, t, a.Platform, markers, a.Key, ExpiredToken)
+	expired, err := ConsumeOnce(ctx, t, a.Platform, markers, a.Key, ExpiredToken)
 	switch {
 	case err != nil:
 		return nil, err
 	case expired:
-		return rejections.Expired, t.EndSession(ctx, a.Platform, a.Session)
+		return markerErrors.ExpiredTokenErr, t.EndSession(ctx, a.Platform, a.Session)
 	case markers.Has(RateLimit):
-		return rejections.RateLimited, nil
+		return markerErrors.RateLimitErr, nil
 	}
-	failed, err := Once(ctx, t, a.Platform, markers, a.Key, Failure)
+	failed, err := ConsumeOnce(ctx, t, a.Platform, markers, a.Key, Failure)
 	if failed {
-		return rejections.Failed, err
+		return markerErrors.FailureErr, err
 	}
 	return nil, err
 }

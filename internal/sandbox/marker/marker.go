@@ -21,8 +21,8 @@ const (
 	RateLimit    = "rate-limit"    // rejects the post with a rate limit error
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
-	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without a response
-	// unconfirmed has the same effect as lost-answer. In addition, until unconfirmedFor has passed, requests whose
+	lostResponse = "lost-answer"   // once: stores the post and closes the connection without a response
+	// unconfirmed has the same effect as lost-answer. In addition, until unconfirmedDuration has passed, requests whose
 	// response would contain the post get no response.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop" // stores the post and rejects it later; only on YouTube
@@ -31,17 +31,17 @@ const (
 	Unapproved = "unapproved"
 	// NotFound hides a container for a few seconds after it is ready, so that publishing fails. The real Threads
 	// sometimes does this.
-	NotFound = "media-not-found"
-	Draft    = "draft"         // keeps a video as a draft that its owner has to share; only on Facebook
-	TooMuch  = "too-much-data" // rejects requests for long pages that contain this post; only on Facebook
+	NotFound    = "media-not-found"
+	Draft       = "draft"         // keeps a video as a draft that its owner has to share; only on Facebook
+	TooMuchData = "too-much-data" // rejects requests for long pages that contain this post; only on Facebook
 )
 
 // MaxSlow is the longest wait that a marker can request.
 const MaxSlow = 60 * time.Second
 
-// unconfirmedFor is how long an unconfirmed post remains hidden. It is longer than 24 hours, the time for which
+// unconfirmedDuration is how long an unconfirmed post remains hidden. It is longer than 24 hours, the time for which
 // pressroom looks for an unconfirmed post.
-const unconfirmedFor = 25 * time.Hour
+const unconfirmedDuration = 25 * time.Hour
 
 // ErrLost makes the sandbox close the connection without a response.
 var ErrLost = errors.New("a marker drops the response")
@@ -61,24 +61,24 @@ func (m Set) Has(name string) bool { return m.names[name] }
 
 // Read returns the markers of text that apply to platform. If there are several waits, the longest one applies.
 func Read(text, platform string) Set {
-	found := Set{names: map[string]bool{}}
+	set := Set{names: map[string]bool{}}
 	for _, match := range markerPattern.FindAllStringSubmatch(text, -1) {
 		if match[3] != "" && match[3] != platform {
 			continue
 		}
 		if match[2] == "" {
-			found.names[match[1]] = true
+			set.names[match[1]] = true
 			continue
 		}
 		seconds, _ := strconv.Atoi(match[2]) // at most four digits
-		found.Slow = max(found.Slow, min(time.Duration(seconds)*time.Second, MaxSlow))
+		set.Slow = max(set.Slow, min(time.Duration(seconds)*time.Second, MaxSlow))
 	}
-	return found
+	return set
 }
 
-// Once reports whether the set has the marker and the marker has not affected the post before. It records that the
+// ConsumeOnce reports whether the set has the marker and the marker has not affected the post before. It records that the
 // marker has now affected the post.
-func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marker string) (bool, error) {
+func ConsumeOnce(ctx context.Context, t store.Tx, platform string, m Set, postID, marker string) (bool, error) {
 	if !m.Has(marker) {
 		return false, nil
 	}
@@ -88,8 +88,8 @@ func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marke
 // LosesResponse reports whether a marker drops the response to a publication, and records that the marker has affected
 // the post.
 func LosesResponse(ctx context.Context, t store.Tx, platform string, m Set, postID string) (bool, error) {
-	for _, marker := range []string{lostAnswer, unconfirmed} {
-		if lost, err := Once(ctx, t, platform, m, postID, marker); lost || err != nil {
+	for _, marker := range []string{lostResponse, unconfirmed} {
+		if lost, err := ConsumeOnce(ctx, t, platform, m, postID, marker); lost || err != nil {
 			return lost, err
 		}
 	}
@@ -98,7 +98,7 @@ func LosesResponse(ctx context.Context, t store.Tx, platform string, m Set, post
 
 // Withhold returns ErrLost if a marker still hides the post.
 func Withhold(platform, text string, at, now time.Time) error {
-	if now.Sub(at) < unconfirmedFor && Read(text, platform).Has(unconfirmed) {
+	if now.Sub(at) < unconfirmedDuration && Read(text, platform).Has(unconfirmed) {
 		return ErrLost
 	}
 	return nil

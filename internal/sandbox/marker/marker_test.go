@@ -20,7 +20,7 @@ func TestRead(t *testing.T) {
 		"[sandbox:unknown] [Sandbox:reject] sandbox:reject":          {},
 		"[sandbox:slow=2@bluesky][sandbox:slow=1][sandbox:slow=9@x]": {Slow: 2 * time.Second},
 		"[sandbox:error][sandbox:lost-answer][sandbox:rate-limit][sandbox:expired-token]": {
-			names: map[string]bool{Failure: true, lostAnswer: true, RateLimit: true, ExpiredToken: true},
+			names: map[string]bool{Failure: true, lostResponse: true, RateLimit: true, ExpiredToken: true},
 		},
 		"[sandbox:unconfirmed@bluesky] [sandbox:unconfirmed@x]": {names: map[string]bool{unconfirmed: true}},
 	} {

@@ -170,12 +170,12 @@ func (o *Provider) showConsent(
 func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Request, request consentRequest) error {
 	var code string
 	var errorPage http.HandlerFunc
-	exists := false
+	accountExists := false
 	err := o.Store.InTx(ctx, func(t store.Tx) error {
 		var a store.Account
 		var err error
-		a, exists, err = t.Account(ctx, o.Platform, strings.ToLower(r.Form.Get("account")))
-		if exists = exists && o.canSignIn(a); err != nil || !exists {
+		a, accountExists, err = t.Account(ctx, o.Platform, strings.ToLower(r.Form.Get("account")))
+		if accountExists = accountExists && o.canSignIn(a); err != nil || !accountExists {
 			return err
 		}
 		if o.Reject != nil {
@@ -199,7 +199,7 @@ func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Req
 	switch {
 	case err != nil:
 		return err
-	case !exists:
+	case !accountExists:
 		http.Error(w, "Unknown account.", http.StatusBadRequest)
 	case errorPage != nil:
 		errorPage(w, r)
@@ -229,8 +229,8 @@ func redirectBack(w http.ResponseWriter, r *http.Request, request consentRequest
 // Issue saves a new code or token and returns its text.
 func (o *Provider) Issue(ctx context.Context, t store.Tx, token store.Token, lifetime time.Duration) (string, error) {
 	text := base.NewID() + base.NewID()
-	token.Issued = o.Now()
-	token.Expires = token.Issued.Add(lifetime)
+	token.IssuedAt = o.Now()
+	token.ExpiresAt = token.IssuedAt.Add(lifetime)
 	return text, t.SaveToken(ctx, o.Platform, o.Hash(text), token)
 }
 
@@ -242,7 +242,7 @@ func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (sto
 		return store.Token{}, false, err
 	}
 	active, err := t.SessionActive(ctx, o.Platform, token.Session)
-	return token, active && !token.Used && o.Now().Before(token.Expires), err
+	return token, active && !token.IsUsed && o.Now().Before(token.ExpiresAt), err
 }
 
 // FindAny returns the valid access token or refresh token with the given text, and reports whether there is one.
@@ -287,8 +287,8 @@ func (o *Provider) AddPeople(ctx context.Context, id func(handle string) string)
 	})
 }
 
-// ToPage redirects from the URL of a post, with the path value "id", to the sandbox's page.
-func (o *Provider) ToPage(w http.ResponseWriter, r *http.Request) {
+// RedirectToPage redirects from the URL of a post, with the path value "id", to the sandbox's page.
+func (o *Provider) RedirectToPage(w http.ResponseWriter, r *http.Request) {
 	o.RedirectToPost(w, r, o.Platform, r.PathValue("id"))
 }
 

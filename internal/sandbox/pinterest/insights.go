@@ -44,7 +44,7 @@ func (n *Network) analytics(r *http.Request) (any, error) {
 func (n *Network) multiAnalytics(r *http.Request) (any, error) {
 	ids := r.Form["pin_ids"]
 	if len(ids) == 0 || len(ids) > maxReportPins {
-		return nil, invalid("Invalid multi_pins analytics parameters.")
+		return nil, invalidRequest("Invalid multi_pins analytics parameters.")
 	}
 	return n.reports(r, ids)
 }
@@ -82,10 +82,10 @@ func (n *Network) parseReport(r *http.Request) ([]string, error) {
 	end, endErr := time.Parse(time.DateOnly, r.Form.Get("end_date"))
 	metrics := strings.Split(r.Form.Get("metric_types"), ",")
 	today := n.Now().UTC().Truncate(24 * time.Hour)
-	unknown := slices.ContainsFunc(metrics, func(name string) bool { return !slices.Contains(reportMetrics, name) })
-	if startErr != nil || endErr != nil || unknown || end.Before(start) || end.Sub(start) > maxReportAge ||
+	hasUnknown := slices.ContainsFunc(metrics, func(name string) bool { return !slices.Contains(reportMetrics, name) })
+	if startErr != nil || endErr != nil || hasUnknown || end.Before(start) || end.Sub(start) > maxReportAge ||
 		today.Sub(start) > maxReportAge {
-		return nil, invalid("Invalid pins analytics parameters.")
+		return nil, invalidRequest("Invalid pins analytics parameters.")
 	}
 	return metrics, nil
 }

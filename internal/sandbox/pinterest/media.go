@@ -25,12 +25,12 @@ var imageTypes = []string{"image/jpeg", "image/png", "image/webp", "image/gif", 
 
 // upload is a video for a pin.
 type upload struct {
-	seq     int64
-	account string
-	key     string // authorizes the upload
-	cid     string // of the file; empty before the upload
-	mime    string
-	arrived time.Time
+	seq        int64
+	account    string
+	key        string // authorizes the upload
+	cid        string // of the file; empty before the upload
+	mime       string
+	uploadedAt time.Time
 }
 
 func (u upload) id() string { return fmt.Sprintf("6%017d", u.seq) }
@@ -40,7 +40,7 @@ func (u upload) status(now time.Time, processing time.Duration) string {
 	switch {
 	case u.cid == "":
 		return "registered"
-	case now.Before(u.arrived.Add(processing)):
+	case now.Before(u.uploadedAt.Add(processing)):
 		return "processing"
 	case u.mime != "video/mp4" && u.mime != "video/quicktime":
 		return "failed"
@@ -103,7 +103,7 @@ func (n *Network) saveVideo(ctx context.Context, u upload, file io.Reader) error
 	if err != nil {
 		return err
 	}
-	u.cid, u.mime, u.arrived = blob.CID, blob.MIME, n.Now()
+	u.cid, u.mime, u.uploadedAt = blob.CID, blob.MIME, n.Now()
 	return n.Store.InTx(ctx, func(t store.Tx) error {
 		if err := t.SaveBlob(ctx, Name, u.account, blob); err != nil {
 			return err
@@ -113,16 +113,16 @@ func (n *Network) saveVideo(ctx context.Context, u upload, file io.Reader) error
 }
 
 func (n *Network) videoStatus(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		u, found, err := findUpload(r.Context(), t, r.PathValue("id"))
 		if err == nil && (!found || u.account != a.ID) {
 			err = n.Errors.NotFound
 		}
-		answer = map[string]any{"media_id": u.id(), "media_type": "video", "status": u.status(n.Now(), n.ProcessingTime)}
+		response = map[string]any{"media_id": u.id(), "media_type": "video", "status": u.status(n.Now(), n.ProcessingTime)}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // images fetches the images of a pin. It returns nil for a video.
@@ -136,12 +136,12 @@ func (n *Network) images(ctx context.Context, owner string, source mediaSource) 
 			addresses = append(addresses, item.URL)
 		}
 		if len(addresses) < 2 || len(addresses) > 5 {
-			return nil, invalid("multiple_image_urls must have 2 to 5 images")
+			return nil, invalidRequest("multiple_image_urls must have 2 to 5 images")
 		}
 	case "video_id":
 		return nil, nil
 	default:
-		return nil, invalid("The sandbox does not support this source_type")
+		return nil, invalidRequest("The sandbox does not support this source_type")
 	}
 	media := []store.Medium{}
 	for _, address := range addresses {
@@ -160,9 +160,9 @@ func (n *Network) image(ctx context.Context, owner, address string) (store.Mediu
 	case err != nil:
 		return store.Medium{}, err
 	case !fetched:
-		return store.Medium{}, invalid("Unable to reach the URL")
+		return store.Medium{}, invalidRequest("Unable to reach the URL")
 	case blob.Size > maxImage || !slices.Contains(imageTypes, blob.MIME):
-		return store.Medium{}, invalid("The image is too large or its format is not supported")
+		return store.Medium{}, invalidRequest("The image is too large or its format is not supported")
 	}
 	return n.SaveMedium(ctx, Name, owner, blob)
 }
@@ -181,7 +181,7 @@ func insertUpload(ctx context.Context, t store.Tx, u *upload) error {
 func updateUpload(ctx context.Context, t store.Tx, u upload) error {
 	return t.Run(ctx, "recording a file",
 		`update pinterest_uploads set cid = ?, type = ?, arrived_at = ? where seq = ?`, u.cid,
-		u.mime, u.arrived.UnixMilli(), u.seq)
+		u.mime, u.uploadedAt.UnixMilli(), u.seq)
 }
 
 // findUpload returns the upload with the given ID, and reports whether it exists.
@@ -192,16 +192,16 @@ func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error
 	if u.seq < 0 || u.id() != id {
 		return upload{}, false, nil
 	}
-	var arrived int64
+	var uploadedAt int64
 	err := t.QueryRowContext(ctx, `select account, key, cid, type, arrived_at from pinterest_uploads where seq = ?`,
 		u.seq).
-		Scan(&u.account, &u.key, &u.cid, &u.mime, &arrived)
+		Scan(&u.account, &u.key, &u.cid, &u.mime, &uploadedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return upload{}, false, nil
 	}
 	if err != nil {
 		return upload{}, false, fmt.Errorf("finding an upload: %w", err)
 	}
-	u.arrived = time.UnixMilli(arrived)
+	u.uploadedAt = time.UnixMilli(uploadedAt)
 	return u, true, nil
 }

@@ -114,9 +114,9 @@ func (n *Network) video(ctx context.Context, t store.Tx, a store.Account, source
 	case err != nil:
 		return store.Medium{}, err
 	case !found || u.account != a.ID || u.status(n.Now(), n.ProcessingTime) != "succeeded":
-		return store.Medium{}, invalid("The video is not ready to be pinned")
+		return store.Medium{}, invalidRequest("The video is not ready to be pinned")
 	case source.KeyFrame == nil && source.CoverURL == "" && source.CoverData == "":
-		return store.Medium{}, invalid("A video needs a cover")
+		return store.Medium{}, invalidRequest("A video needs a cover")
 	}
 	return store.NewMedium(Name, a.ID, store.Blob{CID: u.cid, MIME: u.mime}, ""), nil
 }

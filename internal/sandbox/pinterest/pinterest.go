@@ -33,14 +33,14 @@ func New(s *base.Server) *Network {
 		Provider:     &oauth.Provider{Server: s, Platform: Name, DisplayName: "Pinterest"},
 		CodeLifetime: oauth.CodeLifetime, AccessLifetime: 30 * 24 * time.Hour, RefreshLifetime: 60 * 24 * time.Hour,
 		Errors: rest.Errors{
-			Unreadable:   invalid("Invalid request"),
+			Unreadable:   invalidRequest("Invalid request"),
 			NotFound:     &rest.Error{Status: http.StatusNotFound, Code: 50, Message: "Not found"},
 			Unauthorized: &rest.Error{Status: http.StatusUnauthorized, Code: 2, Message: "Authentication failed."},
 			InvalidGrant: &rest.Error{
 				Status: http.StatusBadRequest, Code: 283,
 				Message: "The code or the refresh token is invalid or has expired",
 			},
-			Rejected: invalid("This content cannot be pinned (requested by a sandbox marker)"),
+			Rejected: invalidRequest("This content cannot be pinned (requested by a sandbox marker)"),
 			RateLimited: &rest.Error{
 				Status: http.StatusTooManyRequests, Code: 8,
 				Message: "You have exceeded your rate limit. Try again later.",
@@ -83,26 +83,26 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("POST /v5/media", n.Handle(http.StatusCreated, n.registerVideo))
 	mux.HandleFunc("POST /v5/pins", n.Handle(http.StatusCreated, n.createPin))
 	mux.HandleFunc("POST /upload/{id}", n.HandleStream(http.StatusNoContent, n.receiveVideo))
-	mux.HandleFunc("GET /web/pin/{id}/{$}", n.ToPage)
+	mux.HandleFunc("GET /web/pin/{id}/{$}", n.RedirectToPage)
 	return mux
 }
 
-func invalid(message string) *rest.Error {
+func invalidRequest(message string) *rest.Error {
 	return &rest.Error{Status: http.StatusBadRequest, Code: 1, Message: message}
 }
 
 // write writes the rate limit headers, and the error unless it is nil.
-func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
+func (n *Network) write(w http.ResponseWriter, restErr *rest.Error) {
 	header := w.Header()
 	header.Set("x-ratelimit-limit", "100, 100;w=1")
 	header.Set("x-ratelimit-remaining", "99")
 	header.Set("x-ratelimit-reset", "1")
-	if rejected == n.Errors.RateLimited {
+	if restErr == n.Errors.RateLimited {
 		header.Set("x-ratelimit-remaining", "0")
 		header.Set("x-ratelimit-reset", "2")
 	}
-	if rejected != nil {
-		base.WriteJSON(w, rejected.Status, map[string]any{"code": rejected.Code, "message": rejected.Message})
+	if restErr != nil {
+		base.WriteJSON(w, restErr.Status, map[string]any{"code": restErr.Code, "message": restErr.Message})
 	}
 }
 
@@ -114,29 +114,29 @@ func (n *Network) grantTokens(r *http.Request) (any, error) {
 		}
 	}
 	tokens, err := n.GrantTokens(r)
-	answer := map[string]any{
+	response := map[string]any{
 		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": tokens.Access,
 		"scope":         strings.Join(tokens.Scopes, " "),
 		"response_type": r.Form.Get("grant_type"),
 	}
 	if r.Form.Get("continuous_refresh") == "true" {
-		answer["refresh_token"] = tokens.Refresh
-		answer["refresh_token_expires_in"] = int64(n.RefreshLifetime / time.Second)
-		answer["refresh_token_expires_at"] = n.Now().Add(n.RefreshLifetime).Unix()
+		response["refresh_token"] = tokens.Refresh
+		response["refresh_token_expires_in"] = int64(n.RefreshLifetime / time.Second)
+		response["refresh_token_expires_at"] = n.Now().Add(n.RefreshLifetime).Unix()
 	}
-	return answer, err
+	return response, err
 }
 
 func (n *Network) me(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
-		answer = map[string]any{
+		response = map[string]any{
 			"id": a.ID, "username": a.Handle, "account_type": "BUSINESS", "business_name": a.DisplayName,
 			"follower_count": insights.Followers(Name, a.ID, n.Now()), "profile_image": n.PictureURL(r, a.DisplayName),
 		}
 		return nil
 	})
-	return answer, err
+	return response, err
 }
 
 // boards are the names of the boards that every account has.
@@ -186,11 +186,11 @@ func (n *Network) page(r *http.Request, items []map[string]any) (any, error) {
 	if err != nil || size < 1 || size > 250 || offset < 0 || offset > len(items) {
 		return nil, n.Errors.Unreadable
 	}
-	answer := map[string]any{"items": items[offset:min(offset+size, len(items))], "bookmark": nil}
+	response := map[string]any{"items": items[offset:min(offset+size, len(items))], "bookmark": nil}
 	if offset+size < len(items) {
-		answer["bookmark"] = strconv.Itoa(offset + size)
+		response["bookmark"] = strconv.Itoa(offset + size)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // pinRequest is a pin as a client sends it. As on Pinterest, unknown members are ignored.
@@ -222,10 +222,10 @@ func parsePin(r *http.Request) (pinRequest, error) {
 	err := json.NewDecoder(r.Body).Decode(&in)
 	switch {
 	case err != nil:
-		return in, invalid("The body is not valid JSON")
+		return in, invalidRequest("The body is not valid JSON")
 	case len([]rune(in.Title)) > 100, len([]rune(in.Description)) > 800, len([]rune(in.Link)) > 2048,
 		len([]rune(in.Alt)) > 500:
-		return in, invalid("A text of the pin is too long")
+		return in, invalidRequest("A text of the pin is too long")
 	}
 	return in, nil
 }

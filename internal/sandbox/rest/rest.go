@@ -52,15 +52,15 @@ func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Reques
 		ctx, cancel := base.WorkContext(r)
 		defer cancel()
 		r = r.WithContext(ctx)
-		answer, err := do(w, r)
+		result, err := do(w, r)
 		reject := func(e *Error) { n.Write(w, e) }
 		switch {
-		case base.Respond(w, r, n.Platform, answer, err, n.Errors.Internal, reject):
-		case answer == nil:
+		case base.Respond(w, r, n.Platform, result, err, n.Errors.Internal, reject):
+		case result == nil:
 			w.WriteHeader(status)
 		default:
 			n.Write(w, nil)
-			base.WriteJSON(w, status, answer)
+			base.WriteJSON(w, status, result)
 		}
 	}
 }
@@ -70,8 +70,8 @@ func (n *API) NotFound(*http.Request) (any, error) { return nil, n.Errors.NotFou
 
 // Authenticate returns the account of the request's token.
 func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.Token, error) {
-	text, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !bearer {
+	text, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !isBearer {
 		return store.Account{}, store.Token{}, n.Errors.Unauthorized
 	}
 	token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, text)
@@ -111,22 +111,22 @@ func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
 	}
 	var tokens Tokens
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		old, ok, err := n.spendGrant(r, t)
+		token, ok, err := n.spendGrant(r, t)
 		if err != nil {
 			return err
 		}
-		if !ok || old.Client != client {
+		if !ok || token.Client != client {
 			return n.Errors.InvalidGrant
 		}
-		if tokens.Scopes, err = t.Scopes(r.Context(), n.Platform, old.Session); err != nil {
+		if tokens.Scopes, err = t.Scopes(r.Context(), n.Platform, token.Session); err != nil {
 			return err
 		}
-		old.Redirect, old.Challenge, old.Kind = "", "", oauth.KindAccess
-		if tokens.Access, err = n.Issue(r.Context(), t, old, n.AccessLifetime); err != nil {
+		token.Redirect, token.Challenge, token.Kind = "", "", oauth.KindAccess
+		if tokens.Access, err = n.Issue(r.Context(), t, token, n.AccessLifetime); err != nil {
 			return err
 		}
-		old.Kind = oauth.KindRefresh
-		tokens.Refresh, err = n.Issue(r.Context(), t, old, n.RefreshLifetime)
+		token.Kind = oauth.KindRefresh
+		tokens.Refresh, err = n.Issue(r.Context(), t, token, n.RefreshLifetime)
 		return err
 	})
 	return tokens, err
@@ -137,23 +137,23 @@ func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error)
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
 		code, ok, err := n.Redeem(r.Context(), t, r.Form)
-		return code, ok && n.Now().Sub(code.Issued) < n.CodeLifetime, err
+		return code, ok && n.Now().Sub(code.IssuedAt) < n.CodeLifetime, err
 	case "refresh_token":
 		text := r.Form.Get("refresh_token")
-		old, ok, err := n.Find(r.Context(), t, oauth.KindRefresh, text)
+		refresh, ok, err := n.Find(r.Context(), t, oauth.KindRefresh, text)
 		if err != nil || !ok {
 			return store.Token{}, false, err
 		}
-		return old, true, t.ConsumeToken(r.Context(), n.Platform, n.Hash(text))
+		return refresh, true, t.ConsumeToken(r.Context(), n.Platform, n.Hash(text))
 	}
 	return store.Token{}, false, n.Errors.Unreadable
 }
 
 // PublishPost publishes the post that prepare returns. When PublishPost returns, the post is on disk.
 func (n *API) PublishPost(r *http.Request, prepare func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
-	rejections := marker.Rejections{
-		Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited,
-		Failed: n.Errors.Internal,
+	markerErrors := marker.MarkerErrors{
+		RejectErr: n.Errors.Rejected, ExpiredTokenErr: n.Errors.Unauthorized, RateLimitErr: n.Errors.RateLimited,
+		FailureErr: n.Errors.Internal,
 	}
 	return n.PublishInTx(r.Context(), n.Errors.Internal, func(t store.Tx, waited bool) (marker.Outcome, error) {
 		p, token, err := prepare(t)
@@ -163,7 +163,7 @@ func (n *API) PublishPost(r *http.Request, prepare func(t store.Tx) (store.Post,
 		attempt := marker.Attempt{
 			Platform: n.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
 		}
-		return attempt.Publish(r.Context(), t, rejections, func() (string, error) {
+		return attempt.Publish(r.Context(), t, markerErrors, func() (string, error) {
 			return p.ID, t.SavePost(r.Context(), p)
 		})
 	})

@@ -11,14 +11,14 @@ import (
 	"path/filepath"
 )
 
-const incoming = "incoming" // subfolder for incomplete files
+const incomingDir = "incoming" // subfolder for incomplete files
 
 // FilePath returns the path of a file. Equal files are stored only once.
-func (s *Store) FilePath(cid string) string { return filepath.Join(s.blobs, cid) }
+func (s *Store) FilePath(cid string) string { return filepath.Join(s.blobsDir, cid) }
 
 // SaveFile saves the bytes of body. When SaveFile returns, they are on disk. The returned blob has no MIME type.
 func (s *Store) SaveFile(body io.Reader) (Blob, error) {
-	file, err := os.CreateTemp(filepath.Join(s.blobs, incoming), "")
+	file, err := os.CreateTemp(filepath.Join(s.blobsDir, incomingDir), "")
 	if err != nil {
 		return Blob{}, fmt.Errorf("creating a file: %w", err)
 	}
@@ -40,7 +40,7 @@ func (s *Store) SaveFile(body io.Reader) (Blob, error) {
 
 // syncNames syncs the folder of the files, so that their names are on disk.
 func (s *Store) syncNames() error {
-	folder, err := os.Open(s.blobs)
+	folder, err := os.Open(s.blobsDir)
 	if err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
@@ -65,30 +65,30 @@ func (t Tx) Blob(ctx context.Context, platform, account, cid string) (Blob, bool
 	return scanBlob(t.QueryRowContext(ctx, blobColumns, platform, account, cid))
 }
 
-const referenced = `exists (select 1 from posts p
+const referencedCondition = `exists (select 1 from posts p
 	where p.platform = b.platform and p.account = b.account and instr(p.body, b.cid) > 0)`
 
 // ReferencedBlob is like Blob, but finds only files that a post of the account refers to.
 func (t Tx) ReferencedBlob(ctx context.Context, platform, account, cid string) (Blob, bool, error) {
-	return scanBlob(t.QueryRowContext(ctx, blobColumns+` and `+referenced, platform, account, cid))
+	return scanBlob(t.QueryRowContext(ctx, blobColumns+` and `+referencedCondition, platform, account, cid))
 }
 
 // DeleteUnreferencedBlobs deletes the records of files that only the body of a deleted post referred to. The files
 // remain on disk, because other accounts may share them.
 func (t Tx) DeleteUnreferencedBlobs(ctx context.Context, platform, account string, body []byte) error {
 	return t.Run(ctx, "deleting blobs",
-		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+referenced,
+		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+referencedCondition,
 		platform, account, body)
 }
 
 func scanBlob(row *sql.Row) (Blob, bool, error) {
-	var found Blob
-	err := row.Scan(&found.CID, &found.MIME, &found.Size)
+	var blob Blob
+	err := row.Scan(&blob.CID, &blob.MIME, &blob.Size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Blob{}, false, nil
 	}
 	if err != nil {
 		return Blob{}, false, fmt.Errorf("finding a blob: %w", err)
 	}
-	return found, true, nil
+	return blob, true, nil
 }

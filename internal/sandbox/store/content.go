@@ -82,13 +82,13 @@ func (s *Store) Join(cids []string) (Blob, error) {
 type partReader struct {
 	store *Store
 	cids  []string // files that are not open yet
-	open  *os.File
+	file  *os.File
 }
 
-func (p *partReader) Read(into []byte) (int, error) {
+func (p *partReader) Read(buf []byte) (int, error) {
 	for {
-		if p.open != nil {
-			count, err := p.open.Read(into)
+		if p.file != nil {
+			count, err := p.file.Read(buf)
 			if count > 0 || !errors.Is(err, io.EOF) {
 				return count, err //nolint:wrapcheck // callers compare the errors of a reader
 			}
@@ -98,7 +98,7 @@ func (p *partReader) Read(into []byte) (int, error) {
 			return 0, io.EOF
 		}
 		var err error
-		if p.open, err = os.Open(p.store.FilePath(p.cids[0])); err != nil {
+		if p.file, err = os.Open(p.store.FilePath(p.cids[0])); err != nil {
 			return 0, fmt.Errorf("opening a part: %w", err)
 		}
 		p.cids = p.cids[1:]
@@ -106,8 +106,8 @@ func (p *partReader) Read(into []byte) (int, error) {
 }
 
 func (p *partReader) close() {
-	if p.open != nil {
-		_ = p.open.Close() // the file was only read
-		p.open = nil
+	if p.file != nil {
+		_ = p.file.Close() // the file was only read
+		p.file = nil
 	}
 }

@@ -35,17 +35,17 @@ type Post struct {
 	Format      string // Story, or empty for a post in the feed
 }
 
-// Story is the Format of stories, which are listed for one day, and only in the list of stories.
-const Story = "story"
+// FormatStory is the Format of stories, which are listed for one day, and only in the list of stories.
+const FormatStory = "story"
 
 // Audience is who can see a post.
 type Audience string
 
 // The audiences of posts.
 const (
-	Public    Audience = ""
-	RolesOnly Audience = "roles"   // people with a role in the app that published the post
-	OwnerOnly Audience = "account" // the account itself
+	AudiencePublic Audience = ""
+	AudienceRoles  Audience = "roles"   // people with a role in the app that published the post
+	AudienceOwner  Audience = "account" // the account itself
 )
 
 // Medium is an image or a video of a post.
@@ -153,7 +153,7 @@ func (t Tx) SavePost(ctx context.Context, p Post) error {
 		err = t.Run(ctx, "saving a post's format", `insert into post_formats (platform, post, format) values (?, ?, ?)
 			on conflict (platform, post) do update set format = excluded.format`, p.Platform, p.ID, p.Format)
 	}
-	if err != nil || p.Audience == Public {
+	if err != nil || p.Audience == AudiencePublic {
 		return err
 	}
 	return t.Run(ctx, "saving a post's audience", `insert into post_audiences (platform, post, audience) values (?, ?, ?)

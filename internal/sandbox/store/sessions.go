@@ -10,10 +10,10 @@ import (
 
 // RefreshToken is a refresh token of a session.
 type RefreshToken struct {
-	ID      string
-	Session string
-	Expires time.Time
-	Next    string // ID of the token that replaced it; empty if it has not been exchanged
+	ID        string
+	Session   string
+	ExpiresAt time.Time
+	NextID    string // ID of the token that replaced it; empty if it has not been exchanged
 }
 
 // CreateSession starts a session of an account.
@@ -24,15 +24,15 @@ func (t Tx) CreateSession(ctx context.Context, platform, id, account string) err
 
 // SessionActive reports whether the session exists and has not ended.
 func (t Tx) SessionActive(ctx context.Context, platform, id string) (bool, error) {
-	var dead bool
-	err := t.QueryRowContext(ctx, `select dead from sessions where platform = ? and id = ?`, platform, id).Scan(&dead)
+	var isEnded bool
+	err := t.QueryRowContext(ctx, `select dead from sessions where platform = ? and id = ?`, platform, id).Scan(&isEnded)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("finding a session: %w", err)
 	}
-	return !dead, nil
+	return !isEnded, nil
 }
 
 // EndSession marks a session as ended.
@@ -61,7 +61,7 @@ func (t Tx) RefreshToken(ctx context.Context, platform, id string) (RefreshToken
 	if err != nil {
 		return RefreshToken{}, false, fmt.Errorf("finding a refresh token: %w", err)
 	}
-	token.Expires, token.Next = time.UnixMilli(expires), next.String
+	token.ExpiresAt, token.NextID = time.UnixMilli(expires), next.String
 	return token, true, nil
 }
 
@@ -70,8 +70,8 @@ func (t Tx) SaveRefreshToken(ctx context.Context, platform string, token Refresh
 	return t.Run(ctx, "saving a refresh token",
 		`insert into refresh_tokens (platform, id, session, expires_at, next) values (?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set expires_at = excluded.expires_at, next = excluded.next`,
-		platform, token.ID, token.Session, token.Expires.UnixMilli(),
-		sql.NullString{String: token.Next, Valid: token.Next != ""})
+		platform, token.ID, token.Session, token.ExpiresAt.UnixMilli(),
+		sql.NullString{String: token.NextID, Valid: token.NextID != ""})
 }
 
 // DeleteRefreshToken deletes a refresh token.

@@ -19,8 +19,8 @@ var schema string
 
 // Store is the sandbox's SQLite database and a folder of uploaded files.
 type Store struct {
-	db    *sql.DB
-	blobs string
+	db       *sql.DB
+	blobsDir string
 }
 
 // Tx is a transaction. All reads and writes use a transaction.
@@ -28,11 +28,11 @@ type Tx struct{ *sql.Tx }
 
 // Open opens the store in dir. It creates dir if necessary.
 func Open(dir string) (*Store, error) {
-	blobs := filepath.Join(dir, "blobs")
-	if err := os.RemoveAll(filepath.Join(blobs, incoming)); err != nil { // a killed process may have left files
+	blobsDir := filepath.Join(dir, "blobs")
+	if err := os.RemoveAll(filepath.Join(blobsDir, incomingDir)); err != nil { // a killed process may have left files
 		return nil, fmt.Errorf("clearing the folder: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Join(blobs, incoming), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(blobsDir, incomingDir), 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder: %w", err)
 	}
 	path, err := filepath.Abs(filepath.Join(dir, "sandbox.db"))
@@ -47,7 +47,7 @@ func Open(dir string) (*Store, error) {
 	if _, err := db.ExecContext(context.Background(), schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("creating the tables of %s: %w", path, err), db.Close())
 	}
-	return &Store{db: db, blobs: blobs}, nil
+	return &Store{db: db, blobsDir: blobsDir}, nil
 }
 
 // Close closes the database.

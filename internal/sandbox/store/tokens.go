@@ -15,8 +15,8 @@ type Token struct {
 	Session, Account    string
 	Client              string // ID of the app
 	Redirect, Challenge string // redirect URI and PKCE challenge; only for codes
-	Issued, Expires     time.Time
-	Used                bool
+	IssuedAt, ExpiresAt time.Time
+	IsUsed              bool
 }
 
 // SaveToken inserts a token under the hash of its text.
@@ -26,7 +26,7 @@ func (t Tx) SaveToken(ctx context.Context, platform string, hash []byte, token T
 		(platform, hash, kind, session, account, client, redirect, challenge, issued_at, expires_at)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		platform, hash, token.Kind, token.Session, token.Account, token.Client, token.Redirect, token.Challenge,
-		token.Issued.UnixMilli(), token.Expires.UnixMilli())
+		token.IssuedAt.UnixMilli(), token.ExpiresAt.UnixMilli())
 }
 
 // Token returns the token with the given hash, or the zero value if it does not exist.
@@ -37,14 +37,14 @@ func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, err
 		`select kind, session, account, client, redirect, challenge, issued_at, expires_at, spent
 		from oauth_tokens where platform = ? and hash = ?`, platform, hash).
 		Scan(&token.Kind, &token.Session, &token.Account, &token.Client, &token.Redirect, &token.Challenge, &issued,
-			&expires, &token.Used)
+			&expires, &token.IsUsed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Token{}, nil
 	}
 	if err != nil {
 		return Token{}, fmt.Errorf("finding a token: %w", err)
 	}
-	token.Issued, token.Expires = time.UnixMilli(issued), time.UnixMilli(expires)
+	token.IssuedAt, token.ExpiresAt = time.UnixMilli(issued), time.UnixMilli(expires)
 	return token, nil
 }
 

@@ -46,7 +46,7 @@ func (n *Network) checkReply(r *http.Request, c *graph.Container) error {
 	}
 	return n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		p, found, err := t.Post(r.Context(), Name, id)
-		if err == nil && (!found || p.Account != a.ID || c.Item) {
+		if err == nil && (!found || p.Account != a.ID || c.IsItem) {
 			err = graph.ErrNoObject
 		}
 		c.ReplyTo = id
@@ -80,7 +80,7 @@ func (n *Network) fill(r *http.Request, c *graph.Container) error {
 	alt := r.Form.Get("alt_text")
 	switch c.MediaType {
 	case "TEXT":
-		if strings.TrimSpace(c.Text) == "" || c.Item {
+		if strings.TrimSpace(c.Text) == "" || c.IsItem {
 			return graph.InvalidParameter("A text post must have a text, and cannot be part of a carousel")
 		}
 		return nil

@@ -21,7 +21,7 @@ const insightsScope = "threads_manage_insights"
 
 // accountInsights returns the caller's number of followers. Other metrics of accounts are not supported.
 func (n *Network) accountInsights(r *http.Request) (any, error) {
-	var answer any
+	var response any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 		if err := n.RequireScope(r.Context(), t, token, insightsScope); err != nil {
 			return err
@@ -29,11 +29,11 @@ func (n *Network) accountInsights(r *http.Request) (any, error) {
 		if r.Form.Get("metric") != "followers_count" {
 			return graph.InvalidParameter("metric must be followers_count in this sandbox")
 		}
-		answer = map[string]any{"data": []map[string]any{{
+		response = map[string]any{"data": []map[string]any{{
 			"name": "followers_count", "period": "day",
 			"total_value": map[string]any{"value": insights.Followers(Name, a.ID, n.Now())},
 		}}}
 		return nil
 	})
-	return answer, err
+	return response, err
 }

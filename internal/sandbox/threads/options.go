@@ -29,7 +29,7 @@ func (n *Network) addOptions(r *http.Request, c *graph.Container) error {
 			c.Options[name] = value
 		}
 	}
-	if len(c.Options) > 0 && c.Item {
+	if len(c.Options) > 0 && c.IsItem {
 		return graph.InvalidParameter("A carousel item cannot have these parameters")
 	}
 	for name, value := range c.Options {

@@ -10,13 +10,13 @@ import (
 
 // describe returns the object whose ID is in the path: the caller's account, or a container or post of the caller.
 func (n *Network) describe(r *http.Request) (any, error) {
-	var answer map[string]any
+	var response map[string]any
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		var err error
-		answer, err = n.findObject(r, t, a, r.PathValue("id"))
+		response, err = n.findObject(r, t, a, r.PathValue("id"))
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id string) (map[string]any, error) {

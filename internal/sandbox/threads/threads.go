@@ -19,7 +19,7 @@ type Network struct{ *graph.API }
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Threads", "th", "threads_publishing")
 	api.PublishScopes = []string{"threads_content_publish"}
-	api.RejectOthers(graph.ErrorPage(map[string]any{
+	api.RequireRole(graph.ErrorPage(map[string]any{
 		"error_message": "Invalid Request: The user has not accepted the invite to test the app.", "error_code": 1349245,
 	}))
 	return &Network{api}
@@ -52,7 +52,7 @@ func (n *Network) Handler() http.Handler {
 	} {
 		mux.HandleFunc(pattern, n.HandlerFor(do))
 	}
-	mux.HandleFunc("GET /web/{handle}/post/{id}", n.ToPage)
+	mux.HandleFunc("GET /web/{handle}/post/{id}", n.RedirectToPage)
 	return mux
 }
 

@@ -60,14 +60,14 @@ func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	if c.Handle == busyPerson {
 		return errTooManyPosts
 	}
-	var others int
+	var otherPosters int
 	err := t.QueryRowContext(ctx,
 		`select count(*) from tiktok_posters where client = ? and account <> ? and posted_at > ?`, c.client, c.ID,
-		n.Now().Add(-posterWindow).UnixMilli()).Scan(&others)
+		n.Now().Add(-posterWindow).UnixMilli()).Scan(&otherPosters)
 	if err != nil {
 		return fmt.Errorf("counting the accounts of an app: %w", err)
 	}
-	if others >= maxPosters && strings.Contains(c.client, unauditedClient) {
+	if otherPosters >= maxPosters && strings.Contains(c.client, unauditedClient) {
 		return errActiveUserCap
 	}
 	return nil
@@ -76,7 +76,7 @@ func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 // checkDomain rejects a post whose files TikTok would fetch from URLs, unless the app has verified a domain.
 func (c caller) checkDomain() error {
 	if strings.Contains(c.client, unverifiedClient) {
-		return errUnverified
+		return errUnverifiedDomain
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ var (
 		http.StatusForbidden, "reached_active_user_cap",
 		"The daily quota for active publishing users from your client is reached.",
 	}
-	errUnverified = &apiError{
+	errUnverifiedDomain = &apiError{
 		http.StatusForbidden, "url_ownership_unverified",
 		"The developer must verify the ownership of the URL's domain or prefix.",
 	}

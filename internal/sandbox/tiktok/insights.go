@@ -28,7 +28,7 @@ var postFields = []string{
 func checkFields(fields []string) error {
 	for _, field := range fields {
 		if !slices.Contains(postFields, field) {
-			return invalid("The fields are invalid: " + field)
+			return invalidParams("The fields are invalid: " + field)
 		}
 	}
 	return nil

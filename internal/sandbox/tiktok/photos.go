@@ -30,7 +30,7 @@ func (n *Network) postPhotos(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := publication{photos: true, text: in.Info.Description, privacy: in.Info.Privacy, made: n.Now()}
+	p := publication{hasPhotos: true, text: in.Info.Description, privacy: in.Info.Privacy, createdAt: n.Now()}
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, err := n.authenticate(r, t, scope)
 		p.account = a.ID
@@ -56,9 +56,9 @@ func (p postRequest) checkPhotos() error {
 	s := p.Source
 	switch {
 	case p.MediaType != "PHOTO", p.Mode != "DIRECT_POST" && p.Mode != "MEDIA_UPLOAD", s.Source != "PULL_FROM_URL":
-		return invalid("This sandbox accepts PHOTO only by PULL_FROM_URL")
+		return invalidParams("This sandbox accepts PHOTO only by PULL_FROM_URL")
 	case len(s.Photos) < 1, len(s.Photos) > maxPhotos, s.Cover < 0, s.Cover >= len(s.Photos):
-		return invalid("The number of photo_images or photo_cover_index is out of range")
+		return invalidParams("The number of photo_images or photo_cover_index is out of range")
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (n *Network) publishPhotos(r *http.Request, p publication, files []store.Bl
 		if err != nil {
 			return marker.Outcome{}, err
 		}
-		if out, err := n.applyRejections(r.Context(), t, p, a.session); err != nil || out.Rejected != nil {
+		if out, err := n.applyRejections(r.Context(), t, p, a.session); err != nil || out.ClientErr != nil {
 			return out, err
 		}
 		return n.finish(r.Context(), t, &p, files, waited)

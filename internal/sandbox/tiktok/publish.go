@@ -26,9 +26,9 @@ const (
 	minChunk = 5_000_000
 	maxChunk = 64 << 20
 
-	maxPhotos = 35
-	maxParts  = 1000
-	maxPage   = 20
+	maxPhotos   = 35
+	maxParts    = 1000
+	maxPageSize = 20
 )
 
 const (
@@ -50,12 +50,12 @@ func (n *Network) creatorInfo(r *http.Request) (any, error) {
 		"creator_username": a.Handle, "creator_nickname": a.DisplayName, "privacy_level_options": audiences(a.Account),
 		"comment_disabled": false, "duet_disabled": a.Handle == "mira.keller",
 		"stitch_disabled":             a.Handle == "mira.keller",
-		"max_video_post_duration_sec": longestVideo(a.Handle),
+		"max_video_post_duration_sec": maxVideoSeconds(a.Handle),
 	}, err
 }
 
-// longestVideo returns the maximum duration of an account's videos, in seconds. Some accounts have a lower maximum.
-func longestVideo(handle string) int {
+// maxVideoSeconds returns the maximum duration of an account's videos, in seconds. Some accounts have a lower maximum.
+func maxVideoSeconds(handle string) int {
 	if handle == "studio.north" {
 		return 60
 	}
@@ -83,7 +83,7 @@ type postRequest struct {
 
 func (p postRequest) checkText(title, description int) error {
 	if textLength(p.Info.Title) > title || textLength(p.Info.Description) > description {
-		return invalid("The text is too long")
+		return invalidParams("The text is too long")
 	}
 	return nil
 }
@@ -108,11 +108,11 @@ func (p postRequest) checkParts() error {
 		s.Parts == s.Size/s.Chunk
 	switch {
 	case s.Source != "FILE_UPLOAD":
-		return invalid("This sandbox accepts videos only by FILE_UPLOAD")
+		return invalidParams("This sandbox accepts videos only by FILE_UPLOAD")
 	case s.Size < 1 || s.Size > maxVideo:
-		return invalid("video_size is out of range")
+		return invalidParams("video_size is out of range")
 	case !isWhole && !isDivided:
-		return invalid("The total chunk count is invalid")
+		return invalidParams("The total chunk count is invalid")
 	}
 	return nil
 }
@@ -151,9 +151,9 @@ func (n *Network) initUpload(r *http.Request, in postRequest, scope string) (any
 	p := publication{
 		text: in.Info.Title, privacy: in.Info.Privacy, size: in.Source.Size, chunk: in.Source.Chunk,
 		parts: in.Source.Parts,
-		token: base.NewID() + base.NewID(), made: n.Now(),
+		token: base.NewID() + base.NewID(), createdAt: n.Now(),
 	}
-	var out marker.Outcome
+	var outcome marker.Outcome
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, err := n.authenticate(r, t, scope)
 		if err != nil {
@@ -166,13 +166,13 @@ func (n *Network) initUpload(r *http.Request, in postRequest, scope string) (any
 		if err := n.checkAudit(r.Context(), t, a, p); err != nil {
 			return err
 		}
-		if out, err = n.applyRejections(r.Context(), t, p, a.session); err != nil || out.Rejected != nil {
+		if outcome, err = n.applyRejections(r.Context(), t, p, a.session); err != nil || outcome.ClientErr != nil {
 			return err
 		}
 		return insertPublication(r.Context(), t, &p, n.Hash(p.token))
 	})
 	if err == nil {
-		err = out.Rejected
+		err = outcome.ClientErr
 	}
 	return map[string]any{
 		"publish_id": p.id(),
@@ -185,16 +185,16 @@ func (p publication) markers() marker.Set { return marker.Read(p.text, Name) }
 
 // applyRejections applies the markers that reject a post before it is stored.
 func (n *Network) applyRejections(ctx context.Context, t store.Tx, p publication, session string) (marker.Outcome, error) {
-	expired, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.ExpiredToken)
+	expired, err := marker.ConsumeOnce(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.ExpiredToken)
 	switch {
 	case err != nil:
 		return marker.Outcome{}, err
 	case expired:
-		return marker.Outcome{Rejected: errToken}, t.EndSession(ctx, Name, session)
+		return marker.Outcome{ClientErr: errToken}, t.EndSession(ctx, Name, session)
 	case p.markers().Has(marker.Unapproved) && p.privacy != audienceInbox:
-		return marker.Outcome{Rejected: errUnaudited}, nil
+		return marker.Outcome{ClientErr: errUnaudited}, nil
 	case p.markers().Has(marker.RateLimit):
-		return marker.Outcome{Rejected: errRateLimited}, nil
+		return marker.Outcome{ClientErr: errRateLimited}, nil
 	}
 	return marker.Outcome{}, nil
 }
@@ -203,9 +203,9 @@ func (n *Network) applyRejections(ctx context.Context, t store.Tx, p publication
 func (n *Network) finish(
 	ctx context.Context, t store.Tx, p *publication, files []store.Blob, waited bool,
 ) (marker.Outcome, error) {
-	failed, err := marker.Once(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.Failure)
+	failed, err := marker.ConsumeOnce(ctx, t, Name, p.markers(), marker.Key(p.account, p.text), marker.Failure)
 	if err != nil || failed {
-		return marker.Outcome{Rejected: errInternal}, err
+		return marker.Outcome{ClientErr: errInternal}, err
 	}
 	if wait := p.markers().Slow; wait > 0 && !waited {
 		return marker.Outcome{Wait: wait}, nil
@@ -213,7 +213,7 @@ func (n *Network) finish(
 	if p.markers().Has(marker.Reject) {
 		p.failure = "spam_risk_text"
 	}
-	p.done = n.Now()
+	p.completedAt = n.Now()
 	if p.seq == 0 {
 		if err := insertPublication(ctx, t, p, nil); err != nil {
 			return marker.Outcome{}, err
@@ -222,12 +222,12 @@ func (n *Network) finish(
 	if err := finishPublication(ctx, t, p, files); err != nil {
 		return marker.Outcome{}, err
 	}
-	out := marker.Outcome{Post: p.id()}
+	outcome := marker.Outcome{Post: p.id()}
 	lost, err := marker.LosesResponse(ctx, t, Name, p.markers(), marker.Key(p.account, p.text))
 	if lost {
-		out.Rejected = marker.ErrLost
+		outcome.ClientErr = marker.ErrLost
 	}
-	return out, err
+	return outcome, err
 }
 
 // fetchStatus returns the status of a post.
@@ -238,7 +238,7 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 	if err := readBody(r, &in); err != nil {
 		return nil, err
 	}
-	var answer map[string]any
+	var response map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, err := n.authenticate(r, t, scopePublish, scopeUpload)
 		if err != nil {
@@ -248,13 +248,13 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 		if err == nil && !found {
 			err = badRequest("invalid_publish_id", "The publish_id does not exist")
 		}
-		if err == nil && !p.done.IsZero() {
-			err = marker.Withhold(Name, p.text, p.done, n.Now())
+		if err == nil && !p.completedAt.IsZero() {
+			err = marker.Withhold(Name, p.text, p.completedAt, n.Now())
 		}
-		answer = p.status(n.Now(), n.ProcessingTime)
+		response = p.status(n.Now(), n.ProcessingTime)
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // listVideos lists the caller's public posts before the cursor, a time in Unix milliseconds, newest first.
@@ -265,8 +265,8 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 	}{Limit: 10}
 	fields := strings.Split(r.Form.Get("fields"), ",")
 	err := readBody(r, &in)
-	if err == nil && (in.Limit < 1 || in.Limit > maxPage || r.Form.Get("fields") == "") {
-		err = invalid("max_count must be from 1 to 20, and fields are required")
+	if err == nil && (in.Limit < 1 || in.Limit > maxPageSize || r.Form.Get("fields") == "") {
+		err = invalidParams("max_count must be from 1 to 20, and fields are required")
 	}
 	if err == nil {
 		err = checkFields(fields)
@@ -274,12 +274,12 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := n.Now().Add(-2 * n.ProcessingTime).UnixMilli()
+	maxTime := n.Now().Add(-2 * n.ProcessingTime).UnixMilli()
 	if in.Cursor > 0 {
-		before = min(before, in.Cursor-1)
+		maxTime = min(maxTime, in.Cursor-1)
 	}
 	videos := []map[string]any{}
-	cursor, more := in.Cursor, false
+	cursor, hasMore := in.Cursor, false
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, err := n.authenticate(r, t, "video.list")
 		if err != nil {
@@ -287,34 +287,34 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 		}
 		publications, err := listPublications(r.Context(), t,
 			`where account = ? and posted and privacy = ? and done_at <= ? order by done_at desc, seq desc limit ?`,
-			a.ID, audienceEveryone, before, in.Limit+1)
-		more = len(publications) > in.Limit
+			a.ID, audienceEveryone, maxTime, in.Limit+1)
+		hasMore = len(publications) > in.Limit
 		for _, p := range publications[:min(len(publications), in.Limit)] {
 			metrics, err := n.metrics(r, t, p)
 			if err == nil {
-				err = marker.Withhold(Name, p.text, p.done, n.Now())
+				err = marker.Withhold(Name, p.text, p.completedAt, n.Now())
 			}
 			if err != nil {
 				return err
 			}
-			cursor = p.done.UnixMilli()
+			cursor = p.completedAt.UnixMilli()
 			view := n.postView(r, a, p)
 			maps.Copy(view, metrics)
 			videos = append(videos, pickFields(fields, view))
 		}
 		return err
 	})
-	return map[string]any{"videos": videos, "cursor": cursor, "has_more": more}, err
+	return map[string]any{"videos": videos, "cursor": cursor, "has_more": hasMore}, err
 }
 
 // postView returns a post in the API's format. TikTok does not document the format of photos.
 func (n *Network) postView(r *http.Request, a caller, p publication) map[string]any {
 	form, title, seconds := "video", p.text, 15
-	if p.photos {
+	if p.hasPhotos {
 		form, title, seconds = "photo", "", 0
 	}
 	return map[string]any{
-		"id": strconv.FormatInt(p.postID(), 10), "create_time": p.done.Unix(), "duration": seconds, "title": title,
+		"id": strconv.FormatInt(p.postID(), 10), "create_time": p.completedAt.Unix(), "duration": seconds, "title": title,
 		"video_description": p.text,
 		"share_url": n.BaseURL(r) + "/" + Name + "/web/@" + a.Handle + "/" + form + "/" +
 			strconv.FormatInt(p.postID(), 10),

@@ -31,8 +31,8 @@ func (n *Network) clientToken(r *http.Request) (any, error) {
 	text := "clt." + base.NewID() + base.NewID()
 	now := n.Now()
 	token := store.Token{
-		Kind: kindClient, Session: base.NewID(), Account: "", Client: r.Form.Get("client_key"), Issued: now,
-		Expires: now.Add(clientLifetime),
+		Kind: kindClient, Session: base.NewID(), Account: "", Client: r.Form.Get("client_key"), IssuedAt: now,
+		ExpiresAt: now.Add(clientLifetime),
 	}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		if err := t.CreateSession(r.Context(), Name, token.Session, token.Account); err != nil {
@@ -61,13 +61,13 @@ func (n *Network) authenticateResearch(r *http.Request) error {
 }
 
 func countResearch(ctx context.Context, t store.Tx, client string, day int64) error {
-	var used int
+	var requestCount int
 	err := t.QueryRowContext(ctx, `insert into tiktok_research (client, day, used) values (?, ?, 1)
-		on conflict (client, day) do update set used = used + 1 returning used`, client, day).Scan(&used)
+		on conflict (client, day) do update set used = used + 1 returning used`, client, day).Scan(&requestCount)
 	if err != nil {
 		return fmt.Errorf("counting a request: %w", err)
 	}
-	if used > researchQuota {
+	if requestCount > researchQuota {
 		return errResearchQuota
 	}
 	return nil
@@ -91,11 +91,11 @@ var (
 )
 
 // parseResearchFields returns the requested fields. It rejects unknown fields.
-func parseResearchFields(r *http.Request, known map[string]bool) ([]string, error) {
+func parseResearchFields(r *http.Request, knownFields map[string]bool) ([]string, error) {
 	fields := strings.Split(r.URL.Query().Get("fields"), ",")
 	for _, field := range fields {
-		if _, ok := known[field]; !ok {
-			return nil, invalid("Fields: " + strconv.Quote(field) + " is not supported")
+		if _, ok := knownFields[field]; !ok {
+			return nil, invalidParams("Fields: " + strconv.Quote(field) + " is not supported")
 		}
 	}
 	return fields, nil
@@ -139,9 +139,9 @@ func (n *Network) researchUser(r *http.Request) (any, error) {
 func (n *Network) checkResearchUser(name string) error {
 	switch {
 	case strings.HasPrefix(name, world.PrefixPrivate):
-		return invalid("user is private")
+		return invalidParams("user is private")
 	case !isResearchVisible(name):
-		return invalid("cannot find the user")
+		return invalidParams("cannot find the user")
 	case strings.HasPrefix(name, world.PrefixFailing):
 		return errInternal
 	case strings.HasPrefix(name, world.PrefixSlow) && !n.Pause(world.SlowDelay):

@@ -34,28 +34,28 @@ type researchCondition struct {
 }
 
 const (
-	researchDate   = "20060102"
-	researchWindow = 30 // days
-	researchPage   = 20
-	maxResearch    = 100 // videos per page
+	researchDateLayout  = "20060102"
+	researchWindow      = 30 // days
+	researchPageSize    = 20
+	maxResearchPageSize = 100 // videos per page
 )
 
 // check validates the search and resolves its dates.
 func (s *researchSearch) check(today int64) error {
-	first, err := time.Parse(researchDate, s.StartDate)
+	first, err := time.Parse(researchDateLayout, s.StartDate)
 	if err != nil {
-		return invalid("start_date must be a day in the format YYYYMMDD")
+		return invalidParams("start_date must be a day in the format YYYYMMDD")
 	}
-	last, err := time.Parse(researchDate, s.EndDate)
+	last, err := time.Parse(researchDateLayout, s.EndDate)
 	if err != nil || last.Before(first) || last.Sub(first) > researchWindow*24*time.Hour {
-		return invalid("end_date must be a day in the format YYYYMMDD, at most 30 days after start_date")
+		return invalidParams("end_date must be a day in the format YYYYMMDD, at most 30 days after start_date")
 	}
 	s.from, s.to = first.Unix(), last.Unix()+world.SecondsPerDay
-	if count := s.limit(); count < 1 || count > maxResearch || s.Cursor < 0 {
-		return invalid("max_count must be from 1 to 100, and cursor not negative")
+	if count := s.limit(); count < 1 || count > maxResearchPageSize || s.Cursor < 0 {
+		return invalidParams("max_count must be from 1 to 100, and cursor not negative")
 	}
 	if len(s.Query.And)+len(s.Query.Or)+len(s.Query.Not) == 0 {
-		return invalid("query must contain a condition")
+		return invalidParams("query must contain a condition")
 	}
 	for _, condition := range s.conditions() {
 		if err := condition.check(); err != nil {
@@ -63,7 +63,7 @@ func (s *researchSearch) check(today int64) error {
 		}
 	}
 	if len(s.usernames()) == 0 {
-		return invalid("This sandbox requires a condition EQ or IN on username")
+		return invalidParams("This sandbox requires a condition EQ or IN on username")
 	}
 	return s.resume(today)
 }
@@ -73,7 +73,7 @@ func (s *researchSearch) resume(today int64) error {
 	s.day = today
 	if s.SearchID == "" {
 		if s.Cursor > 0 {
-			return invalid("search_id is required with cursor")
+			return invalidParams("search_id is required with cursor")
 		}
 		s.SearchID = s.id(today)
 		return nil
@@ -83,7 +83,7 @@ func (s *researchSearch) resume(today int64) error {
 			return nil
 		}
 	}
-	return invalid("Search Id is invalid or expired")
+	return invalidParams("Search Id is invalid or expired")
 }
 
 // id returns the search_id that the search has if it started on the given day.
@@ -100,7 +100,7 @@ func (s *researchSearch) id(day int64) string {
 
 func (s *researchSearch) limit() int {
 	if s.MaxCount == nil {
-		return researchPage
+		return researchPageSize
 	}
 	return *s.MaxCount
 }
@@ -134,10 +134,10 @@ var researchOperations = map[string][]string{
 func (c researchCondition) check() error {
 	switch {
 	case !slices.Contains(researchOperations[c.Field], c.Operation):
-		return invalid("The operation " + strconv.Quote(c.Operation) + " on the field " + strconv.Quote(c.Field) +
+		return invalidParams("The operation " + strconv.Quote(c.Operation) + " on the field " + strconv.Quote(c.Field) +
 			" is not supported")
 	case len(c.Values) == 0 || c.Operation != "IN" && len(c.Values) > 1:
-		return invalid("field_values does not match the operation")
+		return invalidParams("field_values does not match the operation")
 	}
 	return nil
 }
@@ -189,13 +189,13 @@ func (c researchCondition) matchesValue(video researchVideo, value string) bool 
 	case "video_length":
 		return value == "SHORT" // every video lasts only a few seconds
 	case "create_date":
-		return isOrdered(c.Operation, strings.Compare(time.Unix(video.At, 0).UTC().Format(researchDate), value))
+		return satisfies(c.Operation, strings.Compare(time.Unix(video.At, 0).UTC().Format(researchDateLayout), value))
 	}
 	return false
 }
 
-// isOrdered reports whether order, the result of a comparison, satisfies an operation.
-func isOrdered(operation string, order int) bool {
+// satisfies reports whether order, the result of a comparison, satisfies an operation.
+func satisfies(operation string, order int) bool {
 	switch operation {
 	case "GT":
 		return order > 0

@@ -15,16 +15,16 @@ import (
 type publication struct {
 	seq           int64
 	account       string
-	photos        bool
+	hasPhotos     bool
 	text, privacy string
 	token         string // secret part of the upload URL; empty in posts from the store, because the store has only a hash
 	size          int64  // bytes of a video
 	chunk, parts  int64  // size and number of chunks
 	uploaded      int64  // number of uploaded bytes
 	failure       string
-	made          time.Time
-	done          time.Time // when the upload was completed
-	posted        bool
+	createdAt     time.Time
+	completedAt   time.Time // when the upload was completed
+	isPosted      bool
 }
 
 // Prefixes of publish_id.
@@ -34,7 +34,7 @@ const (
 )
 
 func (p publication) id() string {
-	if p.photos {
+	if p.hasPhotos {
 		return fmt.Sprintf("%s7%018d", photoPrefix, p.seq)
 	}
 	return fmt.Sprintf("%s7%018d", videoPrefix, p.seq)
@@ -51,36 +51,36 @@ const (
 
 // isPublic reports whether the post is public. TikTok's review takes as long as the processing.
 func (p publication) isPublic(now time.Time, processing time.Duration) bool {
-	return p.posted && p.privacy == audienceEveryone && now.Sub(p.done) >= 2*processing
+	return p.isPosted && p.privacy == audienceEveryone && now.Sub(p.completedAt) >= 2*processing
 }
 
 // status returns the post's status in the API's format.
 func (p publication) status(now time.Time, processing time.Duration) map[string]any {
 	const publicID = "publicaly_available_post_id" //nolint:misspell // the API's own spelling
-	answer := map[string]any{"status": "PUBLISH_COMPLETE", publicID: []int64{}}
-	if !p.photos {
-		answer["uploaded_bytes"] = p.uploaded
+	view := map[string]any{"status": "PUBLISH_COMPLETE", publicID: []int64{}}
+	if !p.hasPhotos {
+		view["uploaded_bytes"] = p.uploaded
 	}
 	switch {
 	case p.failure != "":
-		answer["status"], answer["fail_reason"] = "FAILED", p.failure
-	case p.photos && now.Sub(p.done) < processing:
-		answer["status"] = "PROCESSING_DOWNLOAD"
-	case p.done.IsZero() || now.Sub(p.done) < processing:
-		answer["status"] = "PROCESSING_UPLOAD"
+		view["status"], view["fail_reason"] = "FAILED", p.failure
+	case p.hasPhotos && now.Sub(p.completedAt) < processing:
+		view["status"] = "PROCESSING_DOWNLOAD"
+	case p.completedAt.IsZero() || now.Sub(p.completedAt) < processing:
+		view["status"] = "PROCESSING_UPLOAD"
 	case p.privacy == audienceInbox:
-		answer["status"] = "SEND_TO_USER_INBOX"
+		view["status"] = "SEND_TO_USER_INBOX"
 	case p.isPublic(now, processing):
-		answer[publicID] = []int64{p.postID()}
+		view[publicID] = []int64{p.postID()}
 	}
-	return answer
+	return view
 }
 
 func insertPublication(ctx context.Context, t store.Tx, p *publication, hash []byte) error {
 	err := t.QueryRowContext(ctx,
 		`insert into tiktok_publishes (account, photos, text, privacy, secret, size, chunk, parts, made_at)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
-		p.account, p.photos, p.text, p.privacy, hash, p.size, p.chunk, p.parts, p.made.UnixMilli()).Scan(&p.seq)
+		p.account, p.hasPhotos, p.text, p.privacy, hash, p.size, p.chunk, p.parts, p.createdAt.UnixMilli()).Scan(&p.seq)
 	if err != nil {
 		return fmt.Errorf("saving a publication: %w", err)
 	}
@@ -108,14 +108,14 @@ func listPublications(ctx context.Context, t store.Tx, condition string, args ..
 	var publications []publication
 	for rows.Next() {
 		var p publication
-		var made, done int64
-		if err := rows.Scan(&p.seq, &p.account, &p.photos, &p.text, &p.privacy, &p.size, &p.chunk, &p.parts,
-			&p.uploaded, &p.failure, &made, &done, &p.posted); err != nil {
+		var createdAt, completedAt int64
+		if err := rows.Scan(&p.seq, &p.account, &p.hasPhotos, &p.text, &p.privacy, &p.size, &p.chunk, &p.parts,
+			&p.uploaded, &p.failure, &createdAt, &completedAt, &p.isPosted); err != nil {
 			return nil, fmt.Errorf("reading publications: %w", err)
 		}
-		p.made = time.UnixMilli(made)
-		if done > 0 {
-			p.done = time.UnixMilli(done)
+		p.createdAt = time.UnixMilli(createdAt)
+		if completedAt > 0 {
+			p.completedAt = time.UnixMilli(completedAt)
 		}
 		publications = append(publications, p)
 	}
@@ -152,13 +152,13 @@ func listParts(ctx context.Context, t store.Tx, seq int64) ([]string, error) {
 
 // finishPublication publishes the post, unless it failed.
 func finishPublication(ctx context.Context, t store.Tx, p *publication, files []store.Blob) error {
-	p.posted = p.failure == "" && p.privacy != audienceInbox
+	p.isPosted = p.failure == "" && p.privacy != audienceInbox
 	_, err := t.ExecContext(ctx, `update tiktok_publishes set done_at = ?, failure = ?, posted = ? where seq = ?`,
-		p.done.UnixMilli(), p.failure, p.posted, p.seq)
+		p.completedAt.UnixMilli(), p.failure, p.isPosted, p.seq)
 	if err != nil {
 		return fmt.Errorf("recording a publication: %w", err)
 	}
-	if !p.posted {
+	if !p.isPosted {
 		return nil
 	}
 	var media []store.Medium
@@ -172,12 +172,12 @@ func finishPublication(ctx context.Context, t store.Tx, p *publication, files []
 	if err != nil {
 		return fmt.Errorf("writing a post: %w", err)
 	}
-	audience := store.Public
+	audience := store.AudiencePublic
 	if p.privacy == audienceSelf {
-		audience = store.OwnerOnly
+		audience = store.AudienceOwner
 	}
 	return t.SavePost(ctx, store.Post{
 		Audience: audience, Platform: Name, Account: p.account, ID: strconv.FormatInt(p.postID(), 10), Text: p.text, Media: media,
-		At: p.done, Version: p.id(), Body: body,
+		At: p.completedAt, Version: p.id(), Body: body,
 	})
 }

@@ -86,7 +86,7 @@ func (n *Network) Handler() http.Handler {
 	} {
 		mux.HandleFunc(pattern, n.handle(do))
 	}
-	mux.HandleFunc("GET /web/{handle}/{form}/{id}", n.ToPage)
+	mux.HandleFunc("GET /web/{handle}/{form}/{id}", n.RedirectToPage)
 	return mux
 }
 
@@ -113,9 +113,9 @@ func (n *Network) tokenEndpoint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	r = r.WithContext(ctx)
-	answer, err := n.grantToken(w, r)
+	result, err := n.grantToken(w, r)
 	w.Header().Set("Cache-Control", "no-store")
-	n.write(w, r, answer, err, oauthError)
+	n.write(w, r, result, err, oauthError)
 }
 
 // readTokenForm parses a form with the key and the secret of an app.
@@ -149,16 +149,16 @@ func (n *Network) grantToken(w http.ResponseWriter, r *http.Request) (any, error
 		return nil, badRequest("unsupported_grant_type",
 			"grant_type must be authorization_code, refresh_token or client_credentials")
 	}
-	var answer map[string]any
+	var response map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		spent, err := spend(t)
+		token, err := spend(t)
 		if err != nil {
 			return err
 		}
-		answer, err = n.newTokens(r.Context(), t, spent)
+		response, err = n.newTokens(r.Context(), t, token)
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 func (n *Network) spendCode(r *http.Request, t store.Tx) (store.Token, error) {
@@ -172,14 +172,14 @@ func (n *Network) spendCode(r *http.Request, t store.Tx) (store.Token, error) {
 // spendRefresh marks a refresh token as used. A refresh token can be used only once.
 func (n *Network) spendRefresh(r *http.Request, t store.Tx) (store.Token, error) {
 	text := r.Form.Get("refresh_token")
-	old, ok, err := n.Find(r.Context(), t, oauth.KindRefresh, text)
+	refresh, ok, err := n.Find(r.Context(), t, oauth.KindRefresh, text)
 	if err != nil {
 		return store.Token{}, err
 	}
-	if !ok || old.Client != r.Form.Get("client_id") {
+	if !ok || refresh.Client != r.Form.Get("client_id") {
 		return store.Token{}, badRequest("invalid_grant", "Refresh token is invalid or expired")
 	}
-	return old, t.ConsumeToken(r.Context(), Name, n.Hash(text))
+	return refresh, t.ConsumeToken(r.Context(), Name, n.Hash(text))
 }
 
 // newTokens issues an access token and a refresh token, and returns the response that contains them.
@@ -242,11 +242,11 @@ func (n *Network) userInfo(r *http.Request) (any, error) {
 		a, err = n.authenticateFields(r, t, fields)
 		return err
 	})
-	all := map[string]any{
+	values := map[string]any{
 		"open_id": a.ID, "username": a.Handle, "display_name": a.DisplayName,
 		"follower_count": insights.Followers(Name, a.ID, n.Now()), "avatar_url": n.PictureURL(r, a.DisplayName),
 	}
-	return map[string]any{"user": pickFields(fields, all)}, err
+	return map[string]any{"user": pickFields(fields, values)}, err
 }
 
 // revoke ends all sessions of the account of an access token.

@@ -33,7 +33,7 @@ func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 		}
 		w.WriteHeader(status)
 	})
-	n.write(w, r, success, err, func(rejected *apiError) any { return map[string]string{"message": rejected.message} })
+	n.write(w, r, success, err, func(apiErr *apiError) any { return map[string]string{"message": apiErr.message} })
 }
 
 // receivePart saves a part, and reports whether it is the last one.
@@ -77,7 +77,7 @@ func (n *Network) findUpload(r *http.Request) (publication, []string, error) {
 			return err
 		case !found || p.id() != r.URL.Query().Get("upload_id"):
 			return &apiError{http.StatusNotFound, "not_found", "Upload not found"}
-		case n.Now().Sub(p.made) >= uploadLifetime:
+		case n.Now().Sub(p.createdAt) >= uploadLifetime:
 			return &apiError{http.StatusForbidden, "expired", "The address has expired"}
 		}
 		parts, err = listParts(ctx, t, p.seq)
@@ -115,20 +115,20 @@ func (p publication) checkPart(r *http.Request) (int64, error) {
 // savePart stores a part, and the post if the part is the last one. When savePart returns, the data is on disk.
 func (n *Network) savePart(ctx context.Context, p publication, part, file store.Blob) error {
 	_, err := n.PublishInTx(ctx, errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
+		var outcome marker.Outcome
 		current, _, err := findPublication(ctx, t, `where seq = ?`, p.seq)
 		if err != nil {
-			return out, err
+			return outcome, err
 		}
 		if current.uploaded != p.uploaded {
-			return out, errRange // a concurrent request has stored the part
+			return outcome, errRange // a concurrent request has stored the part
 		}
 		if current.uploaded+part.Size == current.size {
-			if out, err = n.finishVideo(ctx, t, &current, file, waited); err != nil || current.done.IsZero() {
-				return out, err
+			if outcome, err = n.finishVideo(ctx, t, &current, file, waited); err != nil || current.completedAt.IsZero() {
+				return outcome, err
 			}
 		}
-		return out, insertPart(ctx, t, &current, part)
+		return outcome, insertPart(ctx, t, &current, part)
 	})
 	return err
 }

@@ -33,17 +33,17 @@ func badRequest(code, message string) *apiError {
 	return &apiError{http.StatusBadRequest, code, message}
 }
 
-func invalid(message string) *apiError { return badRequest("invalid_params", message) }
+func invalidParams(message string) *apiError { return badRequest("invalid_params", message) }
 
 // handle returns a handler that writes the result of a call in the API's envelope.
 func (n *Network) handle(call base.Call) http.HandlerFunc {
-	write := func(w http.ResponseWriter, r *http.Request, answer any, err error) {
-		if _, isHandler := answer.(http.Handler); err == nil && !isHandler {
-			answer = envelope(answer, &apiError{code: "ok"})
+	write := func(w http.ResponseWriter, r *http.Request, result any, err error) {
+		if _, isHandler := result.(http.Handler); err == nil && !isHandler {
+			result = envelope(result, &apiError{code: "ok"})
 		}
-		n.write(w, r, answer, err, func(rejected *apiError) any { return envelope(struct{}{}, rejected) })
+		n.write(w, r, result, err, func(apiErr *apiError) any { return envelope(struct{}{}, apiErr) })
 	}
-	return base.Handle(invalid("The request cannot be read"), call, write)
+	return base.Handle(invalidParams("The request cannot be read"), call, write)
 }
 
 func envelope(data any, result *apiError) any {
@@ -53,15 +53,15 @@ func envelope(data any, result *apiError) any {
 }
 
 // write writes the result of a call. errorBody returns the body of an error response.
-func (n *Network) write(w http.ResponseWriter, r *http.Request, answer any, err error, errorBody func(*apiError) any) {
+func (n *Network) write(w http.ResponseWriter, r *http.Request, result any, err error, errorBody func(*apiError) any) {
 	reject := func(e *apiError) {
 		if e == errRateLimited {
 			w.Header().Set("Retry-After", "2") // TikTok may not send it
 		}
 		base.WriteJSON(w, e.status, errorBody(e))
 	}
-	if !base.Respond(w, r, Name, answer, err, errInternal, reject) {
-		base.WriteJSON(w, http.StatusOK, answer)
+	if !base.Respond(w, r, Name, result, err, errInternal, reject) {
+		base.WriteJSON(w, http.StatusOK, result)
 	}
 }
 
@@ -75,20 +75,20 @@ func (n *Network) notFound(*http.Request) (any, error) {
 }
 
 // readBody parses a request's JSON.
-func readBody(r *http.Request, into any) error {
-	if json.NewDecoder(r.Body).Decode(into) != nil {
-		return invalid("The body is not valid JSON or a member has the wrong type")
+func readBody(r *http.Request, out any) error {
+	if json.NewDecoder(r.Body).Decode(out) != nil {
+		return invalidParams("The body is not valid JSON or a member has the wrong type")
 	}
 	return nil
 }
 
 // pickFields returns the requested fields.
-func pickFields(fields []string, all map[string]any) map[string]any {
-	picked := map[string]any{}
+func pickFields(fields []string, values map[string]any) map[string]any {
+	out := map[string]any{}
 	for _, field := range fields {
-		if value, ok := all[field]; ok {
-			picked[field] = value
+		if value, ok := values[field]; ok {
+			out[field] = value
 		}
 	}
-	return picked
+	return out
 }

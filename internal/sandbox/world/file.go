@@ -25,7 +25,7 @@ var (
 // File is a file of a post.
 type File struct {
 	ID            string
-	Video         bool
+	IsVideo       bool
 	Width, Height int
 	Seconds       float64 // duration of a video
 }
@@ -33,7 +33,7 @@ type File struct {
 // Path returns the file's path below the bridge's /files/.
 func (f File) Path() string {
 	extension := "jpg"
-	if f.Video {
+	if f.IsVideo {
 		extension = "mp4"
 	}
 	return fmt.Sprintf("%dx%d/%s.%s", f.Width, f.Height, f.ID, extension)
@@ -49,5 +49,5 @@ func NewFile(rng *rand.Rand, id, format string) File {
 	case FormatReel:
 		clip = Clips[0]
 	}
-	return File{ID: id, Video: true, Width: clip.Width, Height: clip.Height, Seconds: clip.seconds}
+	return File{ID: id, IsVideo: true, Width: clip.Width, Height: clip.Height, Seconds: clip.seconds}
 }

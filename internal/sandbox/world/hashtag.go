@@ -69,18 +69,18 @@ func (g growth) timeAt(posts float64) float64 {
 	return g.start() + g.days*SecondsPerDay*math.Pow(posts/g.size, 1/g.power)
 }
 
-// perDay returns the number of posts per day at MeasuredAt.
-func (g growth) perDay() float64 { return g.power * g.size / g.days }
+// postsPerDay returns the number of posts per day at MeasuredAt.
+func (g growth) postsPerDay() float64 { return g.power * g.size / g.days }
 
-// width returns the number of seconds in a bucket: a power of two, with about four posts in a bucket.
-func (g growth) width() int64 {
-	seconds := 4 * SecondsPerDay / g.perDay()
+// bucketSeconds returns the number of seconds in a bucket: a power of two, with about four posts in a bucket.
+func (g growth) bucketSeconds() int64 {
+	seconds := 4 * SecondsPerDay / g.postsPerDay()
 	return int64(math.Exp2(math.Floor(math.Log2(math.Max(1, math.Min(seconds, 1<<16))))))
 }
 
 // arrivals returns the posts of a bucket, newest first.
 func (h Hashtag) arrivals(g growth, bucket int64) []Post {
-	width := g.width()
+	width := g.bucketSeconds()
 	rng := h.newRand("arrivals", strconv.FormatInt(bucket, 10))
 	var posts []Post
 	for range poisson(rng, g.posts(float64((bucket+1)*width))-g.posts(float64(bucket*width))) {
@@ -109,7 +109,7 @@ type Position struct {
 
 // StartRecent returns the start of the list of recent posts at a time in Unix seconds.
 func (h Hashtag) StartRecent(now int64) Position {
-	return Position{Now: now, bucket: now / h.growth().width()}
+	return Position{Now: now, bucket: now / h.growth().bucketSeconds()}
 }
 
 // Recent returns posts of the last 24 hours that follow position, newest first. It also returns the position after
@@ -118,7 +118,7 @@ func (h Hashtag) Recent(position Position, limit int) ([]Post, Position, bool) {
 	g := h.growth()
 	oldest := position.Now - SecondsPerDay
 	var posts []Post
-	for ; (position.bucket+1)*g.width() > oldest; position.bucket-- {
+	for ; (position.bucket+1)*g.bucketSeconds() > oldest; position.bucket-- {
 		arrivals := h.arrivals(g, position.bucket)
 		for _, post := range arrivals[min(position.offset, len(arrivals)):] {
 			if post.At > oldest && post.At <= position.Now {
@@ -145,7 +145,7 @@ func (h Hashtag) Top(day int64) []Post {
 	logSize := math.Log(g.posts(now))
 	var posts []Post
 	for slot := range topPosts {
-		if post, ok := h.holder(g, slot, logSize); ok {
+		if post, ok := h.postInSlot(g, slot, logSize); ok {
 			posts = append(posts, post)
 		}
 	}
@@ -155,9 +155,9 @@ func (h Hashtag) Top(day int64) []Post {
 	return posts
 }
 
-// holder returns the post in a slot when the logarithm of the hashtag's size is logSize, and reports whether the slot
+// postInSlot returns the post in a slot when the logarithm of the hashtag's size is logSize, and reports whether the slot
 // has a post.
-func (h Hashtag) holder(g growth, slot int, logSize float64) (Post, bool) {
+func (h Hashtag) postInSlot(g growth, slot int, logSize float64) (Post, bool) {
 	for unit := math.Floor(logSize); unit >= 0; unit-- {
 		rng := h.newRand("top", strconv.Itoa(slot), strconv.Itoa(int(unit)))
 		takenAt := -1.0
@@ -178,7 +178,7 @@ func (h Hashtag) holder(g growth, slot int, logSize float64) (Post, bool) {
 func (h Hashtag) post(rng *rand.Rand, at int64, followers float64) Post {
 	format := randomFormat(rng, Profile{Platform: h.Platform}.formats(h.newRand("formats")))
 	post := Post{
-		ID: RandomID(rng), Format: format.name, At: at, size: 1, Tags: h.postTags(rng),
+		ID: RandomID(rng), Format: format.name, At: at, fileCount: 1, Tags: h.postTags(rng),
 		reactions: 0.2 * math.Pow(followers, followerPower) * format.effect * logNormalFactor(rng, reactionSigma),
 		comments:  0.03 * logNormalFactor(rng, 0.3), shares: 0.02 * logNormalFactor(rng, 0.3),
 	}
@@ -186,7 +186,7 @@ func (h Hashtag) post(rng *rand.Rand, at int64, followers float64) Post {
 		post.Views = post.reactions / 0.08 * logNormalFactor(rng, 0.3)
 	}
 	if format.name == FormatCarousel {
-		post.size = 2 + rng.IntN(4)
+		post.fileCount = 2 + rng.IntN(4)
 	}
 	post.File = NewFile(rng, post.ID, post.Format)
 	post.Caption = withTags(Sentences(rng, Language(rng)), post.Tags)

@@ -29,24 +29,24 @@ const (
 
 // Traits contains the properties of a profile that never change.
 type Traits struct {
-	posts     float64 // number of posts at MeasuredAt
-	Days      float64 // days since its first post, at MeasuredAt
-	followers float64 // at MeasuredAt
-	growth    float64 // change of the followers' logarithm per day
-	period    float64 // of the followers' oscillation, in days
-	follows   int64
+	posts           float64 // number of posts at MeasuredAt
+	AgeDays         float64 // days since its first post, at MeasuredAt
+	followers       float64 // at MeasuredAt
+	growth          float64 // change of the followers' logarithm per day
+	oscillationDays float64 // of the followers' oscillation, in days
+	follows         int64
 
-	language Phrases
-	blocks   []float64 // weights of the blocks of four hours of a day
-	best     int       // block with blockEffect: 0–5 on weekdays, 6–11 at weekends
-	tags     []traitTag
-	formats  []traitFormat
+	language  Phrases
+	blocks    []float64 // weights of the blocks of four hours of a day
+	bestBlock int       // block with blockEffect: 0–5 on weekdays, 6–11 at weekends
+	tags      []traitTag
+	formats   []traitFormat
 
 	reactions        float64 // of a post without effects, per follower^followerPower
 	comments, shares float64 // fractions of the reactions
 	perView          float64 // reactions per view
 	HidesLikes       bool    // business discovery and the bridge return no likes
-	KeepsReels       bool    // other accounts cannot download its reels
+	HidesReels       bool    // other accounts cannot download its reels
 }
 
 // followerPower is less than one, so that large profiles have fewer reactions per follower.
@@ -66,11 +66,11 @@ type traitFormat struct {
 func (p Profile) Traits() Traits {
 	rng := p.NewRand("habits")
 	traits := Traits{
-		posts: logUniform(rng, 36, 390), Days: logUniform(rng, 200, 1200),
-		followers: logUniform(rng, 1e3, 2e6), growth: uniform(rng, -0.0004, 0.0016), period: uniform(rng, 20, 70),
-		follows: int64(logUniform(rng, 40, 3000)), language: Language(rng), best: rng.IntN(12),
+		posts: logUniform(rng, 36, 390), AgeDays: logUniform(rng, 200, 1200),
+		followers: logUniform(rng, 1e3, 2e6), growth: uniform(rng, -0.0004, 0.0016), oscillationDays: uniform(rng, 20, 70),
+		follows: int64(logUniform(rng, 40, 3000)), language: Language(rng), bestBlock: rng.IntN(12),
 		reactions: 0.2 * logNormalFactor(rng, 0.3), comments: uniform(rng, 0.01, 0.05), shares: uniform(rng, 0.005, 0.04),
-		perView: uniform(rng, 0.04, 0.12), HidesLikes: rng.IntN(16) == 0, KeepsReels: rng.IntN(12) == 0,
+		perView: uniform(rng, 0.04, 0.12), HidesLikes: rng.IntN(16) == 0, HidesReels: rng.IntN(12) == 0,
 	}
 	for block := range 6 {
 		weight := uniform(rng, 0.7, 1.4)
@@ -136,7 +136,8 @@ func DayOf(now time.Time) int64 { return now.Unix() / SecondsPerDay }
 // followersOn returns the number of followers at the start of a day.
 func (p Profile) followersOn(traits Traits, day int64) float64 {
 	days := math.Max(-3000, math.Min(3000, float64(day-MeasuredAt/SecondsPerDay)))
-	oscillation := 1 + 0.004*math.Sin(2*math.Pi*days/traits.period) + 0.0004*p.NewRand("followers", strconv.FormatInt(day, 10)).
+	oscillation := 1 + 0.004*math.Sin(2*math.Pi*days/traits.oscillationDays) + 0.0004*p.NewRand("followers",
+		strconv.FormatInt(day, 10)).
 		Float64()
 	return traits.followers * math.Exp(traits.growth*days) * oscillation
 }
@@ -150,8 +151,8 @@ func (p Profile) Posts(day int64) []Post {
 		return nil
 	}
 	traits := p.Traits()
-	interval := traits.Days / traits.posts
-	firstDay := float64(MeasuredAt)/SecondsPerDay - traits.Days
+	interval := traits.AgeDays / traits.posts
+	firstDay := float64(MeasuredAt)/SecondsPerDay - traits.AgeDays
 	var posts []Post
 	for k := range maxPosts {
 		scheduled := firstDay + float64(k)*interval
@@ -173,11 +174,11 @@ func (p Profile) post(traits Traits, rng *rand.Rand, day int64) Post {
 	const fourHours = 4 * 60 * 60
 	block := weightedIndex(rng, traits.blocks)
 	post := Post{
-		ID: RandomID(rng), At: StartOf(day) + int64(block)*fourHours + rng.Int64N(fourHours), size: 1,
+		ID: RandomID(rng), At: StartOf(day) + int64(block)*fourHours + rng.Int64N(fourHours), fileCount: 1,
 		Tags: []string{},
 	}
 	effect := 1.0
-	if blockOf(post.At) == traits.best {
+	if blockOf(post.At) == traits.bestBlock {
 		effect *= blockEffect
 	}
 	for _, tag := range traits.tags {
@@ -195,7 +196,7 @@ func (p Profile) post(traits Traits, rng *rand.Rand, day int64) Post {
 		post.Views = post.reactions / traits.perView * logNormalFactor(rng, 0.2)
 	}
 	if post.Format == FormatCarousel {
-		post.size = 2 + rng.IntN(4)
+		post.fileCount = 2 + rng.IntN(4)
 	}
 	post.File = NewFile(rng, post.ID, post.Format)
 	rng.Shuffle(len(post.Tags), func(i, j int) { post.Tags[i], post.Tags[j] = post.Tags[j], post.Tags[i] })

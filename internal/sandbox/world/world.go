@@ -88,12 +88,12 @@ func weightedIndex(rng *rand.Rand, weights []float64) int {
 }
 
 // sample returns at most count random elements, each at most once.
-func sample(rng *rand.Rand, from []string, count int) []string {
-	var picked []string
-	for _, i := range rng.Perm(len(from))[:min(count, len(from))] {
-		picked = append(picked, from[i])
+func sample(rng *rand.Rand, elements []string, count int) []string {
+	var out []string
+	for _, i := range rng.Perm(len(elements))[:min(count, len(elements))] {
+		out = append(out, elements[i])
 	}
-	return picked
+	return out
 }
 
 //go:embed phrases.json themes.json
@@ -127,13 +127,13 @@ func readEmbedded[T any](name string) T {
 
 // Post is a post of a profile or with a hashtag.
 type Post struct {
-	ID      string // 19 digits
-	Format  string
-	At      int64 // Unix seconds
-	Caption string
-	Tags    []string
-	File    File // the first file of a carousel
-	size    int  // number of files of a carousel; 1 otherwise
+	ID        string // 19 digits
+	Format    string
+	At        int64 // Unix seconds
+	Caption   string
+	Tags      []string
+	File      File // the first file of a carousel
+	fileCount int  // number of files of a carousel; 1 otherwise
 
 	reactions        float64 // final sum of likes, comments and shares
 	comments, shares float64 // fractions of the reactions
@@ -167,7 +167,7 @@ func RandomID(rng *rand.Rand) string { return fmt.Sprintf("%019d", rng.Int64()) 
 // Children returns the files of a carousel.
 func (p Post) Children() []File {
 	files := []File{p.File}
-	for rng := NewRand("children", p.ID); len(files) < p.size; {
+	for rng := NewRand("children", p.ID); len(files) < p.fileCount; {
 		files = append(files, NewFile(rng, RandomID(rng), FormatImage))
 	}
 	return files

@@ -76,7 +76,7 @@ func TestProfilesVary(t *testing.T) {
 		} else if len(posts) > 200 {
 			many++
 		}
-		blocks[p.Traits().best] = true
+		blocks[p.Traits().bestBlock] = true
 	}
 	if few < 10 || many < 10 || len(blocks) != 12 {
 		t.Errorf("%d with few posts, %d with many, best blocks %v", few, many, blocks)
@@ -157,7 +157,7 @@ func (h Traits) effect(post Post) float64 {
 			effect *= tag.effect
 		}
 	}
-	if blockOf(post.At) == h.best {
+	if blockOf(post.At) == h.bestBlock {
 		effect *= blockEffect
 	}
 	return effect
@@ -172,7 +172,7 @@ func TestReactionEffects(t *testing.T) {
 		hasTag := func(i int) func(Post) bool {
 			return func(post Post) bool { return slices.Contains(post.Tags, traits.tags[i].name) }
 		}
-		block = append(block, p.contrast(func(post Post) bool { return blockOf(post.At) == traits.best })...)
+		block = append(block, p.contrast(func(post Post) bool { return blockOf(post.At) == traits.bestBlock })...)
 		for i := range effectiveTags {
 			effective = append(effective, p.contrast(hasTag(i))...)
 		}
@@ -278,7 +278,7 @@ func TestOtherYears(t *testing.T) {
 		for _, h := range testHashtags(20) {
 			posts, _, _ := h.Recent(h.StartRecent(now.Unix()), 20)
 			if top := h.Top(DayOf(now)); (len(top) > 0) != (year > 2014) && h.growth().days > 3500 ||
-				year > 2030 && len(posts) == 0 && h.growth().perDay() > 10 {
+				year > 2030 && len(posts) == 0 && h.growth().postsPerDay() > 10 {
 				t.Errorf("%d: #%s has %d top posts and %d recent posts", year, h.Name, len(top), len(posts))
 			}
 		}

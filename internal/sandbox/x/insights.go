@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxLookup  = 100
-	privateFor = 30 * 24 * time.Hour // time after publication during which a post's private fields are available
+	maxLookup        = 100
+	privateFieldsAge = 30 * 24 * time.Hour // time after publication during which a post's private fields are available
 )
 
 // privateFields are the fields of a post that only its author may read.
@@ -74,13 +74,13 @@ func (n *Network) lookupPosts(r *http.Request) (any, error) {
 		}
 		return nil
 	})
-	answer := map[string]any{}
+	response := map[string]any{}
 	for name, list := range map[string][]map[string]any{"data": data, "errors": fieldErrors} {
 		if len(list) > 0 {
-			answer[name] = list
+			response[name] = list
 		}
 	}
-	return answer, err
+	return response, err
 }
 
 // lookupView returns a post without the fields that the caller may not read, and an error for each omitted field.
@@ -95,9 +95,9 @@ func (n *Network) lookupView(a store.Account, p store.Post, fields string) (map[
 }
 
 // fieldErrors returns an error for each requested private field, unless the caller published the post within
-// privateFor.
+// privateFieldsAge.
 func (n *Network) fieldErrors(a store.Account, p store.Post, fields string) []map[string]any {
-	if p.Account == a.ID && n.Now().Sub(p.At) <= privateFor {
+	if p.Account == a.ID && n.Now().Sub(p.At) <= privateFieldsAge {
 		return nil
 	}
 	var errs []map[string]any

@@ -33,13 +33,13 @@ func (n *Network) addOptions(ctx context.Context, t store.Tx, in postRequest, bo
 	o := in.postOptions
 	switch {
 	case !slices.Contains(replySettings, o.ReplySettings):
-		return invalid("reply_settings must be one of following, mentionedUsers, subscribers, verified.")
+		return invalidRequest("reply_settings must be one of following, mentionedUsers, subscribers, verified.")
 	case o.ReplySettings != "" && in.Reply.To != "":
-		return invalid("Reply settings can only be set on a Post that is not a reply.")
+		return invalidRequest("Reply settings can only be set on a Post that is not a reply.")
 	case o.Poll != nil && !o.Poll.isValid():
-		return invalid("The poll is invalid.")
+		return invalidRequest("The poll is invalid.")
 	case len(in.Media.IDs) > 0 && (o.Quote != "" || o.Poll != nil), o.Quote != "" && o.Poll != nil:
-		return invalid("Only one of media, quote_tweet_id and poll is allowed.")
+		return invalidRequest("Only one of media, quote_tweet_id and poll is allowed.")
 	}
 	body.postOptions = o
 	if o.Quote == "" {

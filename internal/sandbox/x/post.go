@@ -112,9 +112,9 @@ func (n *Network) newBody(ctx context.Context, t store.Tx, a store.Account, in p
 	case err != nil:
 		return postBody{}, err
 	case strings.TrimSpace(in.Text) == "" && len(uploads) == 0:
-		return postBody{}, invalid("A post needs a text or media.")
+		return postBody{}, invalidRequest("A post needs a text or media.")
 	case weight(in.Text) > maxText:
-		return postBody{}, invalid("Your Post text is too long.")
+		return postBody{}, invalidRequest("Your Post text is too long.")
 	}
 	duplicates, err := t.Posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`, Name, a.ID,
 		in.Text, n.Now().Add(-duplicateWindow).UnixMilli())
@@ -128,7 +128,7 @@ func (n *Network) newBody(ctx context.Context, t store.Tx, a store.Account, in p
 
 // attachments returns the uploads with the given IDs. They must be up to four images, or one video or GIF.
 func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, ids []string) ([]upload, error) {
-	errMedia := invalid("Your media IDs are invalid.")
+	errMedia := invalidRequest("Your media IDs are invalid.")
 	var uploads []upload
 	for i, id := range ids {
 		u, err := n.ownUpload(ctx, t, a, id)
@@ -139,8 +139,8 @@ func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, 
 			return nil, err
 		}
 		mustBeAlone := u.category != "tweet_image"
-		processing := mustBeAlone && n.Now().Before(u.ended.Add(n.ProcessingTime))
-		if u.cid == "" || u.failed || processing || mustBeAlone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
+		processing := mustBeAlone && n.Now().Before(u.finalizedAt.Add(n.ProcessingTime))
+		if u.cid == "" || u.isInvalid || processing || mustBeAlone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
 			return nil, errMedia
 		}
 		uploads = append(uploads, u)
@@ -161,21 +161,21 @@ var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 func newPostBody(a store.Account, text string, uploads []upload) postBody {
 	body := postBody{Keys: []string{}, Files: []store.Medium{}}
 	var out strings.Builder
-	addLink := func(full, media string) {
+	addLink := func(expanded, media string) {
 		short := "https://t.co/" + base.NewID()[:10]
 		start := utf8.RuneCountInString(out.String())
 		out.WriteString(short)
 		body.Links = append(body.Links,
-			postLink{Start: start, End: start + len(short), Short: short, Full: full, Media: media})
+			postLink{Start: start, End: start + len(short), Short: short, Full: expanded, Media: media})
 	}
-	written := 0
+	lastEnd := 0
 	for _, match := range base.LinkPattern.FindAllStringIndex(text, -1) {
-		full := strings.TrimRight(text[match[0]:match[1]], ".,;:!?)")
-		out.WriteString(escaper.Replace(text[written:match[0]]))
-		addLink(full, "")
-		written = match[0] + len(full)
+		expanded := strings.TrimRight(text[match[0]:match[1]], ".,;:!?)")
+		out.WriteString(escaper.Replace(text[lastEnd:match[0]]))
+		addLink(expanded, "")
+		lastEnd = match[0] + len(expanded)
 	}
-	out.WriteString(escaper.Replace(text[written:]))
+	out.WriteString(escaper.Replace(text[lastEnd:]))
 	for i, u := range uploads {
 		if i == 0 {
 			out.WriteString(" ")
@@ -216,7 +216,7 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 	}
 	data := []map[string]any{}
 	meta := map[string]any{}
-	answer := map[string]any{"meta": meta}
+	response := map[string]any{"meta": meta}
 	err = n.AsCaller(r, func(t store.Tx, _ store.Account, _ store.Token) error {
 		posts, err := t.Posts(r.Context(),
 			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`,
@@ -232,13 +232,13 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 			data = append(data, n.postView(p, r.Form.Get("post.fields")))
 		}
 		if included := includes(r.Form, posts); included != nil {
-			answer["includes"] = included
+			response["includes"] = included
 		}
 		return err
 	})
 	meta["result_count"] = len(data)
 	if len(data) > 0 {
-		answer["data"] = data
+		response["data"] = data
 	}
-	return answer, err
+	return response, err
 }

@@ -25,16 +25,16 @@ const (
 
 // upload is a file that is uploaded in segments.
 type upload struct {
-	seq      int64
-	account  string
-	mime     string // declared type
-	category string
-	total    int64  // declared size in bytes
-	cid      string // CID of the complete file; empty before finalization
-	failed   bool
-	alt      string
-	made     time.Time
-	ended    time.Time // when the upload was finalized
+	seq         int64
+	account     string
+	mime        string // declared type
+	category    string
+	total       int64  // declared size in bytes
+	cid         string // CID of the complete file; empty before finalization
+	isInvalid   bool
+	alt         string
+	createdAt   time.Time
+	finalizedAt time.Time // when the upload was finalized
 }
 
 func (u upload) id() string { return fmt.Sprintf("1%018d", u.seq) }
@@ -60,9 +60,9 @@ func (n *Network) initUpload(r *http.Request) (any, error) {
 	}
 	limits, ok := categories[in.Category]
 	if !ok || in.Total <= 0 || in.Total > limits.maxSize || !slices.Contains(limits.types, in.Type) {
-		return nil, invalid("The media_type or total_bytes is invalid for the media_category.")
+		return nil, invalidRequest("The media_type or total_bytes is invalid for the media_category.")
 	}
-	u := upload{mime: in.Type, category: in.Category, total: in.Total, made: n.Now()}
+	u := upload{mime: in.Type, category: in.Category, total: in.Total, createdAt: n.Now()}
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		u.account = a.ID
 		return insertUpload(r.Context(), t, &u)
@@ -71,10 +71,10 @@ func (n *Network) initUpload(r *http.Request) (any, error) {
 }
 
 // readStrictly decodes JSON and rejects unknown members.
-func readStrictly(body io.Reader, into any) error {
+func readStrictly(body io.Reader, out any) error {
 	decoder := json.NewDecoder(body)
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
+	if err := decoder.Decode(out); err != nil {
 		return fmt.Errorf("reading the body: %w", err)
 	}
 	return nil
@@ -82,26 +82,26 @@ func readStrictly(body io.Reader, into any) error {
 
 // uploadView returns an upload in the API's format.
 func (n *Network) uploadView(u upload) map[string]any {
-	answer := map[string]any{
+	view := map[string]any{
 		"id": u.id(), "media_key": mediaKey(u),
-		"expires_after_secs": int64(u.made.Add(uploadLifetime).Sub(n.Now()) / time.Second),
+		"expires_after_secs": int64(u.createdAt.Add(uploadLifetime).Sub(n.Now()) / time.Second),
 	}
-	if u.category == "tweet_image" || u.ended.IsZero() {
-		return answer
+	if u.category == "tweet_image" || u.finalizedAt.IsZero() {
+		return view
 	}
-	remaining := u.ended.Add(n.ProcessingTime).Sub(n.Now())
+	remaining := u.finalizedAt.Add(n.ProcessingTime).Sub(n.Now())
 	switch {
 	case remaining > 0:
-		answer["processing_info"] = map[string]any{
+		view["processing_info"] = map[string]any{
 			"state": "in_progress", "check_after_secs": int64((remaining + time.Second - 1) / time.Second),
 			"progress_percent": 50,
 		}
-	case u.failed:
-		answer["processing_info"] = map[string]any{"state": "failed", "progress_percent": 0}
+	case u.isInvalid:
+		view["processing_info"] = map[string]any{"state": "failed", "progress_percent": 0}
 	default:
-		answer["processing_info"] = map[string]any{"state": "succeeded", "progress_percent": 100}
+		view["processing_info"] = map[string]any{"state": "succeeded", "progress_percent": 100}
 	}
-	return answer
+	return view
 }
 
 func mediaKey(u upload) string {
@@ -125,7 +125,7 @@ func (n *Network) appendUpload(w http.ResponseWriter, r *http.Request) (any, err
 		return nil, err
 	}
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error { return upsertSegment(r.Context(), t, u, index, segment) })
-	return wrapData(map[string]any{"expires_at": u.made.Add(uploadLifetime).Unix()}), err
+	return wrapData(map[string]any{"expires_at": u.createdAt.Add(uploadLifetime).Unix()}), err
 }
 
 // readSegment parses the form of a segment. The parts of the form can be in any order. It returns the index of the
@@ -178,7 +178,7 @@ func (n *Network) upload(r *http.Request) (upload, error) {
 // ownUpload returns the account's upload with the given ID. It returns an error if the upload has expired.
 func (n *Network) ownUpload(ctx context.Context, t store.Tx, a store.Account, id string) (upload, error) {
 	u, found, err := findUpload(ctx, t, id)
-	if err == nil && (!found || u.account != a.ID || n.Now().Sub(u.made) >= uploadLifetime) {
+	if err == nil && (!found || u.account != a.ID || n.Now().Sub(u.createdAt) >= uploadLifetime) {
 		err = n.Errors.NotFound
 	}
 	return u, err
@@ -204,9 +204,9 @@ func (n *Network) finalizeUpload(r *http.Request) (any, error) {
 	}
 	matches := file.MIME == u.mime
 	if file.Size != u.total || !matches && u.category != "tweet_video" {
-		return nil, invalid("The media does not match the declared media_type and total_bytes.")
+		return nil, invalidRequest("The media does not match the declared media_type and total_bytes.")
 	}
-	u.cid, u.failed, u.ended = file.CID, !matches, n.Now()
+	u.cid, u.isInvalid, u.finalizedAt = file.CID, !matches, n.Now()
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
 		if err := t.SaveBlob(r.Context(), Name, u.account, file); err != nil {
 			return err
@@ -249,7 +249,7 @@ func (n *Network) saveMetadata(r *http.Request) (any, error) {
 func insertUpload(ctx context.Context, t store.Tx, u *upload) error {
 	err := t.QueryRowContext(ctx,
 		`insert into x_uploads (account, type, category, total, made_at) values (?, ?, ?, ?, ?) returning seq`,
-		u.account, u.mime, u.category, u.total, u.made.UnixMilli()).Scan(&u.seq)
+		u.account, u.mime, u.category, u.total, u.createdAt.UnixMilli()).Scan(&u.seq)
 	if err != nil {
 		return fmt.Errorf("saving an upload: %w", err)
 	}
@@ -263,32 +263,32 @@ func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error
 	if seq < 1e18 || u.id() != id {
 		return upload{}, false, nil
 	}
-	var made, ended int64
+	var createdAt, finalizedAt int64
 	err := t.QueryRowContext(ctx,
 		`select account, type, category, total, cid, failed, alt, made_at, ended_at from x_uploads where seq = ?`,
 		u.seq).
-		Scan(&u.account, &u.mime, &u.category, &u.total, &u.cid, &u.failed, &u.alt, &made, &ended)
+		Scan(&u.account, &u.mime, &u.category, &u.total, &u.cid, &u.isInvalid, &u.alt, &createdAt, &finalizedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return upload{}, false, nil
 	}
 	if err != nil {
 		return upload{}, false, fmt.Errorf("finding an upload: %w", err)
 	}
-	u.made = time.UnixMilli(made)
-	if ended > 0 {
-		u.ended = time.UnixMilli(ended)
+	u.createdAt = time.UnixMilli(createdAt)
+	if finalizedAt > 0 {
+		u.finalizedAt = time.UnixMilli(finalizedAt)
 	}
 	return u, true, nil
 }
 
 func updateUpload(ctx context.Context, t store.Tx, u upload) error {
-	ended := int64(0)
-	if !u.ended.IsZero() {
-		ended = u.ended.UnixMilli()
+	finalizedAt := int64(0)
+	if !u.finalizedAt.IsZero() {
+		finalizedAt = u.finalizedAt.UnixMilli()
 	}
 	return t.Run(ctx, "updating an upload",
 		`update x_uploads set cid = ?, failed = ?, alt = ?, ended_at = ? where seq = ?`, u.cid,
-		u.failed, u.alt, ended, u.seq)
+		u.isInvalid, u.alt, finalizedAt, u.seq)
 }
 
 func upsertSegment(ctx context.Context, t store.Tx, u upload, index int, segment store.Blob) error {

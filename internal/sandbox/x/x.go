@@ -28,7 +28,7 @@ func New(s *base.Server) *Network {
 		// X does not document the lifetime of refresh tokens.
 		CodeLifetime: 30 * time.Second, AccessLifetime: 2 * time.Hour, RefreshLifetime: 180 * 24 * time.Hour,
 		Errors: rest.Errors{
-			Unreadable: invalid("One or more parameters to your request was invalid."),
+			Unreadable: invalidRequest("One or more parameters to your request was invalid."),
 			NotFound: &rest.Error{
 				Status: http.StatusNotFound, Kind: "resource-not-found", Message: "Could not find the requested resource.",
 			},
@@ -37,7 +37,7 @@ func New(s *base.Server) *Network {
 				Status: http.StatusBadRequest, Kind: oauthPrefix + "invalid_request",
 				Message: "Value passed for the token was invalid.",
 			},
-			Rejected:    invalid("This content cannot be posted (requested by a sandbox marker)."),
+			Rejected:    invalidRequest("This content cannot be posted (requested by a sandbox marker)."),
 			RateLimited: &rest.Error{Status: http.StatusTooManyRequests, Message: "Too Many Requests"},
 			Internal: &rest.Error{
 				Status: http.StatusInternalServerError, Kind: "internal-error",
@@ -77,7 +77,7 @@ func (n *Network) Handler() http.Handler {
 	}
 	mux.HandleFunc("POST /2/media/upload/{id}/append", n.HandleStream(http.StatusOK, n.appendUpload))
 	mux.HandleFunc("POST /2/tweets", n.Handle(http.StatusCreated, n.createPost))
-	mux.HandleFunc("GET /web/{handle}/status/{id}", n.ToPage)
+	mux.HandleFunc("GET /web/{handle}/status/{id}", n.RedirectToPage)
 	return mux
 }
 
@@ -94,7 +94,7 @@ func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 // oauthPrefix is the prefix of Error.Kind for the token endpoint, whose errors have another format.
 const oauthPrefix = "oauth:"
 
-func invalid(message string) *rest.Error {
+func invalidRequest(message string) *rest.Error {
 	return &rest.Error{Status: http.StatusBadRequest, Kind: "invalid-request", Message: message}
 }
 
@@ -104,33 +104,33 @@ const (
 )
 
 // write writes the rate limit headers, and an error as a problem document.
-func (n *Network) write(w http.ResponseWriter, rejected *rest.Error) {
+func (n *Network) write(w http.ResponseWriter, restErr *rest.Error) {
 	remaining, reset := ratePerWindow-1, n.Now().Add(rateWindow)
-	if rejected == n.Errors.RateLimited {
+	if restErr == n.Errors.RateLimited {
 		remaining, reset = 0, n.Now().Add(2*time.Second+time.Second-1)
 	}
 	header := w.Header()
 	header.Set("x-rate-limit-limit", strconv.Itoa(ratePerWindow))
 	header.Set("x-rate-limit-remaining", strconv.Itoa(remaining))
 	header.Set("x-rate-limit-reset", strconv.FormatInt(reset.Unix(), 10))
-	if rejected == nil {
+	if restErr == nil {
 		return
 	}
-	if code, ok := strings.CutPrefix(rejected.Kind, oauthPrefix); ok {
-		base.WriteJSON(w, rejected.Status, map[string]string{"error": code, "error_description": rejected.Message})
+	if code, ok := strings.CutPrefix(restErr.Kind, oauthPrefix); ok {
+		base.WriteJSON(w, restErr.Status, map[string]string{"error": code, "error_description": restErr.Message})
 		return
 	}
 	problem := map[string]any{
-		"type": "about:blank", "title": http.StatusText(rejected.Status), "detail": rejected.Message,
-		"status": rejected.Status,
+		"type": "about:blank", "title": http.StatusText(restErr.Status), "detail": restErr.Message,
+		"status": restErr.Status,
 	}
-	if rejected.Kind != "" {
-		problem["type"] = "https://api.x.com/2/problems/" + rejected.Kind
+	if restErr.Kind != "" {
+		problem["type"] = "https://api.x.com/2/problems/" + restErr.Kind
 	}
-	if rejected.Status == http.StatusNotFound {
+	if restErr.Status == http.StatusNotFound {
 		problem["resource_type"] = "media"
 	}
-	base.WriteJSON(w, rejected.Status, problem)
+	base.WriteJSON(w, restErr.Status, problem)
 }
 
 // grantTokens serves the token endpoint. Clients that have a secret use Basic authentication.
@@ -141,14 +141,14 @@ func (n *Network) grantTokens(r *http.Request) (any, error) {
 		}
 	}
 	tokens, err := n.GrantTokens(r)
-	answer := map[string]any{
+	response := map[string]any{
 		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": tokens.Access,
 		"scope": strings.Join(tokens.Scopes, " "),
 	}
 	if slices.Contains(tokens.Scopes, "offline.access") {
-		answer["refresh_token"] = tokens.Refresh
+		response["refresh_token"] = tokens.Refresh
 	}
-	return answer, err
+	return response, err
 }
 
 // unpaidClient is the suffix of the ID of an app that has used up its credits.
@@ -162,21 +162,21 @@ var errCredit = &rest.Error{
 }
 
 func (n *Network) getMe(r *http.Request) (any, error) {
-	answer := map[string]any{}
+	view := map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, me store.Account, token store.Token) error {
 		if isUnpaid(token) {
 			return errCredit
 		}
 		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, me.ID)
-		answer["id"], answer["username"], answer["name"] = me.ID, me.Handle, me.DisplayName
+		view["id"], view["username"], view["name"] = me.ID, me.Handle, me.DisplayName
 		fields := r.Form.Get("user.fields")
-		n.addMetrics(answer, fields, me.ID, len(posts))
+		n.addMetrics(view, fields, me.ID, len(posts))
 		if slices.Contains(strings.Split(fields, ","), "profile_image_url") {
-			answer["profile_image_url"] = n.PictureURL(r, me.DisplayName)
+			view["profile_image_url"] = n.PictureURL(r, me.DisplayName)
 		}
 		return err
 	})
-	return wrapData(answer), err
+	return wrapData(view), err
 }
 
 func wrapData(data any) map[string]any { return map[string]any{"data": data} }

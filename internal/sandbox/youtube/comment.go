@@ -27,18 +27,18 @@ func (n *Network) insertComment(r *http.Request) (any, error) {
 		} `json:"snippet"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || !parseParts(r.URL.Query())["snippet"] {
-		return nil, invalid("missingRequiredParameter", "The request has no snippet.")
+		return nil, invalidRequest("missingRequiredParameter", "The request has no snippet.")
 	}
 	text := in.Snippet.TopLevel.Snippet.Text
 	switch {
 	case strings.TrimSpace(text) == "":
-		return nil, invalid("commentTextRequired", "The comment has no text.")
+		return nil, invalidRequest("commentTextRequired", "The comment has no text.")
 	case utf8.RuneCountInString(text) > maxComment:
-		return nil, invalid("commentTextTooLong", "The comment is too long.")
+		return nil, invalidRequest("commentTextTooLong", "The comment is too long.")
 	}
-	var answer map[string]any
+	var response map[string]any
 	_, err := n.Publish(errInternal, func(waited bool) (marker.Outcome, error) {
-		var out marker.Outcome
+		var outcome marker.Outcome
 		err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 			a, token, err := n.authenticate(r, t, scopeEdit)
 			if err != nil {
@@ -49,19 +49,19 @@ func (n *Network) insertComment(r *http.Request) (any, error) {
 				return err
 			}
 			attempt := marker.Attempt{Platform: Name, Account: a.ID, Text: text, Session: token.Session, Waited: waited}
-			out, err = attempt.Publish(r.Context(), t, rejections, func() (string, error) {
+			outcome, err = attempt.Publish(r.Context(), t, markerErrors, func() (string, error) {
 				c := store.Post{
 					Platform: Name, Account: a.ID, ID: "Ug" + stableID("comment "+base.NewID(), 24), Text: text, At: n.Now(),
 					Version: base.NewID(), Body: []byte("{}"), ReplyTo: p.ID,
 				}
-				answer = commentThread(c, map[string]bool{"snippet": true})
+				response = commentThread(c, map[string]bool{"snippet": true})
 				return c.ID, t.SavePost(r.Context(), c)
 			})
 			return err
 		})
-		return out, err
+		return outcome, err
 	})
-	return answer, err
+	return response, err
 }
 
 // listComments lists the comments on a video of the caller, newest first.
@@ -72,12 +72,12 @@ func (n *Network) listComments(r *http.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := t.Posts(r.Context(), `where p.platform = ? and r.reply_to = ? order by p.seq desc limit 100`, Name, p.ID)
+		comments, err := t.Posts(r.Context(), `where p.platform = ? and r.reply_to = ? order by p.seq desc limit 100`, Name, p.ID)
 		if err == nil {
-			err = marker.WithholdAny(found, n.Now())
+			err = marker.WithholdAny(comments, n.Now())
 		}
 		items := []map[string]any{}
-		for _, c := range found {
+		for _, c := range comments {
 			items = append(items, commentThread(c, parseParts(query)))
 		}
 		return items, err

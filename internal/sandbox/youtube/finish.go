@@ -39,7 +39,7 @@ func (n *Network) listPlaylist(r *http.Request) (any, error) {
 				return nil, err
 			}
 			items := []map[string]any{}
-			for i, video := range videos[:min(maxPage, len(videos))] {
+			for i, video := range videos[:min(maxPageSize, len(videos))] {
 				p, _, err := t.Post(r.Context(), Name, video)
 				if err != nil {
 					return nil, err
@@ -72,12 +72,12 @@ func (n *Network) addToPlaylist(r *http.Request) (any, error) {
 		} `json:"snippet"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&item); err != nil || item.Snippet.Resource.Kind != "youtube#video" {
-		return nil, invalid("invalidResourceType", "The type specified for the resource ID is not supported.")
+		return nil, invalidRequest("invalidResourceType", "The type specified for the resource ID is not supported.")
 	}
 	if !parseParts(r.URL.Query())["snippet"] {
-		return nil, invalid("missingRequiredParameter", "No value for required parameter part.")
+		return nil, invalidRequest("missingRequiredParameter", "No value for required parameter part.")
 	}
-	var answer map[string]any
+	var response map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, _, err := n.authenticate(r, t, scopeEdit)
 		if err != nil {
@@ -90,12 +90,12 @@ func (n *Network) addToPlaylist(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		answer = playlistEntry(a, p, 0, map[string]bool{"snippet": true})
+		response = playlistEntry(a, p, 0, map[string]bool{"snippet": true})
 		return t.Run(r.Context(), "adding to a playlist",
 			`insert into youtube_playlist_items (playlist, video, added_at) values (?, ?, ?)`, PlaylistID(a.ID), p.ID,
 			n.Now().UnixMilli())
 	})
-	return answer, err
+	return response, err
 }
 
 // findVideo returns the account's video with the given ID.
@@ -110,8 +110,8 @@ func findVideo(ctx context.Context, t store.Tx, a store.Account, id string) (sto
 // setThumbnail sets the thumbnail of a video. The caller's channel must be verified.
 func (n *Network) setThumbnail(w http.ResponseWriter, r *http.Request) {
 	defer base.AllowUpload(w)()
-	answer, err := n.saveThumbnail(w, r)
-	write(w, r, answer, err)
+	result, err := n.saveThumbnail(w, r)
+	write(w, r, result, err)
 }
 
 func (n *Network) saveThumbnail(w http.ResponseWriter, r *http.Request) (any, error) {

@@ -96,14 +96,15 @@ func parseReport(query url.Values) ([]string, error) {
 	_, startErr := time.Parse(time.DateOnly, query.Get("startDate"))
 	_, endErr := time.Parse(time.DateOnly, query.Get("endDate"))
 	if startErr != nil || endErr != nil || query.Get("endDate") < query.Get("startDate") {
-		return nil, invalid("invalidParameter", "startDate and endDate must be dates, and startDate must not be after endDate.")
+		return nil, invalidRequest("invalidParameter",
+			"startDate and endDate must be dates, and startDate must not be after endDate.")
 	}
 	list, hasVideos := strings.CutPrefix(query.Get("filters"), "video==")
 	ids := strings.Split(list, ",")
 	supported := query.Get("ids") == "channel==MINE" && query.Get("metrics") == "shares" &&
 		query.Get("dimensions") == "video"
 	if !supported || !hasVideos || len(ids) > maxReportVideos {
-		return nil, invalid("badRequest", "The query is not supported.")
+		return nil, invalidRequest("badRequest", "The query is not supported.")
 	}
 	return ids, nil
 }

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	defaultPage = 5 // items
-	maxPage     = 50
+	defaultPageSize = 5 // items
+	maxPageSize     = 50
 )
 
 // parseParts returns the names of the requested parts of a resource.
@@ -36,7 +36,7 @@ func parseParts(query url.Values) map[string]bool {
 func (n *Network) list(
 	r *http.Request, kind string, supported []string, find func(store.Tx, store.Account) ([]map[string]any, error),
 ) (map[string]any, error) {
-	answer := map[string]any{"kind": "youtube#" + kind + "ListResponse", "etag": base.NewID()}
+	response := map[string]any{"kind": "youtube#" + kind + "ListResponse", "etag": base.NewID()}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, _, err := n.authenticate(r, t, scopeRead)
 		if err != nil {
@@ -44,19 +44,19 @@ func (n *Network) list(
 		}
 		parts := parseParts(r.URL.Query())
 		if len(parts) == 0 {
-			return invalid("missingRequiredParameter", "No value for required parameter part.")
+			return invalidRequest("missingRequiredParameter", "No value for required parameter part.")
 		}
 		for part := range parts {
 			if !slices.Contains(supported, part) {
-				return invalid("unknownPart", "The part parameter specifies an unknown value.")
+				return invalidRequest("unknownPart", "The part parameter specifies an unknown value.")
 			}
 		}
 		items, err := find(t, a)
-		answer["items"] = items
-		answer["pageInfo"] = map[string]int{"totalResults": len(items), "resultsPerPage": len(items)}
+		response["items"] = items
+		response["pageInfo"] = map[string]int{"totalResults": len(items), "resultsPerPage": len(items)}
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // newResource returns a resource that contains only the requested parts.
@@ -79,7 +79,7 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 		}, func(t store.Tx, a store.Account) ([]map[string]any, error) {
 			ids := strings.Split(query.Get("id"), ",")
 			if query.Get("mine") != "true" && query.Get("id") == "" {
-				return nil, invalid("missingRequiredParameter", "No filter selected. Expected one of: mine, id")
+				return nil, invalidRequest("missingRequiredParameter", "No filter selected. Expected one of: mine, id")
 			}
 			if query.Get("mine") != "true" && !slices.Contains(ids, a.ID) {
 				return []map[string]any{}, nil
@@ -97,14 +97,14 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 				},
 				"statistics": n.channelStatistics(a, posts),
 				"status": map[string]any{
-					"privacyStatus": "public", "isLinked": true, "longUploadsStatus": longUploads(a),
+					"privacyStatus": "public", "isLinked": true, "longUploadsStatus": longUploadsStatus(a),
 				},
 			})}, err
 		})
 }
 
-// longUploads returns the API's value that reports whether a channel can upload videos of more than 15 minutes.
-func longUploads(a store.Account) string {
+// longUploadsStatus returns the API's value that reports whether a channel can upload videos of more than 15 minutes.
+func longUploadsStatus(a store.Account) string {
 	if isUnverified(a) {
 		return "eligible"
 	}
@@ -121,8 +121,8 @@ func (n *Network) listUploads(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	more := false
-	answer, err := n.list(r, "playlistItem",
+	hasMore := false
+	response, err := n.list(r, "playlistItem",
 		[]string{"id", "snippet", "contentDetails", "status"},
 		func(t store.Tx, a store.Account) ([]map[string]any, error) {
 			if query.Get("playlistId") != UploadsID(a.ID) {
@@ -134,22 +134,22 @@ func (n *Network) listUploads(r *http.Request) (any, error) {
 			if err == nil {
 				err = marker.WithholdAny(posts, n.Now())
 			}
-			more = len(posts) > limit
+			hasMore = len(posts) > limit
 			items := []map[string]any{}
 			for i, p := range posts[:min(limit, len(posts))] {
 				items = append(items, playlistItem(a, p, offset+i, parseParts(query)))
 			}
 			return items, err
 		})
-	if more && err == nil {
-		answer["nextPageToken"] = strconv.Itoa(offset + limit)
+	if hasMore && err == nil {
+		response["nextPageToken"] = strconv.Itoa(offset + limit)
 	}
-	return answer, err
+	return response, err
 }
 
 // parsePage parses the request parameters of a page, and returns its limit and offset.
 func parsePage(query url.Values) (int, int, error) {
-	limit, offset := defaultPage, 0
+	limit, offset := defaultPageSize, 0
 	var err error
 	if text := query.Get("maxResults"); text != "" {
 		limit, err = strconv.Atoi(text)
@@ -157,8 +157,8 @@ func parsePage(query url.Values) (int, int, error) {
 	if text := query.Get("pageToken"); text != "" && err == nil {
 		offset, err = strconv.Atoi(text)
 	}
-	if err != nil || limit < 1 || limit > maxPage || offset < 0 {
-		return 0, 0, invalid("invalidPageToken",
+	if err != nil || limit < 1 || limit > maxPageSize || offset < 0 {
+		return 0, 0, invalidRequest("invalidPageToken",
 			"maxResults must be from 1 to 50, and pageToken from a previous response.")
 	}
 	return limit, offset, nil
@@ -166,16 +166,16 @@ func parsePage(query url.Values) (int, int, error) {
 
 // playlistItem returns a video as an item of the uploads playlist.
 func playlistItem(a store.Account, p store.Post, position int, requested map[string]bool) map[string]any {
-	insert, at := parseBody(p).Insert, p.At.Format(time.RFC3339)
+	metadata, at := parseBody(p).Metadata, p.At.Format(time.RFC3339)
 	return newResource("playlistItem", stableID("item "+p.ID, 24), requested, map[string]any{
 		"snippet": map[string]any{
-			"publishedAt": at, "channelId": a.ID, "channelTitle": a.DisplayName, "title": insert.Snippet.Title,
-			"description": insert.Snippet.Description,
+			"publishedAt": at, "channelId": a.ID, "channelTitle": a.DisplayName, "title": metadata.Snippet.Title,
+			"description": metadata.Snippet.Description,
 			"thumbnails":  map[string]any{}, "playlistId": UploadsID(a.ID), "position": position,
 			"resourceId": map[string]string{"kind": "youtube#video", "videoId": p.ID},
 		},
 		"contentDetails": map[string]string{"videoId": p.ID, "videoPublishedAt": at},
-		"status":         map[string]string{"privacyStatus": insert.Status.PrivacyStatus},
+		"status":         map[string]string{"privacyStatus": metadata.Status.PrivacyStatus},
 	})
 }
 
@@ -187,8 +187,8 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 			"id", "snippet", "status", "processingDetails", "statistics", "contentDetails",
 		}, func(t store.Tx, a store.Account) ([]map[string]any, error) {
 			ids := strings.Split(query.Get("id"), ",")
-			if query.Get("id") == "" || len(ids) > maxPage {
-				return nil, invalid("missingRequiredParameter",
+			if query.Get("id") == "" || len(ids) > maxPageSize {
+				return nil, invalidRequest("missingRequiredParameter",
 					"No filter selected. Expected one of: id, of at most 50")
 			}
 			items := []map[string]any{}
@@ -214,13 +214,13 @@ func parseBody(p store.Post) videoBody {
 
 // videoView returns a video in the API's format.
 func (n *Network) videoView(r *http.Request, p store.Post, requested map[string]bool) map[string]any {
-	insert := parseBody(p).Insert
+	metadata := parseBody(p).Metadata
 	status, processing := n.videoStatus(p)
 	return newResource("video", p.ID, requested, map[string]any{
 		"snippet": map[string]any{
 			"publishedAt": p.At.Format(time.RFC3339), "channelId": p.Account, "channelTitle": p.DisplayName,
-			"title":       insert.Snippet.Title,
-			"description": insert.Snippet.Description, "tags": append([]string{}, insert.Snippet.Tags...),
+			"title":       metadata.Snippet.Title,
+			"description": metadata.Snippet.Description, "tags": append([]string{}, metadata.Snippet.Tags...),
 			"categoryId": "22",
 			"thumbnails": n.thumbnails(r, p), "liveBroadcastContent": "none",
 		},
@@ -236,12 +236,12 @@ func (n *Network) videoView(r *http.Request, p store.Post, requested map[string]
 // videoStatus returns the status of a video and of its processing. After processing, the marker Drop rejects the video.
 // The marker Unapproved keeps it private, like a video of an unaudited app.
 func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
-	body, marks := parseBody(p), marker.Read(p.Text, Name)
+	body, markers := parseBody(p), marker.Read(p.Text, Name)
 	status := map[string]any{
-		"uploadStatus": "processed", "privacyStatus": body.Insert.Status.PrivacyStatus, "license": "youtube",
+		"uploadStatus": "processed", "privacyStatus": body.Metadata.Status.PrivacyStatus, "license": "youtube",
 		"embeddable": true, "publicStatsViewable": true,
 	}
-	if marks.Has(marker.Unapproved) || body.Locked {
+	if markers.Has(marker.Unapproved) || body.Locked {
 		status["privacyStatus"] = "private"
 	}
 	switch {
@@ -251,7 +251,7 @@ func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
 	case body.Failure != "":
 		status["uploadStatus"], status["failureReason"] = "failed", body.Failure
 		return status, "failed"
-	case marks.Has(marker.Drop):
+	case markers.Has(marker.Drop):
 		status["uploadStatus"], status["rejectionReason"] = "rejected", "duplicate"
 		return status, "terminated"
 	}

@@ -12,38 +12,38 @@ import (
 
 // upload is an upload session.
 type upload struct {
-	id       string // part of the session's URL
-	account  string
-	insert   []byte // metadata of the video
-	mime     string // declared type
-	total    int64  // declared size in bytes
-	begun    time.Time
-	video    string // ID of the published video; empty before publication
-	received int64  // number of received bytes
+	id        string // part of the session's URL
+	account   string
+	metadata  []byte // metadata of the video
+	mime      string // declared type
+	total     int64  // declared size in bytes
+	startedAt time.Time
+	video     string // ID of the published video; empty before publication
+	received  int64  // number of received bytes
 }
 
 func insertUpload(ctx context.Context, t store.Tx, u upload) error {
 	return t.Run(ctx, "saving an upload",
 		`insert into youtube_uploads (id, platform, account, body, type, total, begun_at) values (?, ?, ?, ?, ?, ?, ?)`,
-		u.id, Name, u.account, u.insert, u.mime, u.total, u.begun.UnixMilli())
+		u.id, Name, u.account, u.metadata, u.mime, u.total, u.startedAt.UnixMilli())
 }
 
 // findUpload returns the account's upload session with the given ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, account, id string) (upload, bool, error) {
 	u := upload{id: id, account: account}
-	var begun int64
+	var startedAt int64
 	err := t.QueryRowContext(ctx,
 		`select body, type, total, begun_at, video,
 			coalesce((select sum(size) from youtube_parts p where p.upload = u.id), 0)
 		from youtube_uploads u where id = ? and account = ?`, id, account).
-		Scan(&u.insert, &u.mime, &u.total, &begun, &u.video, &u.received)
+		Scan(&u.metadata, &u.mime, &u.total, &startedAt, &u.video, &u.received)
 	if errors.Is(err, sql.ErrNoRows) {
 		return upload{}, false, nil
 	}
 	if err != nil {
 		return upload{}, false, fmt.Errorf("finding an upload: %w", err)
 	}
-	u.begun = time.UnixMilli(begun)
+	u.startedAt = time.UnixMilli(startedAt)
 	return u, true, nil
 }
 
@@ -65,7 +65,7 @@ func completeUpload(ctx context.Context, t store.Tx, upload, video string) error
 }
 
 // extendToken sets the expiry of a refresh token.
-func extendToken(ctx context.Context, t store.Tx, hash []byte, until time.Time) error {
+func extendToken(ctx context.Context, t store.Tx, hash []byte, expires time.Time) error {
 	return t.Run(ctx, "extending a token", `update oauth_tokens set expires_at = ? where platform = ? and hash = ?`,
-		until.UnixMilli(), Name, hash)
+		expires.UnixMilli(), Name, hash)
 }

@@ -62,7 +62,7 @@ func (n *Network) beginUpload(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.begun = n.Now()
+	u.startedAt = n.Now()
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error { return insertUpload(r.Context(), t, u) })
 	address := n.BaseURL(r) + "/" + Name + "/upload/youtube/v3/videos?" + url.Values{
 		"uploadType": {"resumable"}, "upload_id": {u.id},
@@ -73,16 +73,16 @@ func (n *Network) beginUpload(r *http.Request) (any, error) {
 // parseUpload parses the request that starts an upload session.
 func parseUpload(r *http.Request, u *upload) error {
 	if r.URL.Query().Get("uploadType") != "resumable" {
-		return invalid("mediaBodyRequired", "The request does not include the video content.")
+		return invalidRequest("mediaBodyRequired", "The request does not include the video content.")
 	}
 	var err error
 	if u.total, err = strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64); err != nil || u.total <= 0 ||
 		u.total > maxVideo {
-		return invalid("badRequest", "X-Upload-Content-Length must be from 1 byte to 256 GB.")
+		return invalidRequest("badRequest", "X-Upload-Content-Length must be from 1 byte to 256 GB.")
 	}
 	u.mime, _, err = mime.ParseMediaType(r.Header.Get("X-Upload-Content-Type"))
 	if err != nil || !strings.HasPrefix(u.mime, "video/") && u.mime != "application/octet-stream" {
-		return invalid("badContent",
+		return invalidRequest("badContent",
 			"Media type '"+u.mime+"' is not supported. Valid media types: [video/*, application/octet-stream]")
 	}
 	body, err := io.ReadAll(r.Body)
@@ -91,14 +91,14 @@ func parseUpload(r *http.Request, u *upload) error {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
-	var insert videoMetadata
-	if err := decoder.Decode(&insert); err != nil {
-		return invalid("badRequest", "Invalid JSON payload received: "+err.Error())
+	var metadata videoMetadata
+	if err := decoder.Decode(&metadata); err != nil {
+		return invalidRequest("badRequest", "Invalid JSON payload received: "+err.Error())
 	}
-	if err := insert.check(r.URL.Query()); err != nil {
+	if err := metadata.check(r.URL.Query()); err != nil {
 		return err
 	}
-	if u.insert, err = json.Marshal(insert); err != nil {
+	if u.metadata, err = json.Marshal(metadata); err != nil {
 		return fmt.Errorf("writing the metadata of a video: %w", err)
 	}
 	return nil
@@ -115,25 +115,25 @@ func (i videoMetadata) check(query url.Values) error {
 	title, text := i.Snippet.Title, i.Snippet.Description
 	switch {
 	case !parts["snippet"] || !parts["status"]:
-		return invalid("unexpectedPart", "The part parameter must have the values snippet and status.")
+		return invalidRequest("unexpectedPart", "The part parameter must have the values snippet and status.")
 	case strings.TrimSpace(title) == "" || utf8.RuneCountInString(title) > maxTitle || strings.ContainsAny(title,
 		"<>"):
-		return invalid("invalidTitle", "The request metadata specifies an invalid or empty video title.")
+		return invalidRequest("invalidTitle", "The request metadata specifies an invalid or empty video title.")
 	case len(text) > maxText || strings.ContainsAny(text, "<>"):
-		return invalid("invalidDescription", "The request metadata specifies an invalid video description.")
+		return invalidRequest("invalidDescription", "The request metadata specifies an invalid video description.")
 	case tagLength > maxTags || slices.ContainsFunc(i.Snippet.Tags, func(tag string) bool {
 		return tag == "" || strings.ContainsAny(tag, "<>")
 	}):
-		return invalid("invalidTags", "The request metadata specifies invalid video keywords.")
+		return invalidRequest("invalidTags", "The request metadata specifies invalid video keywords.")
 	case !slices.Contains([]string{"public", "unlisted", "private"}, i.Status.PrivacyStatus):
-		return invalid("invalidVideoMetadata", "The request metadata is invalid.")
+		return invalidRequest("invalidVideoMetadata", "The request metadata is invalid.")
 	}
 	return nil
 }
 
 // contentRange is the Content-Range of an upload.
 type contentRange struct {
-	query      bool  // whether the request only queries the progress
+	isQuery    bool  // whether the request only queries the progress
 	start, end int64 // end is exclusive
 }
 
@@ -146,10 +146,10 @@ func parseRange(r *http.Request, total int64) (contentRange, error) {
 	if header != "" {
 		match := rangePattern.FindStringSubmatch(header)
 		if match == nil || match[4] != strconv.FormatInt(total, 10) {
-			return part, invalid("badRequest", "Failed to parse Content-Range header.")
+			return part, invalidRequest("badRequest", "Failed to parse Content-Range header.")
 		}
 		if match[1] == "*" {
-			return contentRange{query: true}, nil
+			return contentRange{isQuery: true}, nil
 		}
 		part.start, _ = strconv.ParseInt(match[2], 10, 64) // at most 15 digits
 		last, _ := strconv.ParseInt(match[3], 10, 64)
@@ -157,7 +157,7 @@ func parseRange(r *http.Request, total int64) (contentRange, error) {
 	}
 	size := part.end - part.start
 	if size <= 0 || part.end > total || r.ContentLength != size || part.end < total && size%partUnit != 0 {
-		return part, invalid("badRequest",
+		return part, invalidRequest("badRequest",
 			"Invalid request. The size differs from Content-Range or is not a multiple of 262144.")
 	}
 	return part, nil
@@ -165,8 +165,8 @@ func parseRange(r *http.Request, total int64) (contentRange, error) {
 
 // upload receives a part of a file, or responds with the progress of the upload. The last part publishes the video.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
-	answer, err := n.receivePart(w, r)
-	write(w, r, answer, err)
+	result, err := n.receivePart(w, r)
+	write(w, r, result, err)
 }
 
 func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -178,13 +178,13 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	if u.video != "" || part.query {
+	if u.video != "" || part.isQuery {
 		return n.progress(r, u)
 	}
 	defer base.AllowUpload(w)()
 	file, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, part.end-part.start))
-	if rejected := base.UploadError(err); rejected != nil {
-		return nil, invalid("badRequest", rejected.Error())
+	if uploadErr := base.UploadError(err); uploadErr != nil {
+		return nil, invalidRequest("badRequest", uploadErr.Error())
 	}
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func (n *Network) findSessionIn(r *http.Request, t store.Tx) (upload, store.Toke
 		return upload{}, token, err
 	}
 	u, found, err := findUpload(r.Context(), t, a.ID, r.URL.Query().Get("upload_id"))
-	if err == nil && (!found || n.Now().Sub(u.begun) >= uploadLifetime) {
+	if err == nil && (!found || n.Now().Sub(u.startedAt) >= uploadLifetime) {
 		err = errNoUpload
 	}
 	return u, token, err

@@ -16,10 +16,10 @@ const unauditedClient = "-unaudited"
 
 // videoBody is the stored body of a video.
 type videoBody struct {
-	Insert  videoMetadata  `json:"insert"`
-	Media   []store.Medium `json:"media"`
-	Failure string         `json:"failure,omitempty"` // why processing failed
-	Locked  bool           `json:"locked,omitempty"`  // remains private because the app has not passed the audit
+	Metadata videoMetadata  `json:"insert"`
+	Media    []store.Medium `json:"media"`
+	Failure  string         `json:"failure,omitempty"` // why processing failed
+	Locked   bool           `json:"locked,omitempty"`  // remains private because the app has not passed the audit
 
 	Thumbnail string `json:"thumbnail,omitempty"` // path of the file
 }
@@ -60,24 +60,24 @@ func (n *Network) assemble(r *http.Request, last store.Blob) (store.Blob, error)
 	return n.Store.Join(append(parts, last.CID))
 }
 
-// rejections are the errors that markers request.
-var rejections = marker.Rejections{
-	Rejected: invalid("invalidVideoMetadata", "This video cannot be published (requested by a sandbox marker)"),
-	Expired:  errToken, RateLimited: errRateLimited, Failed: errInternal,
+// markerErrors are the errors that markers request.
+var markerErrors = marker.MarkerErrors{
+	RejectErr:       invalidRequest("invalidVideoMetadata", "This video cannot be published (requested by a sandbox marker)"),
+	ExpiredTokenErr: errToken, RateLimitErr: errRateLimited, FailureErr: errInternal,
 }
 
 func (n *Network) tryPublish(
 	ctx context.Context, t store.Tx, u *upload, token store.Token, file store.Blob, waited bool,
 ) (marker.Outcome, error) {
 	var body videoBody
-	if err := json.Unmarshal(u.insert, &body.Insert); err != nil {
+	if err := json.Unmarshal(u.metadata, &body.Metadata); err != nil {
 		return marker.Outcome{}, fmt.Errorf("reading the metadata of a video: %w", err)
 	}
 	attempt := marker.Attempt{
-		Platform: Name, Account: u.account, Text: body.Insert.Snippet.Description, Session: token.Session,
+		Platform: Name, Account: u.account, Text: body.Metadata.Snippet.Description, Session: token.Session,
 		Waited: waited,
 	}
-	return attempt.Publish(ctx, t, rejections, func() (string, error) {
+	return attempt.Publish(ctx, t, markerErrors, func() (string, error) {
 		if !strings.HasPrefix(file.MIME, "video/") { // YouTube accepts such an upload and rejects it during processing
 			file.MIME, body.Failure = u.mime, "invalidFile"
 		}
@@ -89,7 +89,7 @@ func (n *Network) tryPublish(
 }
 
 func (n *Network) saveVideo(ctx context.Context, t store.Tx, u upload, body videoBody, file store.Blob) error {
-	raw, err := json.Marshal(body)
+	encoded, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("writing a video: %w", err)
 	}
@@ -97,8 +97,8 @@ func (n *Network) saveVideo(ctx context.Context, t store.Tx, u upload, body vide
 		return err
 	}
 	err = t.SavePost(ctx, store.Post{
-		Platform: Name, Account: u.account, ID: u.video, Text: body.Insert.Snippet.Description,
-		Media: body.Media, At: n.Now(), Version: u.id, Body: raw,
+		Platform: Name, Account: u.account, ID: u.video, Text: body.Metadata.Snippet.Description,
+		Media: body.Media, At: n.Now(), Version: u.id, Body: encoded,
 	})
 	if err != nil {
 		return err

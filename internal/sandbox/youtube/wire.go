@@ -62,24 +62,24 @@ var (
 	errNoFile = &apiError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "File not found."}
 )
 
-// invalid returns the error for an invalid request.
-func invalid(reason, message string) *apiError {
+// invalidRequest returns the error for an invalid request.
+func invalidRequest(reason, message string) *apiError {
 	return &apiError{http.StatusBadRequest, "youtube.video", reason, "INVALID_ARGUMENT", message}
 }
 
 func (n *Network) handle(call base.Call) http.HandlerFunc {
-	return base.Handle(invalid("badRequest", "The request cannot be read."), call, write)
+	return base.Handle(invalidRequest("badRequest", "The request cannot be read."), call, write)
 }
 
-func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
+func write(w http.ResponseWriter, r *http.Request, result any, err error) {
 	if rejected, ok := errors.AsType[*tokenError](err); ok {
-		answer := map[string]string{"error": rejected.code, "error_description": rejected.message}
-		base.WriteJSON(w, rejected.status, answer)
+		body := map[string]string{"error": rejected.code, "error_description": rejected.message}
+		base.WriteJSON(w, rejected.status, body)
 		return
 	}
 	reject := func(e *apiError) { e.write(w) }
-	if !base.Respond(w, r, Name, answer, err, errInternal, reject) {
-		base.WriteJSON(w, http.StatusOK, answer)
+	if !base.Respond(w, r, Name, result, err, errInternal, reject) {
+		base.WriteJSON(w, http.StatusOK, result)
 	}
 }
 

@@ -103,13 +103,13 @@ func (n *Network) grantToken(r *http.Request) (any, error) {
 	if exchange == nil {
 		return nil, &tokenError{http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type"}
 	}
-	var answer map[string]any
+	var response map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		var err error
-		answer, err = exchange(r.Context(), t, r.PostForm)
+		response, err = exchange(r.Context(), t, r.PostForm)
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 func (n *Network) exchangeCode(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
@@ -121,7 +121,7 @@ func (n *Network) exchangeCode(ctx context.Context, t store.Tx, form url.Values)
 		return nil, &tokenError{http.StatusBadRequest, "invalid_grant", "Malformed auth code."}
 	}
 	code.Redirect, code.Challenge = "", ""
-	answer, err := n.accessToken(ctx, t, code)
+	response, err := n.accessToken(ctx, t, code)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (n *Network) exchangeCode(ctx context.Context, t store.Tx, form url.Values)
 	if strings.Contains(code.Client, testingClient) {
 		lifetime = testingLifetime
 	}
-	answer["refresh_token"], err = n.Issue(ctx, t, code, lifetime)
-	return answer, err
+	response["refresh_token"], err = n.Issue(ctx, t, code, lifetime)
+	return response, err
 }
 
 func (n *Network) exchangeRefresh(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {

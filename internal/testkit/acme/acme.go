@@ -21,7 +21,7 @@ import (
 // Server is a running ACME server.
 type Server struct {
 	Directory string         // URL of the ACME directory
-	Roots     string         // PEM file with the root certificate of the server's own TLS certificate
+	RootsFile string         // PEM file with the root certificate of the server's own TLS certificate
 	Issued    *x509.CertPool // root certificate of the issued certificates
 }
 
@@ -41,17 +41,17 @@ func Start(t *testing.T, httpPort, tlsPort int) Server {
 		_ = input.Close() // ends the server
 		_ = cmd.Wait()    // the test is over
 	})
-	var started struct {
+	var ready struct {
 		Directory string
 		Own, Root []byte
 	}
-	must.NoError(t, json.NewDecoder(output).Decode(&started))
+	must.NoError(t, json.NewDecoder(output).Decode(&ready))
 	roots := filepath.Join(t.TempDir(), "acme-roots.pem")
-	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: started.Own})
+	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ready.Own})
 	must.NoError(t, os.WriteFile(roots, own, 0o600))
 	issued := x509.NewCertPool()
-	issued.AddCert(must.Get(x509.ParseCertificate(started.Root))(t))
-	return Server{Directory: started.Directory, Roots: roots, Issued: issued}
+	issued.AddCert(must.Get(x509.ParseCertificate(ready.Root))(t))
+	return Server{Directory: ready.Directory, RootsFile: roots, Issued: issued}
 }
 
 // build builds the server into a folder and returns its path.

@@ -17,7 +17,7 @@ import (
 // Device is a device with one passkey.
 type Device struct {
 	Origin     string // origin of the requesting page
-	Count      uint32 // number of signatures so far
+	SignCount  uint32 // number of signatures so far
 	Unverified bool   // whether to skip user verification
 
 	key    *ecdsa.PrivateKey
@@ -43,9 +43,9 @@ var base64URL = base64.RawURLEncoding
 
 // The flags of authenticator data: user present, user verified, attested credential data included.
 const (
-	present  = 0x01
-	verified = 0x04
-	attested = 0x40
+	flagUserPresent  = 0x01
+	flagUserVerified = 0x04
+	flagAttestedData = 0x40
 )
 
 // Create creates a passkey for a page's options and returns the response.
@@ -62,14 +62,14 @@ func (d *Device) Create(options []byte) ([]byte, error) {
 		return nil, fmt.Errorf("creating a key: %w", err)
 	}
 	d.id = []byte(rand.Text())
-	public, err := d.key.PublicKey.Bytes() // 4, then x and y
+	publicKey, err := d.key.PublicKey.Bytes() // 4, then x and y
 	if err != nil {
 		return nil, fmt.Errorf("encoding the key: %w", err)
 	}
 	// The key in COSE format (RFC 9053, section 7.1): EC2, ES256, P-256, x, y.
-	cose := append([]byte{0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32}, public[1:33]...)
-	cose = append(append(cose, 0x22, 0x58, 32), public[33:]...)
-	data := d.authenticatorData(a.PublicKey.RP.ID, attested)
+	cose := append([]byte{0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32}, publicKey[1:33]...)
+	cose = append(append(cose, 0x22, 0x58, 32), publicKey[33:]...)
+	data := d.authenticatorData(a.PublicKey.RP.ID, flagAttestedData)
 	data = append(data, make([]byte, 16)...) // AAGUID of no model
 	data = binary.BigEndian.AppendUint16(data, uint16(len(d.id)))
 	data = append(append(data, d.id...), cose...)
@@ -87,7 +87,7 @@ func (d *Device) Get(options []byte) ([]byte, error) {
 	if err := json.Unmarshal(options, &a); err != nil {
 		return nil, fmt.Errorf("reading the options: %w", err)
 	}
-	d.Count++
+	d.SignCount++
 	data, client := d.authenticatorData(a.PublicKey.RPID, 0), d.clientData("webauthn.get", a)
 	hash := sha256.Sum256(client)
 	sum := sha256.Sum256(append(slices.Clip(data), hash[:]...))
@@ -103,10 +103,10 @@ func (d *Device) Get(options []byte) ([]byte, error) {
 
 func (d *Device) authenticatorData(rpID string, flags byte) []byte {
 	sum := sha256.Sum256([]byte(rpID))
-	if flags |= present; !d.Unverified {
-		flags |= verified
+	if flags |= flagUserPresent; !d.Unverified {
+		flags |= flagUserVerified
 	}
-	return binary.BigEndian.AppendUint32(append(sum[:], flags), d.Count)
+	return binary.BigEndian.AppendUint32(append(sum[:], flags), d.SignCount)
 }
 
 func (d *Device) clientData(kind string, a pageOptions) []byte {

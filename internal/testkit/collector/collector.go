@@ -19,10 +19,10 @@ import (
 type Collector struct {
 	URL string
 
-	t     *testing.T
-	mu    sync.Mutex
-	spans []Span
-	all   strings.Builder
+	t        *testing.T
+	mu       sync.Mutex
+	spans    []Span
+	received strings.Builder
 }
 
 // Span is a received span.
@@ -45,9 +45,9 @@ func Start(t *testing.T) *Collector {
 
 func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
-	var sent traces.ExportTraceServiceRequest
+	var request traces.ExportTraceServiceRequest
 	if err == nil {
-		err = proto.Unmarshal(raw, &sent)
+		err = proto.Unmarshal(raw, &request)
 	}
 	if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
 		c.t.Errorf("%s %s: %v", r.URL.Path, r.Header.Get("Content-Type"), err)
@@ -56,8 +56,8 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.all.WriteString(sent.String())
-	for _, resourceSpans := range sent.GetResourceSpans() {
+	c.received.WriteString(request.String())
+	for _, resourceSpans := range request.GetResourceSpans() {
 		for _, scopeSpans := range resourceSpans.GetScopeSpans() {
 			for _, s := range scopeSpans.GetSpans() {
 				c.spans = append(c.spans, read(s))
@@ -108,5 +108,5 @@ func (c *Collector) Span(name string) Span {
 func (c *Collector) Text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.all.String()
+	return c.received.String()
 }

@@ -24,8 +24,8 @@ const (
 	noTasks   = "the server uses jobs and get_job for background work and does not support the extension for tasks"
 )
 
-// notOffered maps the scenarios of features that pressroom does not offer to the reason. They must fail.
-var notOffered = map[string]string{
+// unsupportedScenarios maps the scenarios of features that pressroom does not offer to the reason. They must fail.
+var unsupportedScenarios = map[string]string{
 	"logging-set-level":       noLogging,
 	"tools-call-with-logging": noLogging,
 	"resources-subscribe":     noUpdates,
@@ -63,10 +63,10 @@ type check struct {
 }
 
 // Run runs the suite's scenarios for servers against the server at url. folder is the path of test/tools. All scenarios
-// must pass, except that those in notOffered and doNotApply must fail. A key of doNotApply is the name of a scenario,
+// must pass, except that those in unsupportedScenarios and inapplicable must fail. A key of inapplicable is the name of a scenario,
 // or of a scenario and a check, separated by a space; the value is the reason. Without the suite, the test is skipped,
 // or fails in CI.
-func Run(t *testing.T, folder, url string, doNotApply map[string]string) {
+func Run(t *testing.T, folder, url string, inapplicable map[string]string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("external programs are slow")
@@ -77,7 +77,7 @@ func Run(t *testing.T, folder, url string, doNotApply map[string]string) {
 		"--url", url, "--suite", "all", "-o", results)
 	cmd.Dir, cmd.WaitDelay = folder, time.Second
 	out, err := cmd.CombinedOutput() // The suite exits with 1 because some scenarios fail.
-	expected := func(name string) bool { return notOffered[name] != "" || doNotApply[name] != "" }
+	mayFail := func(name string) bool { return unsupportedScenarios[name] != "" || inapplicable[name] != "" }
 	passed, failed := map[string]int{}, map[string]bool{}
 	for scenario, checks := range read(t, results) {
 		for _, c := range checks {
@@ -85,16 +85,16 @@ func Run(t *testing.T, folder, url string, doNotApply map[string]string) {
 			case c.Status == "SUCCESS":
 				passed[scenario]++
 			case c.Status != "FAILURE":
-			case expected(scenario):
+			case mayFail(scenario):
 				failed[scenario] = true
-			case expected(name):
+			case mayFail(name):
 				failed[name] = true
 			default:
 				t.Errorf("%s: %s", name, c.ErrorMessage)
 			}
 		}
 	}
-	for _, names := range []map[string]string{notOffered, doNotApply} {
+	for _, names := range []map[string]string{unsupportedScenarios, inapplicable} {
 		for name := range names {
 			if !failed[name] {
 				t.Errorf("%s passes or did not run: it must not be among the scenarios that do not apply", name)

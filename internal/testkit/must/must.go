@@ -30,11 +30,11 @@ func Get[V any](v V, err error) func(T) V {
 }
 
 // Eventually fails the test unless done returns true within a duration. It calls done every 20 milliseconds.
-func Eventually(t T, within time.Duration, event string, done func() bool) {
+func Eventually(t T, timeout time.Duration, event string, condition func() bool) {
 	t.Helper()
-	for start := time.Now(); !done(); <-time.After(20 * time.Millisecond) {
-		if time.Since(start) > within {
-			t.Fatal("waited ", within, " for ", event)
+	for start := time.Now(); !condition(); <-time.After(20 * time.Millisecond) {
+		if time.Since(start) > timeout {
+			t.Fatal("waited ", timeout, " for ", event)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Server struct {
 	dir     string // folder of the data and the log
 	addr    string // stays the same after a restart
 	owner   *syscall.Credential
-	running *process // nil while stopped
+	process *process // nil while stopped
 }
 
 // Start runs a new server until the test ends. Without PostgreSQL's programs, the test is skipped, or fails if CI=true.
@@ -79,11 +79,11 @@ func (s *Server) Create(database string) string {
 // Start restarts a stopped or killed server at the same address, and waits until it accepts connections.
 func (s *Server) Start() {
 	s.tb.Helper()
-	if s.running != nil {
+	if s.process != nil {
 		return
 	}
 	var err error
-	if s.running, err = launch(s); err != nil {
+	if s.process, err = launch(s); err != nil {
 		s.tb.Fatalf("starting PostgreSQL at %s: %v", s.addr, err)
 	}
 }
@@ -94,10 +94,10 @@ func (s *Server) Stop() { s.end(syscall.SIGINT) }
 // Kill kills the server's processes, like a machine failure. Committed data survives.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
-func (s *Server) end(how syscall.Signal) {
-	if s.running != nil {
-		s.running.end(how)
-		s.running = nil
+func (s *Server) end(sig syscall.Signal) {
+	if s.process != nil {
+		s.process.end(sig)
+		s.process = nil
 	}
 }
 
@@ -107,10 +107,10 @@ func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 // Resume continues a paused server.
 func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
-func (s *Server) signal(what syscall.Signal) {
+func (s *Server) signal(sig syscall.Signal) {
 	s.tb.Helper()
-	if err := s.running.signal(what); err != nil {
-		s.tb.Fatalf("sending PostgreSQL the signal %v: %v", what, err)
+	if err := s.process.signal(sig); err != nil {
+		s.tb.Fatalf("sending PostgreSQL the signal %v: %v", sig, err)
 	}
 }
 

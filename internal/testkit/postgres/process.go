@@ -111,14 +111,14 @@ func (p *process) await(dsn string) error {
 }
 
 // end sends a signal to the postmaster, and waits for it and its children. SIGKILL is sent to the children too.
-func (p *process) end(how syscall.Signal) {
+func (p *process) end(sig syscall.Signal) {
 	children := p.children()
-	if how != syscall.SIGKILL { // Resume a paused server, because it cannot shut down.
+	if sig != syscall.SIGKILL { // Resume a paused server, because it cannot shut down.
 		_ = p.signal(syscall.SIGCONT)
 	}
-	_ = syscall.Kill(p.server, how)
-	if how == syscall.SIGKILL {
-		_ = p.signalAll(how, children)
+	_ = syscall.Kill(p.server, sig)
+	if sig == syscall.SIGKILL {
+		_ = p.signalAll(sig, children)
 	}
 	<-p.exited
 	_ = p.input.Close()
@@ -130,16 +130,16 @@ func (p *process) end(how syscall.Signal) {
 }
 
 // signal sends a signal to the server and to all of its connections.
-func (p *process) signal(what syscall.Signal) error {
-	if err := syscall.Kill(p.server, what); err != nil { // Signal the postmaster first, so that it forks no more children.
+func (p *process) signal(sig syscall.Signal) error {
+	if err := syscall.Kill(p.server, sig); err != nil { // Signal the postmaster first, so that it forks no more children.
 		return fmt.Errorf("to the postmaster %d: %w", p.server, err)
 	}
-	return p.signalAll(what, p.children())
+	return p.signalAll(sig, p.children())
 }
 
-func (*process) signalAll(what syscall.Signal, children []int) error {
+func (*process) signalAll(sig syscall.Signal, children []int) error {
 	for _, child := range children {
-		if err := syscall.Kill(child, what); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := syscall.Kill(child, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("to process %d: %w", child, err)
 		}
 	}
@@ -149,7 +149,7 @@ func (*process) signalAll(what syscall.Signal, children []int) error {
 // children returns the running child processes of the postmaster.
 func (p *process) children() []int {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
-	var found []int
+	var pids []int
 	for _, name := range stats {
 		stat, err := os.ReadFile(name)
 		if err != nil {
@@ -159,10 +159,10 @@ func (p *process) children() []int {
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(fields) > 1 && fields[1] == strconv.Itoa(p.server) {
 			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // The pattern matches only numbers.
-			found = append(found, child)
+			pids = append(pids, child)
 		}
 	}
-	return found
+	return pids
 }
 
 // folder returns a folder for a server, in memory if there is space, because tests make many commits.

@@ -13,19 +13,19 @@ func Violations(h http.Header) ([]string, []string) {
 	if header == "" {
 		return nil, nil
 	}
-	var all []violation
-	if err := json.Unmarshal([]byte(header), &all); err != nil {
+	var violations []violation
+	if err := json.Unmarshal([]byte(header), &violations); err != nil {
 		return nil, []string{header} // Prism truncates long lists.
 	}
-	var sent, answered []string
-	for _, v := range all {
+	var inRequest, inResponse []string
+	for _, v := range violations {
 		if len(v.Location) > 0 && v.Location[0] == "request" {
-			sent = append(sent, v.String())
+			inRequest = append(inRequest, v.String())
 		} else {
-			answered = append(answered, v.String())
+			inResponse = append(inResponse, v.String())
 		}
 	}
-	return sent, answered
+	return inRequest, inResponse
 }
 
 type violation struct {

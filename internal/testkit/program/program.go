@@ -128,8 +128,8 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 }
 
 // End sends a signal and waits until the process has ended.
-func (p *Process) End(by os.Signal) {
-	_ = p.Process.Signal(by) // The process may have ended.
+func (p *Process) End(sig os.Signal) {
+	_ = p.Process.Signal(sig) // The process may have ended.
 	<-p.Ended
 }
 

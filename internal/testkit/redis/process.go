@@ -123,13 +123,13 @@ func (p *process) resume() error {
 }
 
 // sendCommand sends the password and a command, and returns the first line of the response.
-func sendCommand(address, password, command string, within time.Duration) (string, error) {
-	conn, err := net.DialTimeout("tcp", address, within)
+func sendCommand(address, password, command string, timeout time.Duration) (string, error) {
+	conn, err := net.DialTimeout("tcp", address, timeout)
 	if err != nil {
 		return "", fmt.Errorf("connecting: %w", err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(within)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return "", fmt.Errorf("setting the deadline: %w", err)
 	}
 	if _, err := fmt.Fprintf(conn, "AUTH %s\r\n%s\r\n", password, command); err != nil {

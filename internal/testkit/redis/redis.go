@@ -16,7 +16,7 @@ type Server struct {
 	program  string
 	password string   // random, to detect another server at the address
 	addr     string   // stays the same after a restart
-	running  *process // nil while stopped
+	process  *process // nil while stopped
 }
 
 // Start runs a server until the test ends. Without Redis, the test is skipped, or fails if CI=true.
@@ -40,9 +40,9 @@ func (s *Server) Password() string { return s.password }
 
 // Stop stops the server. Its data is lost.
 func (s *Server) Stop() {
-	if s.running != nil {
-		s.running.kill()
-		s.running = nil
+	if s.process != nil {
+		s.process.kill()
+		s.process = nil
 	}
 }
 
@@ -51,7 +51,7 @@ func (s *Server) Restart() {
 	s.tb.Helper()
 	s.Stop()
 	var err error
-	if s.running, err = launch(s.program, s.password, s.addr, s.tb.TempDir()); err != nil {
+	if s.process, err = launch(s.program, s.password, s.addr, s.tb.TempDir()); err != nil {
 		s.tb.Fatalf("starting Redis at %s: %v", s.addr, err)
 	}
 }
@@ -59,7 +59,7 @@ func (s *Server) Restart() {
 // Pause makes the server hang: it accepts connections, but does not respond.
 func (s *Server) Pause() {
 	s.tb.Helper()
-	if err := s.running.pause(); err != nil {
+	if err := s.process.pause(); err != nil {
 		s.tb.Fatalf("pausing Redis: %v", err)
 	}
 }
@@ -67,7 +67,7 @@ func (s *Server) Pause() {
 // Resume continues a paused server.
 func (s *Server) Resume() {
 	s.tb.Helper()
-	if err := s.running.resume(); err != nil {
+	if err := s.process.resume(); err != nil {
 		s.tb.Fatalf("resuming Redis: %v", err)
 	}
 }

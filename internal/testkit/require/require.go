@@ -10,9 +10,9 @@ import (
 )
 
 // Missing fails the test in CI, or skips it elsewhere, because it needs what, which make test-tools installs.
-func Missing(tb testing.TB, what string) {
+func Missing(tb testing.TB, program string) {
 	tb.Helper()
-	message := "this test needs " + what + "; run: make test-tools"
+	message := "this test needs " + program + "; run: make test-tools"
 	if os.Getenv("CI") == "true" {
 		tb.Fatal(message)
 	}

@@ -103,20 +103,20 @@ var keywords = names(
 var kinds = names("string integer number boolean array object")
 
 func names(list string) map[string]bool {
-	known := map[string]bool{}
+	set := map[string]bool{}
 	for name := range strings.FieldsSeq(list) {
-		known[name] = true
+		set[name] = true
 	}
-	return known
+	return set
 }
 
 // UnmarshalJSON parses a schema. It returns an error for unsupported keywords and types.
 func (s *schema) UnmarshalJSON(raw []byte) error {
-	var written map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &written); err != nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
 		return fmt.Errorf("reading a schema: %w", err)
 	}
-	for keyword := range written {
+	for keyword := range members {
 		if !keywords[keyword] && !strings.HasPrefix(keyword, "x-") {
 			return fmt.Errorf("the clients' generator does not support the keyword %s", keyword)
 		}
@@ -153,11 +153,11 @@ func (s *schema) checkComposition() error {
 type values []string
 
 func (v *values) UnmarshalJSON(raw []byte) error {
-	var several []any
-	if err := json.Unmarshal(raw, &several); err != nil {
+	var elements []any
+	if err := json.Unmarshal(raw, &elements); err != nil {
 		return fmt.Errorf("reading an enum: %w", err)
 	}
-	for _, one := range several {
+	for _, one := range elements {
 		*v = append(*v, fmt.Sprint(one))
 	}
 	return nil
@@ -322,24 +322,24 @@ func component(reference string) string { return strings.TrimPrefix(reference, r
 
 // arguments returns the arguments in the path, the query and the body of an operation.
 func (o operation) arguments() []argument {
-	var found []argument
+	var args []argument
 	for _, p := range o.Parameters {
 		if p.In == "path" || p.In == "query" {
-			found = append(found,
+			args = append(args,
 				argument{Name: p.Name, In: p.In, Description: p.Description, Required: p.Required, schema: p.Schema})
 		}
 	}
 	if o.RequestBody == nil {
-		return found
+		return args
 	}
 	body := o.RequestBody.Content["application/json"].Schema
 	for _, p := range body.Properties {
-		found = append(found, argument{
+		args = append(args, argument{
 			Name: p.Name, In: "body", Description: p.Value.Description,
 			Required: slices.Contains(body.Required, p.Name), schema: p.Value,
 		})
 	}
-	return found
+	return args
 }
 
 // keyLength returns the maximum length of an Idempotency-Key. It returns 0 if the operation accepts no key.

@@ -6,8 +6,8 @@ import (
 	"pressroom.example/pressroom/internal/api/openapi"
 )
 
-// distinctEmpty lists optional strings in objects whose empty value differs from an absent one.
-var distinctEmpty = map[string]bool{"PostAccount.caption": true, "CreatePostInputOverride.caption": true}
+// emptyIsDistinct lists optional strings in objects whose empty value differs from an absent one.
+var emptyIsDistinct = map[string]bool{"PostAccount.caption": true, "CreatePostInputOverride.caption": true}
 
 var goBasic = map[string]string{
 	"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "any": "json.RawMessage",
@@ -34,7 +34,7 @@ func goType(r *record, f field) string {
 		return base
 	case r.Input && f.zeroIsAbsent():
 		return base
-	case !r.Input && (f.Shape.Base == "string" || f.Shape.Enum) && !distinctEmpty[r.Name+"."+f.Wire]:
+	case !r.Input && (f.Shape.Base == "string" || f.Shape.Enum) && !emptyIsDistinct[r.Name+"."+f.Wire]:
 		return base
 	}
 	return "*" + base

@@ -4,8 +4,8 @@ import "strings"
 
 // lowerCamel returns an operation's name as a TypeScript method name.
 func lowerCamel(name string) string {
-	first, rest, several := strings.Cut(name, "_")
-	if !several {
+	first, rest, ok := strings.Cut(name, "_")
+	if !ok {
 		return first
 	}
 	for word := range strings.SplitSeq(rest, "_") {

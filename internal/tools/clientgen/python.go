@@ -78,18 +78,18 @@ func pyParameters(c *call, r *record, key bool) string {
 		}
 	}
 	first := strings.Join(positional, ", ")
-	all := slices.Concat(required, optional)
+	keywordOnly := slices.Concat(required, optional)
 	if key {
-		all = append(all, "idempotency_key: str | None = None")
+		keywordOnly = append(keywordOnly, "idempotency_key: str | None = None")
 	}
 	switch {
-	case len(all) == 0:
+	case len(keywordOnly) == 0:
 		return first
-	case len(all) < 3:
-		return first + ", *, " + strings.Join(all, ", ")
+	case len(keywordOnly) < 3:
+		return first + ", *, " + strings.Join(keywordOnly, ", ")
 	}
 	return "\n        " + strings.Join(positional, ",\n        ") + ",\n        *,\n        " +
-		strings.Join(all, ",\n        ") + ",\n    "
+		strings.Join(keywordOnly, ",\n        ") + ",\n    "
 }
 
 // pyArguments returns a dictionary of the arguments of a method.

@@ -55,14 +55,14 @@ func (d *document) examples() map[string]map[string]json.RawMessage {
 	out := map[string]map[string]json.RawMessage{}
 	for _, path := range d.Paths {
 		for _, o := range path.Value {
-			of := map[string]json.RawMessage{}
+			byName := map[string]json.RawMessage{}
 			for _, p := range o.Parameters {
-				of[p.Name] = p.Example
+				byName[p.Name] = p.Example
 			}
 			if o.RequestBody != nil {
-				_ = json.Unmarshal(o.RequestBody.Content["application/json"].Example, &of) // absent if nothing is required
+				_ = json.Unmarshal(o.RequestBody.Content["application/json"].Example, &byName) // absent if nothing is required
 			}
-			out[o.ID] = of
+			out[o.ID] = byName
 		}
 	}
 	return out

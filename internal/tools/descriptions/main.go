@@ -20,22 +20,22 @@ type source struct {
 	file   string // name of the original in a folder
 	url    string
 	target string // name of the file to write
-	keep   func(original any) (any, error)
+	filter func(original any) (any, error)
 }
 
 const (
-	raw         = "https://raw.githubusercontent.com/"
-	googleRaw   = raw + "googleapis/google-api-go-client/main/"
-	atprotoRaw  = raw + "bluesky-social/atproto/main/lexicons/"
-	metaRaw     = raw + "facebook/facebook-business-sdk-codegen/main/api_specs/specs/"
-	threadsRaw  = raw + "fbsamples/threads_api/main/postman/"
+	githubRaw   = "https://raw.githubusercontent.com/"
+	googleRaw   = githubRaw + "googleapis/google-api-go-client/main/"
+	atprotoRaw  = githubRaw + "bluesky-social/atproto/main/lexicons/"
+	metaRaw     = githubRaw + "facebook/facebook-business-sdk-codegen/main/api_specs/specs/"
+	threadsRaw  = githubRaw + "fbsamples/threads_api/main/postman/"
 	timeout     = 5 * time.Minute
 	maxOriginal = 64 << 20
 )
 
 var sources = []source{
-	{"pinterest-v5-openapi.json", raw + "pinterest/api-description/main/v5/openapi.json", "pinterest.json", keepPinterest},
-	{"x-v2-openapi.json", raw + "xdevplatform/docs/main/openapi.json", "x.json", keepX},
+	{"pinterest-v5-openapi.json", githubRaw + "pinterest/api-description/main/v5/openapi.json", "pinterest.json", keepPinterest},
+	{"x-v2-openapi.json", githubRaw + "xdevplatform/docs/main/openapi.json", "x.json", keepX},
 	{"youtube-v3-discovery.json", googleRaw + "youtube/v3/youtube-api.json", "youtube.json", keepYouTube},
 	{
 		"youtube-analytics-v2-discovery.json", googleRaw + "youtubeanalytics/v2/youtubeanalytics-api.json",
@@ -63,7 +63,7 @@ func run(from, out string) error {
 		if err != nil {
 			return err
 		}
-		kept, err := s.keep(original)
+		kept, err := s.filter(original)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.file, err)
 		}
@@ -85,15 +85,15 @@ func run(from, out string) error {
 	if err := write(out, "lexicons.json", lexicons); err != nil {
 		return err
 	}
-	cases, err := fetch.bytes("twitter-text-validate.yml", raw+"twitter/twitter-text/master/conformance/validate.yml")
+	cases, err := fetch.bytes("twitter-text-validate.yml", githubRaw+"twitter/twitter-text/master/conformance/validate.yml")
 	if err != nil {
 		return err
 	}
 	return save(filepath.Join(out, "twitter-text-validate.yml"), cases)
 }
 
-func write(folder, name string, kept any) error {
-	encoded, err := json.MarshalIndent(kept, "", " ")
+func write(folder, name string, value any) error {
+	encoded, err := json.MarshalIndent(value, "", " ")
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", name, err)
 	}

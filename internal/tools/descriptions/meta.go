@@ -32,20 +32,20 @@ func keepMeta(fetch reader) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		described, _ := original.(object)
+		description, _ := original.(object)
 		calls := object{}
-		for _, api := range list(described["apis"]) {
+		for _, api := range objectsIn(description["apis"]) {
 			endpoint := strings.Trim(fmt.Sprint(api["endpoint"]), "/")
 			if !slices.Contains(edges, endpoint) {
 				continue
 			}
 			params := object{}
-			for _, p := range list(api["params"]) {
+			for _, p := range objectsIn(api["params"]) {
 				params[fmt.Sprint(p["name"])] = enums[strings.ToLower(elementType(fmt.Sprint(p["type"])))]
 			}
 			calls[fmt.Sprint(api["method"])+" "+endpoint] = params
 		}
-		objects[name] = object{"fields": names(described["fields"]), "calls": calls}
+		objects[name] = object{"fields": names(description["fields"]), "calls": calls}
 	}
 	return objects, nil
 }
@@ -57,7 +57,7 @@ func readEnums(fetch reader) (map[string]any, error) {
 		return nil, err
 	}
 	enums := map[string]any{}
-	for _, e := range list(original) {
+	for _, e := range objectsIn(original) {
 		enums[strings.ToLower(fmt.Sprint(e["name"]))] = e["values"]
 	}
 	return enums, nil
@@ -67,8 +67,8 @@ func elementType(name string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(name, "list<"), ">")
 }
 
-// list returns the objects of a list.
-func list(value any) []object {
+// objectsIn returns the objects of a list.
+func objectsIn(value any) []object {
 	var out []object
 	members, _ := value.([]any)
 	for _, member := range members {
@@ -81,7 +81,7 @@ func list(value any) []object {
 
 func names(value any) []string {
 	out := []string{}
-	for _, o := range list(value) {
+	for _, o := range objectsIn(value) {
 		out = append(out, fmt.Sprint(o["name"]))
 	}
 	return out
@@ -96,7 +96,7 @@ func keepThreads(original any) (any, error) {
 	calls := map[string][]string{}
 	addRequests(calls, collection["item"])
 	samples := map[string][]string{}
-	for _, v := range list(collection["variable"]) {
+	for _, v := range objectsIn(collection["variable"]) {
 		key, value := fmt.Sprint(v["key"]), fmt.Sprint(v["value"])
 		if key == "scope" || strings.HasPrefix(key, "fields_") || strings.HasPrefix(key, "metrics_") {
 			samples[key] = strings.Split(value, ",")
@@ -106,7 +106,7 @@ func keepThreads(original any) (any, error) {
 }
 
 func addRequests(calls map[string][]string, items any) {
-	for _, item := range list(items) {
+	for _, item := range objectsIn(items) {
 		addRequests(calls, item["item"])
 		request, _ := item["request"].(object)
 		address, _ := request["url"].(object)
@@ -123,7 +123,7 @@ func addRequests(calls map[string][]string, items any) {
 		for _, name := range calls[call] {
 			params[name] = true
 		}
-		for _, q := range list(address["query"]) {
+		for _, q := range objectsIn(address["query"]) {
 			params[fmt.Sprint(q["key"])] = true
 		}
 		calls[call] = slices.Sorted(maps.Keys(params))
@@ -142,9 +142,9 @@ var lexicons = []string{
 
 func keepLexicons(fetch reader) (any, error) {
 	kept := object{}
-	todo := slices.Clone(lexicons)
-	for ; len(todo) > 0; todo = todo[1:] {
-		id, _, _ := strings.Cut(todo[0], "#")
+	queue := slices.Clone(lexicons)
+	for ; len(queue) > 0; queue = queue[1:] {
+		id, _, _ := strings.Cut(queue[0], "#")
 		if id == "" || kept[id] != nil {
 			continue
 		}
@@ -153,9 +153,9 @@ func keepLexicons(fetch reader) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		described, _ := withoutProse(original, false).(object)
-		kept[id] = described["defs"]
-		todo = append(todo, lexiconRefs(kept[id])...)
+		description, _ := withoutProse(original, false).(object)
+		kept[id] = description["defs"]
+		queue = append(queue, lexiconRefs(kept[id])...)
 	}
 	return kept, nil
 }

@@ -9,25 +9,26 @@ import (
 
 type object = map[string]any
 
-// prose lists members that are only for people.
-var prose = []string{
+// proseMembers lists members that are only for people.
+var proseMembers = []string{
 	"description", "descriptions", "enumDescriptions", "summary", "example", "examples", "externalDocs", "tags", "security",
 	"annotations", "title", "operationId", "enumDeprecated", "deprecated",
 }
 
-// named lists members whose own members have arbitrary names.
-var named = []string{"properties", "schemas", "parameters", "responses", "requestBodies", "headers", "paths", "content", "methods", "defs"}
+// mapMembers lists members whose own members have arbitrary names.
+var mapMembers = []string{"properties", "schemas", "parameters", "responses", "requestBodies", "headers", "paths",
+	"content", "methods", "defs"}
 
 // withoutProse returns a copy of a description without prose.
-func withoutProse(value any, isNamed bool) any {
+func withoutProse(value any, isMap bool) any {
 	switch v := value.(type) {
 	case object:
 		kept := object{}
 		for name, member := range v {
-			if !isNamed && (slices.Contains(prose, name) || strings.HasPrefix(name, "x-")) {
+			if !isMap && (slices.Contains(proseMembers, name) || strings.HasPrefix(name, "x-")) {
 				continue
 			}
-			kept[name] = withoutProse(member, !isNamed && slices.Contains(named, name))
+			kept[name] = withoutProse(member, !isMap && slices.Contains(mapMembers, name))
 		}
 		return kept
 	case []any:
@@ -53,39 +54,40 @@ func keepPinterest(original any) (any, error) {
 
 // keepPaths returns an OpenAPI description with only the given paths and the components that they refer to.
 func keepPaths(original any, paths ...string) (any, error) {
-	full, _ := withoutProse(original, false).(object)
-	all, _ := full["paths"].(object)
+	document, _ := withoutProse(original, false).(object)
+	allPaths, _ := document["paths"].(object)
 	kept := object{}
 	for _, path := range paths {
-		if all[path] == nil {
+		if allPaths[path] == nil {
 			return nil, fmt.Errorf("the description has no %s", path)
 		}
-		kept[path] = all[path]
+		kept[path] = allPaths[path]
 	}
 	components := object{}
-	todo := refsIn(kept)
-	for len(todo) > 0 {
-		parts := strings.Split(strings.TrimPrefix(todo[0], "#/components/"), "/")
-		todo = todo[1:]
+	queue := refsIn(kept)
+	for len(queue) > 0 {
+		parts := strings.Split(strings.TrimPrefix(queue[0], "#/components/"), "/")
+		queue = queue[1:]
 		if len(parts) != 2 {
 			continue
 		}
-		kind, _ := components[parts[0]].(object)
-		if kind == nil {
-			kind = object{}
-			components[parts[0]] = kind
+		group, _ := components[parts[0]].(object)
+		if group == nil {
+			group = object{}
+			components[parts[0]] = group
 		}
-		if kind[parts[1]] != nil {
+		if group[parts[1]] != nil {
 			continue
 		}
-		found, _ := full["components"].(object)[parts[0]].(object)
-		kind[parts[1]] = found[parts[1]]
-		todo = append(todo, refsIn(found[parts[1]])...)
+		found, _ := document["components"].(object)[parts[0]].(object)
+		group[parts[1]] = found[parts[1]]
+		queue = append(queue, refsIn(found[parts[1]])...)
 	}
 	info, _ := original.(object)["info"].(object)
 	return object{
-		"openapi": full["openapi"], "info": object{"title": info["title"], "version": info["version"], "license": info["license"]},
-		"servers": full["servers"], "paths": kept, "components": components,
+		"openapi": document["openapi"], "info": object{"title": info["title"], "version": info["version"],
+			"license": info["license"]},
+		"servers": document["servers"], "paths": kept, "components": components,
 	}, nil
 }
 
@@ -119,11 +121,11 @@ func keepAnalytics(original any) (any, error) { return keepMethods(original, "re
 
 // keepMethods returns a discovery document with only the given methods and the schemas that they refer to.
 func keepMethods(original any, names ...string) (any, error) {
-	full, _ := withoutProse(original, false).(object)
+	document, _ := withoutProse(original, false).(object)
 	methods := object{}
 	for _, name := range names {
 		resource, method, _ := strings.Cut(name, ".")
-		resources, _ := full["resources"].(object)
+		resources, _ := document["resources"].(object)
 		found, _ := resources[resource].(object)
 		all, _ := found["methods"].(object)
 		if all[method] == nil {
@@ -131,17 +133,18 @@ func keepMethods(original any, names ...string) (any, error) {
 		}
 		methods[name] = all[method]
 	}
-	all, _ := full["schemas"].(object)
+	allSchemas, _ := document["schemas"].(object)
 	schemas := object{}
-	todo := refsIn(methods)
-	for ; len(todo) > 0; todo = todo[1:] {
-		if name := todo[0]; schemas[name] == nil && all[name] != nil {
-			schemas[name] = all[name]
-			todo = append(todo, refsIn(all[name])...)
+	queue := refsIn(methods)
+	for ; len(queue) > 0; queue = queue[1:] {
+		if name := queue[0]; schemas[name] == nil && allSchemas[name] != nil {
+			schemas[name] = allSchemas[name]
+			queue = append(queue, refsIn(allSchemas[name])...)
 		}
 	}
 	return object{
-		"name": full["name"], "version": full["version"], "revision": full["revision"], "servicePath": full["servicePath"],
-		"parameters": full["parameters"], "methods": methods, "schemas": schemas,
+		"name": document["name"], "version": document["version"], "revision": document["revision"],
+		"servicePath": document["servicePath"],
+		"parameters":  document["parameters"], "methods": methods, "schemas": schemas,
 	}, nil
 }

@@ -48,7 +48,7 @@ type entry struct {
 
 // write writes the site to a folder.
 func write(out string) error {
-	site, err := docsite.New(docs.Files, docsite.Options{Suffix: suffix, Outside: func(file string) string {
+	site, err := docsite.New(docs.Files, docsite.Options{Suffix: suffix, ExternalURL: func(file string) string {
 		return cmp.Or(os.Getenv("SITE_SOURCE"), defaultSource) + "/" + file
 	}})
 	if err != nil {

@@ -46,10 +46,10 @@ type Handlers struct {
 
 // New returns the handlers. directory may be nil, and contact may be empty.
 func New(
-	f *shell.Shell, signIns *team.SignIns, firstRun *team.FirstRun, passkeys *passkey.Service, directory *oidc.Directory,
+	sh *shell.Shell, signIns *team.SignIns, firstRun *team.FirstRun, passkeys *passkey.Service, directory *oidc.Directory,
 	apps *totp.Service, contact string,
 ) *Handlers {
-	return &Handlers{f, signIns, firstRun, passkeys, directory, apps, contact}
+	return &Handlers{sh, signIns, firstRun, passkeys, directory, apps, contact}
 }
 
 // Routes returns the routes of the pages.
@@ -147,7 +147,7 @@ type signInMethods struct {
 func (m signInMethods) ContactText() string { return strings.TrimPrefix(m.Contact, "mailto:") }
 
 func (p *Handlers) signInMethods() signInMethods {
-	local := p.directory == nil || !p.directory.Only
+	local := p.directory == nil || !p.directory.Exclusive
 	return signInMethods{local, local && p.passkeys.Possible(), p.directory != nil, p.contact}
 }
 

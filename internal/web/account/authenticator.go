@@ -118,10 +118,10 @@ func (p *Handlers) addApp(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	kept := p.Pop(ctx, setupKey)
-	added, err := p.totp.Add(ctx, v.ID, kept, r.PostForm.Get("code"))
+	setup := p.Pop(ctx, setupKey)
+	added, err := p.totp.Add(ctx, v.ID, setup, r.PostForm.Get("code"))
 	if err != nil {
-		p.Put(ctx, setupKey, kept)
+		p.Put(ctx, setupKey, setup)
 		if formErr, ok := p.formError(w, r, err); ok {
 			p.showSetup(w, r, shell.StatusOf(err), setupForm{Error: formErr})
 		}
@@ -136,14 +136,14 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	kept := p.Pop(ctx, setupKey)
-	var added totp.Added
+	setup := p.Pop(ctx, setupKey)
+	var added totp.Enrollment
 	account, err := p.Teams.Account(ctx, v.ID)
 	if err == nil {
-		added, err = p.tryReplaceApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, kept)
+		added, err = p.tryReplaceApp(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, setup)
 	}
 	if err != nil {
-		p.Put(ctx, setupKey, kept)
+		p.Put(ctx, setupKey, setup)
 		p.logRejected(r, err)
 		if formErr, ok := p.formError(w, r, err); ok {
 			p.showSetup(w, r, shell.StatusOf(err), setupForm{Error: formErr, Replacing: true})
@@ -155,25 +155,25 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 
 // tryReplaceApp replaces the app if the submitted codes are correct. Wrong codes of the current app delay further
 // attempts; recovery codes are never delayed for that reason.
-func (p *Handlers) tryReplaceApp(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
-	var added totp.Added
+func (p *Handlers) tryReplaceApp(r *http.Request, holder totp.Holder, setup []byte) (totp.Enrollment, error) {
+	var added totp.Enrollment
 	code, current := r.PostForm.Get("code"), r.PostForm.Get("current")
 	replace := func() error {
 		var err error
-		added, err = p.totp.Replace(r.Context(), of, kept, code, current)
+		added, err = p.totp.Replace(r.Context(), holder, setup, code, current)
 		return err
 	}
 	var err error
 	if totp.IsRecovery(current) {
 		err = p.signIns.CheckSecret(p.Client(r), replace)
 	} else {
-		err = p.signIns.GuessCode(r.Context(), of.Person, p.KnownBrowser(r), replace)
+		err = p.signIns.GuessCode(r.Context(), holder.Person, p.KnownBrowser(r), replace)
 	}
 	return added, err
 }
 
 // showAdded starts a new session, ends the person's other sessions, and shows the new recovery codes.
-func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.Added, replaced bool) {
+func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.Enrollment, replaced bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	next := p.NextAfterFactor(ctx)
 	if err := p.forgetOtherBrowsers(r, v.ID); err != nil {
@@ -212,12 +212,12 @@ func (p *Handlers) showApp(w http.ResponseWriter, r *http.Request, status int, f
 		return
 	}
 	app.Since = app.Since.In(v.Zone)
-	has, err := p.Teams.Factors(r.Context(), v.ID)
+	factors, err := p.Teams.Factors(r.Context(), v.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := appView{*app, formErr, p.NeedsFactor(v) && has.Passkeys == 0}
+	out := appView{*app, formErr, p.NeedsFactor(v) && factors.Passkeys == 0}
 	p.Show(w, r, status, pages["authenticator"], "Authenticator app", out)
 }
 

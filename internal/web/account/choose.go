@@ -21,20 +21,20 @@ const chooseTimeout = 10 * time.Minute
 
 // pendingDirectorySignIn is a person without a team whom the directory has identified.
 type pendingDirectorySignIn struct {
-	Who      team.DirectoryIdentity `json:"who"`
-	ProvedAt time.Time              `json:"proved_at"`
-	Since    time.Time              `json:"since"`
+	Identity        team.DirectoryIdentity `json:"who"`
+	AuthenticatedAt time.Time              `json:"proved_at"`
+	Since           time.Time              `json:"since"`
 }
 
 var errChoiceExpired = apierr.BadState("ended", "This sign-in has expired. Sign in again.")
 
 // chooseInvitation shows the open invitations of a person who signed in with the directory without an invitation link.
 // It issues a new session token, so that a token planted by an attacker cannot join a team.
-func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of pendingDirectorySignIn) {
-	open, err := p.Teams.InvitationsForDirectory(r.Context(), of.Who)
+func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, pending pendingDirectorySignIn) {
+	invitations, err := p.Teams.InvitationsForDirectory(r.Context(), pending.Identity)
 	var raw []byte
 	if err == nil {
-		raw, err = json.Marshal(of)
+		raw, err = json.Marshal(pending)
 	}
 	if err == nil {
 		err = p.Renew(r.Context())
@@ -44,7 +44,7 @@ func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of p
 		return
 	}
 	p.Put(r.Context(), chooserKey, raw)
-	p.Show(w, r, http.StatusOK, pages["choose"], "Choose a team", open)
+	p.Show(w, r, http.StatusOK, pages["choose"], "Choose a team", invitations)
 }
 
 // joinChosen accepts the invitation that the person chose after signing in with the directory, and signs the person
@@ -58,27 +58,27 @@ func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, form := r.Context(), signInForm{signInMethods: p.signInMethods(), Next: "/"}
-	var of pendingDirectorySignIn
+	var pending pendingDirectorySignIn
 	raw := p.Pop(ctx, chooserKey)
 	if raw != nil {
-		if err := json.Unmarshal(raw, &of); err != nil {
+		if err := json.Unmarshal(raw, &pending); err != nil {
 			p.ServerError(w, r, err)
 			return
 		}
 	}
-	if age := p.DB.Now().Sub(of.Since); raw == nil || age < 0 || age >= chooseTimeout {
+	if age := p.DB.Now().Sub(pending.Since); raw == nil || age < 0 || age >= chooseTimeout {
 		p.rejectSignIn(w, r, form, errChoiceExpired)
 		return
 	}
 	invitation, _ := strconv.ParseInt(r.PostForm.Get("invitation"), 10, 64) // 0 if nothing is selected
-	joined, err := p.Teams.JoinFromDirectory(ctx, of.Who, invitation)
+	person, err := p.Teams.JoinFromDirectory(ctx, pending.Identity, invitation)
 	switch {
 	case errors.Is(err, team.ErrChooseInvitation): // the chosen invitation is no longer open
-		p.chooseInvitation(w, r, of)
+		p.chooseInvitation(w, r, pending)
 	case err != nil:
 		p.rejectSignIn(w, r, form, err)
 	default:
-		p.enter(w, r, joined, form, shell.Proof{By: shell.Directory, At: of.ProvedAt})
+		p.enter(w, r, person, form, shell.Proof{Method: shell.Directory, At: pending.AuthenticatedAt})
 	}
 }
 

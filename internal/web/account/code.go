@@ -61,12 +61,12 @@ func (p *Handlers) enterAfterFirstFactor(w http.ResponseWriter, r *http.Request,
 // needsCode reports whether a person must enter a code after the password. It returns errPasskeyAgain if the password
 // is not enough, but the person has no authenticator app.
 func (p *Handlers) needsCode(r *http.Request, person int64) (bool, error) {
-	has, err := p.Teams.Factors(r.Context(), person)
-	if err != nil || has.App {
-		return has.App, err
+	factors, err := p.Teams.Factors(r.Context(), person)
+	if err != nil || factors.App {
+		return factors.App, err
 	}
 	v := shell.VisitorOf(r.Context())
-	if has.Passkeys > 0 && v != nil && v.ID == person && p.HasTwoFactors(r.Context()) {
+	if factors.Passkeys > 0 && v != nil && v.ID == person && p.HasTwoFactors(r.Context()) {
 		err = errPasskeyAgain
 	}
 	return false, err
@@ -94,15 +94,15 @@ func (p *Handlers) pendingCode(r *http.Request) (*pendingSignIn, error) {
 	if raw == nil {
 		return nil, nil //nolint:nilnil // not an error
 	}
-	var of pendingSignIn
-	if err := json.Unmarshal(raw, &of); err != nil {
+	var pending pendingSignIn
+	if err := json.Unmarshal(raw, &pending); err != nil {
 		return nil, fmt.Errorf("reading the sign-in that waits for a code: %w", err)
 	}
-	if age := p.DB.Now().Sub(of.At); age < 0 || age >= codeTimeout {
+	if age := p.DB.Now().Sub(pending.At); age < 0 || age >= codeTimeout {
 		return nil, nil //nolint:nilnil // as above
 	}
 	p.Put(r.Context(), codeKey, raw)
-	return &of, nil
+	return &pending, nil
 }
 
 // signInByCode completes a sign-in with a code of the person's authenticator app or a recovery code.
@@ -111,41 +111,41 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := p.submittedForm(r)
-	of, err := p.pendingCode(r)
-	if err == nil && of == nil {
+	pending, err := p.pendingCode(r)
+	if err == nil && pending == nil {
 		err = errCodeExpired
 	}
 	if err != nil {
 		p.rejectSignIn(w, r, form, err)
 		return
 	}
-	left, err := p.checkCode(r, totp.Holder{Person: of.Person, Epoch: of.Epoch})
+	remainingCodes, err := p.checkCode(r, totp.Holder{Person: pending.Person, Epoch: pending.Epoch})
 	if err != nil {
 		p.rejectCode(w, r, form, err)
 		return
 	}
 	p.Pop(r.Context(), codeKey)
-	if left >= 0 {
-		p.FlashText(r, p.Language(r).N(left, "You signed in with a recovery code. You have %d recovery code left.",
+	if remainingCodes >= 0 {
+		p.FlashText(r, p.Language(r).N(remainingCodes, "You signed in with a recovery code. You have %d recovery code left.",
 			"You signed in with a recovery code. You have %d recovery codes left."))
 	}
-	p.enterAfterCode(w, r, *of, form)
+	p.enterAfterCode(w, r, *pending, form)
 }
 
 // checkCode checks the code in the form. It returns how many recovery codes remain if it was a recovery code, and -1
 // otherwise. Wrong app codes delay further app codes, but not recovery codes.
-func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
-	left, ctx := -1, r.Context()
+func (p *Handlers) checkCode(r *http.Request, holder totp.Holder) (int, error) {
+	remainingCodes, ctx := -1, r.Context()
 	if recovery := r.PostForm.Get("recovery"); recovery != "" {
 		err := p.signIns.CheckSecret(p.Client(r), func() error {
 			var err error
-			left, err = p.totp.Recover(ctx, of, recovery)
+			remainingCodes, err = p.totp.Recover(ctx, holder, recovery)
 			return err
 		})
-		return left, err
+		return remainingCodes, err
 	}
-	return left, p.signIns.GuessCode(ctx, of.Person, p.KnownBrowser(r), func() error {
-		return p.totp.Check(ctx, of, r.PostForm.Get("code"))
+	return remainingCodes, p.signIns.GuessCode(ctx, holder.Person, p.KnownBrowser(r), func() error {
+		return p.totp.Check(ctx, holder, r.PostForm.Get("code"))
 	})
 }
 
@@ -180,13 +180,13 @@ func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, pendin
 
 // enterWithoutTeam signs in a person whose code was correct but whose invitation is no longer valid. It signs the
 // person in anyway, because the code cannot be used again, and explains why the person did not join.
-func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, why error) {
-	f := apierr.FromError(why)
+func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, joinErr error) {
+	f := apierr.FromError(joinErr)
 	if f.IsServerError() {
-		p.ShowError(w, r, why)
+		p.ShowError(w, r, joinErr)
 		return
 	}
-	text := p.Detail(r, why)
+	text := p.Detail(r, joinErr)
 	if f.Code == apierr.NotFound {
 		text = p.T(r, "This invitation is no longer valid. Ask for a new one.")
 	}

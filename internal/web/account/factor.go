@@ -35,12 +35,12 @@ func (p *Handlers) factorPage(w http.ResponseWriter, r *http.Request) {
 		shell.Redirect(w, r, p.NextAfterFactor(ctx))
 		return
 	}
-	has, err := p.Teams.Factors(ctx, v.ID)
+	factors, err := p.Teams.Factors(ctx, v.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := factorView{Has: has.Any(), Methods: p.signInMethods(), RequiredBy: v.RequiredBy()}
+	out := factorView{Has: factors.Any(), Methods: p.signInMethods(), RequiredBy: v.RequiredBy()}
 	out.Operator = len(out.RequiredBy) == 0 && p.SecondFactor == shell.OnlyOperators
 	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
 }

@@ -142,12 +142,12 @@ func (p *Handlers) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 		p.rejectInvitation(w, r, err)
 		return
 	}
-	asked, err := p.needsCode(r, person.ID)
+	codeRequired, err := p.needsCode(r, person.ID)
 	if err != nil {
 		p.rejectInvitation(w, r, err)
 		return
 	}
-	if asked {
+	if codeRequired {
 		p.requestCode(w, r, pendingSignIn{Person: person.ID, Epoch: person.Epoch, Invitation: token},
 			signInForm{signInMethods: p.signInMethods(), Next: "/"})
 		return
@@ -233,12 +233,12 @@ func (p *Handlers) join(w http.ResponseWriter, r *http.Request) {
 	}
 	newcomer := team.NewMember{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password"), From: p.Client(r)}
 	if response := r.PostForm.Get("passkey"); response != "" {
-		made, err := p.passkeys.FinishRegistration(0, p.Pop(ctx, passkeyKey), []byte(response), p.T(r, "First passkey"))
+		credential, err := p.passkeys.FinishRegistration(0, p.Pop(ctx, passkeyKey), []byte(response), p.T(r, "First passkey"))
 		if err != nil {
 			p.rejectInvitation(w, r, err)
 			return
 		}
-		newcomer.Password, newcomer.StoreCredential = "", made.Save
+		newcomer.Password, newcomer.StoreCredential = "", credential.Save
 	}
 	person, err := p.signIns.Join(ctx, token, newcomer)
 	if err != nil {

@@ -137,11 +137,11 @@ func inZone(at time.Time, zone *time.Location) time.Time {
 // passwordForm is the page for changing the password. If it is shown again after an error, its password fields are
 // empty.
 type passwordForm struct {
-	AsksOld      bool // the form asks for the current password
-	Initial      bool // the form is shown for the first time, so nothing is chosen yet
-	Error, Field string
-	Credentials  keepableCredentials // removed with the old password unless kept
-	Issued       issuedCredentials   // kept unless revoked
+	AsksCurrentPassword bool // the form asks for the current password
+	IsFirstView         bool // the form is shown for the first time, so nothing is chosen yet
+	Error, Field        string
+	Credentials         keepableCredentials // removed with the old password unless kept
+	Issued              issuedCredentials   // kept unless revoked
 }
 
 // keepable is a credential that a new password removes unless its box is checked.
@@ -163,12 +163,12 @@ const maxKeepable = 150
 
 // keepableCredentials returns a person's credentials. The credentials that the form keeps are checked.
 func (p *Handlers) keepableCredentials(r *http.Request, person int64, zone *time.Location) (keepableCredentials, error) {
-	all, err := p.Teams.Credentials(r.Context(), person)
+	credentials, err := p.Teams.Credentials(r.Context(), person)
 	if err != nil {
 		return keepableCredentials{}, err
 	}
-	out := keepableCredentials{More: max(0, len(all)-maxKeepable)}
-	for _, c := range all[:len(all)-out.More] {
+	out := keepableCredentials{More: max(0, len(credentials)-maxKeepable)}
+	for _, c := range credentials[:len(credentials)-out.More] {
 		c.CreatedAt, c.UsedAt = inZone(c.CreatedAt, zone), inZone(c.UsedAt, zone)
 		out.Shown = append(out.Shown, keepable{c, slices.Contains(r.PostForm["keep"], c.ID)})
 	}
@@ -191,13 +191,13 @@ type issuedCredentials struct {
 
 // issuedCredentials returns a person's API keys and invitations. The items that the form revokes are checked.
 func (p *Handlers) issuedCredentials(r *http.Request, person int64, zone *time.Location) (issuedCredentials, error) {
-	all, err := p.Teams.ListIssued(r.Context(), person)
+	credentials, err := p.Teams.ListIssued(r.Context(), person)
 	if err != nil {
 		return issuedCredentials{}, err
 	}
 	var out issuedCredentials
 	keys, invitations := 0, 0
-	for _, c := range all { // newest first; each kind has its own limit, so that many keys do not hide invitations
+	for _, c := range credentials { // newest first; each kind has its own limit, so that many keys do not hide invitations
 		if c.Kind == team.IssuedKey {
 			keys++
 		} else {
@@ -228,7 +228,7 @@ func (p *Handlers) passwordPage(w http.ResponseWriter, r *http.Request) {
 	}
 	kept := p.SavedForm(r)
 	r.PostForm = kept
-	p.showPassword(w, r, http.StatusOK, passwordForm{Initial: kept == nil})
+	p.showPassword(w, r, http.StatusOK, passwordForm{IsFirstView: kept == nil})
 }
 
 // needsStepUp reports whether the visitor must sign in again before changing the password. The current password is
@@ -242,19 +242,19 @@ func (p *Handlers) needsStepUp(w http.ResponseWriter, r *http.Request) (bool, bo
 	if !v.HasPassword || p.HasTwoFactors(ctx) {
 		return true, true
 	}
-	has, err := p.Teams.Factors(ctx, v.ID)
+	factors, err := p.Teams.Factors(ctx, v.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return false, false
 	}
-	return has.Any(), true
+	return factors.Any(), true
 }
 
 func (p *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status int, form passwordForm) {
 	v := shell.VisitorOf(r.Context())
 	zone := v.Zone
 	var err error
-	if form.AsksOld = v.HasPassword; form.AsksOld { // setting a first password removes nothing
+	if form.AsksCurrentPassword = v.HasPassword; form.AsksCurrentPassword { // setting a first password removes nothing
 		if form.Credentials, err = p.keepableCredentials(r, v.ID, zone); err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -264,7 +264,7 @@ func (p *Handlers) showPassword(w http.ResponseWriter, r *http.Request, status i
 			return
 		}
 		for i := range form.Credentials.Shown { // the authenticator app is kept by default
-			if c := &form.Credentials.Shown[i]; form.Initial && c.ID == team.AppID {
+			if c := &form.Credentials.Shown[i]; form.IsFirstView && c.ID == team.AppID {
 				c.Keep = true
 			}
 		}
@@ -294,7 +294,7 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// The old password proves only one factor, so sensitive actions still depend on the time of the last sign-in.
-	proof := shell.Proof{By: shell.Password, At: p.AuthenticatedAt(ctx)}
+	proof := shell.Proof{Method: shell.Password, At: p.AuthenticatedAt(ctx)}
 	p.startNewSession(w, r, person, proof, "Your password was changed. You were signed out everywhere else.")
 }
 

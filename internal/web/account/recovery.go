@@ -89,15 +89,15 @@ func (p *Handlers) signInOrExplain(w http.ResponseWriter, r *http.Request, perso
 			"You do not belong to a team yet. Ask an owner or admin of your team for an invitation.")
 		return
 	}
-	has, err := p.Teams.Factors(r.Context(), person.ID)
-	if err == nil && has.App { // the person kept the authenticator app
+	factors, err := p.Teams.Factors(r.Context(), person.ID)
+	if err == nil && factors.App { // the person kept the authenticator app
 		err = p.forgetOtherBrowsers(r, person.ID)
 	}
 	switch {
 	case err != nil:
 		p.ShowError(w, r, err)
 		return
-	case has.App:
+	case factors.App:
 		p.requestCode(w, r, pendingSignIn{Person: person.ID, Epoch: person.Epoch},
 			signInForm{signInMethods: p.signInMethods(), Next: "/account"})
 		return

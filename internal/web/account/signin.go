@@ -22,13 +22,13 @@ func (p *Handlers) readSignIn(w http.ResponseWriter, r *http.Request) bool {
 	if !p.ReadLongForm(w, r, 3*maxKeptForm+shell.MaxForm) {
 		return false
 	}
-	rest := 0
+	size := 0
 	for name, values := range r.PostForm {
 		if name != "kept" {
-			rest += len(name) + len(strings.Join(values, ""))
+			size += len(name) + len(strings.Join(values, ""))
 		}
 	}
-	if rest > shell.MaxForm {
+	if size > shell.MaxForm {
 		p.ShowMessage(w, r, http.StatusBadRequest, "Action not completed",
 			"The form could not be read. Reload the page and try again.")
 		return false
@@ -309,7 +309,7 @@ func (p *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{signInMethods: p.signInMethods(), Next: next,
 		Again: attempt.Reauthenticate && shell.VisitorOf(ctx) != nil}
 	form.Resuming = form.Again && p.HasSavedForm(ctx, next)
-	known, err := p.directory.Finish(ctx, attempt, r.URL.Query())
+	identity, err := p.directory.Finish(ctx, attempt, r.URL.Query())
 	if err != nil {
 		p.rejectSignIn(w, r, form, err)
 		return
@@ -318,10 +318,12 @@ func (p *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
 	if !invited {
 		token = ""
 	}
-	who := team.DirectoryIdentity{Issuer: known.Issuer, Subject: known.Subject, Email: known.Email, Name: known.Name, Roles: known.Roles}
-	joined, err := p.Teams.FromDirectory(ctx, who, token)
+	who := team.DirectoryIdentity{Issuer: identity.Issuer, Subject: identity.Subject, Email: identity.Email,
+		Name: identity.Name, Roles: identity.Roles}
+	person, err := p.Teams.FromDirectory(ctx, who, token)
 	if errors.Is(err, team.ErrChooseInvitation) && !form.Again {
-		p.chooseInvitation(w, r, pendingDirectorySignIn{Who: who, ProvedAt: known.AuthenticatedAt, Since: p.DB.Now()})
+		p.chooseInvitation(w, r, pendingDirectorySignIn{Identity: who, AuthenticatedAt: identity.AuthenticatedAt,
+			Since: p.DB.Now()})
 		return
 	}
 	if err != nil {
@@ -331,7 +333,7 @@ func (p *Handlers) returnFromDirectory(w http.ResponseWriter, r *http.Request) {
 	if invited && p.isAccepted(r, token) {
 		form.Next = "/"
 	}
-	p.enter(w, r, joined, form, shell.Proof{By: shell.Directory, At: known.AuthenticatedAt})
+	p.enter(w, r, person, form, shell.Proof{Method: shell.Directory, At: identity.AuthenticatedAt})
 }
 
 // isAccepted reports whether an invitation no longer exists or is no longer open, because the directory sign-in has

@@ -30,8 +30,8 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, connector *account.Connector, posts *post.Service, stats *analytics.Service) *Handlers {
-	return &Handlers{f, connector, posts, stats}
+func New(sh *shell.Shell, connector *account.Connector, posts *post.Service, stats *analytics.Service) *Handlers {
+	return &Handlers{sh, connector, posts, stats}
 }
 
 // Routes returns the routes of the pages.
@@ -72,16 +72,16 @@ func (p *Handlers) withAccount(do func(w http.ResponseWriter, r *http.Request, a
 			p.NotFound(w, r)
 			return
 		}
-		found, err := p.connector.Accounts.ByID(ctx, p.DB, team, []int64{id})
+		accounts, err := p.connector.Accounts.ByID(ctx, p.DB, team, []int64{id})
 		if err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
-		if _, there := found[id]; !there {
+		if _, there := accounts[id]; !there {
 			p.NotFound(w, r) // disconnected
 			return
 		}
-		do(w, r, found[id])
+		do(w, r, accounts[id])
 	}
 }
 

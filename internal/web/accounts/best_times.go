@@ -75,12 +75,12 @@ func timeRows(l *locale.Language, t analytics.PostingTimes) []timeRow {
 	return out
 }
 
-// aMonday is any Monday.
-var aMonday = time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
+// monday is any Monday.
+var monday = time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
 
 // hourName formats an hour of the week, such as "Monday, 09:00" or "Monday, 9 AM". day 0 is Monday.
 func hourName(l *locale.Language, day, hour int) string {
-	at := aMonday.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour)
+	at := monday.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour)
 	return l.T("%s, %s|hour of the week", l.Format(at, locale.Weekday), l.FormatHour(at))
 }
 

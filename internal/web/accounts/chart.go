@@ -194,20 +194,20 @@ func (c *chart) rows(l *locale.Language, metric string) []row {
 }
 
 // trend returns the change from past to now in percent. It returns "" if a number is unknown or past is 0.
-func trend(l *locale.Language, now, past *int64) template.HTML {
-	if now == nil || past == nil || *past == 0 {
+func trend(l *locale.Language, current, previous *int64) template.HTML {
+	if current == nil || previous == nil || *previous == 0 {
 		return ""
 	}
-	return trendOf(l, 100*float64(*now-*past)/float64(*past))
+	return trendOf(l, 100*float64(*current-*previous)/float64(*previous))
 }
 
 // growth returns the change in percent of a number that is now and has changed by change. It returns "" if it cannot
 // be calculated.
-func growth(l *locale.Language, now, change *int64) template.HTML {
-	if now == nil || change == nil || *now <= *change {
+func growth(l *locale.Language, current, change *int64) template.HTML {
+	if current == nil || change == nil || *current <= *change {
 		return ""
 	}
-	return trendOf(l, 100*float64(*change)/float64(*now-*change))
+	return trendOf(l, 100*float64(*change)/float64(*current-*change))
 }
 
 // trendOf returns a percentage with its sign and an arrow.

@@ -106,14 +106,14 @@ func (p *Handlers) disconnect(w http.ResponseWriter, r *http.Request, a account.
 			text += " " + l.T("It was removed from %s.", upcomingText(l, n))
 		}
 	}
-	revoked, err := p.connector.Accounts.Disconnect(ctx, shell.VisitorOf(ctx).ID, a.TeamID, a.ID)
+	state, err := p.connector.Accounts.Disconnect(ctx, shell.VisitorOf(ctx).ID, a.TeamID, a.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	if revoked == account.RevocationFailed {
+	if state == account.RevocationFailed {
 		p.Log.WarnContext(ctx, "revoking the permission at the network failed", "platform", a.Platform)
 	}
-	p.FlashText(r, text+" "+revocationText(l, a.Platform, revoked))
+	p.FlashText(r, text+" "+revocationText(l, a.Platform, state))
 	shell.Redirect(w, r, "/accounts")
 }

@@ -85,7 +85,7 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 			args[name] = value
 		}
 	}
-	found, outcome, err := shell.Run[account.SocialAccountList](p.Shell, r, "list_social_accounts", args)
+	page, outcome, err := shell.Run[account.SocialAccountList](p.Shell, r, "list_social_accounts", args)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -95,7 +95,7 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 		p.ServerError(w, r, err)
 		return
 	}
-	if view.Accounts, err = p.entries(r, v.Team.ID, found.SocialAccounts, outcome.Untrusted, zone); err != nil {
+	if view.Accounts, err = p.entries(r, v.Team.ID, page.SocialAccounts, outcome.Untrusted, zone); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -129,10 +129,10 @@ func listPath(platform, cursor string) string {
 
 // entries returns accounts with the details that the list shows. quoted holds their display names.
 func (p *Handlers) entries(
-	r *http.Request, team int64, found []account.SocialAccount, quoted []operation.Untrusted, zone *time.Location,
+	r *http.Request, team int64, accounts []account.SocialAccount, quoted []operation.Untrusted, zone *time.Location,
 ) ([]entry, error) {
-	ids := make([]int64, len(found))
-	for i, a := range found {
+	ids := make([]int64, len(accounts))
+	for i, a := range accounts {
 		ids[i] = a.ID
 	}
 	periods, err := p.connector.Accounts.ConnectionPeriods(r.Context(), team, ids)
@@ -143,8 +143,8 @@ func (p *Handlers) entries(
 	for _, u := range quoted {
 		names[u.ID] = u.Text
 	}
-	out := make([]entry, len(found))
-	for i, a := range found {
+	out := make([]entry, len(accounts))
+	for i, a := range accounts {
 		out[i] = entry{SocialAccount: a, Since: periods[a.ID].Since.In(zone)}
 		if ends := periods[a.ID].Ends; !ends.IsZero() {
 			out[i].Ends = ends.In(zone)
@@ -210,7 +210,7 @@ func (p *Handlers) connect(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	got, _, err := shell.Run[account.ConnectLink](p.Shell, r, "get_connect_link",
+	link, _, err := shell.Run[account.ConnectLink](p.Shell, r, "get_connect_link",
 		operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if formErr, ok := p.formError(w, r, err); ok {
@@ -218,7 +218,7 @@ func (p *Handlers) connect(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	shell.Redirect(w, r, strings.TrimPrefix(got.URL, p.PublicURL))
+	shell.Redirect(w, r, strings.TrimPrefix(link.URL, p.PublicURL))
 }
 
 // reconnect redirects to the page that reconnects an account.

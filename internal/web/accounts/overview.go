@@ -33,7 +33,7 @@ type overviewView struct {
 	Now, Past         analytics.PeriodMetrics
 	Best              []analytics.TopPost
 	Times             analytics.PostingTimes
-	Compared          period // the days of Times
+	TimesPeriod       period // the days of Times
 	Writer            bool
 }
 
@@ -85,8 +85,8 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 
 // comparePosts reads the posts of the accounts once, and adds them to the chart and to the best times.
 func (p *Handlers) comparePosts(ctx context.Context, team int64, accounts []int64, out *overviewView) error {
-	out.Compared = out.Period.atLeast(minTimesDays)
-	past, from := out.Plot.past, out.Compared.Start()
+	out.TimesPeriod = out.Period.atLeast(minTimesDays)
+	past, from := out.Plot.past, out.TimesPeriod.Start()
 	first := past
 	if from.Before(first) {
 		first = from
@@ -108,8 +108,8 @@ func since(posts []analytics.PostMetrics, from time.Time) []analytics.PostMetric
 
 // chooseAccounts sets the accounts of a network and the sums of their metrics. If there is no account of the network,
 // it includes all accounts.
-func chooseAccounts(v *overviewView, all []analytics.AccountComparison, network string) {
-	for _, a := range all {
+func chooseAccounts(v *overviewView, accounts []analytics.AccountComparison, network string) {
+	for _, a := range accounts {
 		if !slices.Contains(v.Networks, a.Platform) {
 			v.Networks = append(v.Networks, a.Platform)
 		}
@@ -118,7 +118,7 @@ func chooseAccounts(v *overviewView, all []analytics.AccountComparison, network 
 	if slices.Contains(v.Networks, network) {
 		v.Network = network
 	}
-	for _, a := range all {
+	for _, a := range accounts {
 		if v.Network != "" && a.Platform != v.Network {
 			continue
 		}
@@ -151,9 +151,9 @@ func firstCounted(accounts []analytics.AccountComparison) time.Time {
 func (v overviewView) metrics() []string { return metricsOf(v.Now, v.Past) }
 
 // metricsOf returns the metrics that a chart of two periods can show.
-func metricsOf(now, past analytics.PeriodMetrics) []string {
+func metricsOf(current, previous analytics.PeriodMetrics) []string {
 	out := []string{"followers", "engagement"}
-	if now.Views != nil || past.Views != nil {
+	if current.Views != nil || previous.Views != nil {
 		out = append(out, "views")
 	}
 	return out

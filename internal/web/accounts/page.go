@@ -205,7 +205,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 		return
 	}
 	in := p.periodOf(r, zone)
-	found, err := p.readAnalytics(r, a.ID, in)
+	result, err := p.readAnalytics(r, a.ID, in)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {
 			p.ShowText(w, r, shell.StatusOf(err), "No analytics", p.Detail(r, err))
@@ -216,7 +216,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 	}
 	out := shell.NewCSVWriter(w, a.Platform+"-"+a.Username+"-"+in.file()+".csv", "figure", "of", "value",
 		"low", "high", "posts")
-	for _, row := range rows(found.Data) {
+	for _, row := range rows(result.Data) {
 		out.WriteRow(row...)
 	}
 	out.Flush()

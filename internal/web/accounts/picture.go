@@ -24,19 +24,19 @@ func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	found, err := p.analytics.Picture(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	picture, err := p.analytics.Picture(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	WritePicture(w, r, found)
+	WritePicture(w, r, picture)
 }
 
 // WritePicture writes an account's profile picture, or an image of its initials if it has none.
-func WritePicture(w http.ResponseWriter, r *http.Request, found analytics.Picture) {
-	kind, image := found.Type, found.Image
+func WritePicture(w http.ResponseWriter, r *http.Request, picture analytics.Picture) {
+	kind, image := picture.Type, picture.Image
 	if kind == "" {
-		kind, image = "image/svg+xml", initialsImage(found)
+		kind, image = "image/svg+xml", initialsImage(picture)
 	}
 	sum := sha256.Sum256(image)
 	h := w.Header()

@@ -47,29 +47,29 @@ func (v view) ExportLink() string {
 // readPosts reads one page of the period's posts.
 func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) error {
 	at := r.URL.Query().Get("posts")
-	found, next, err := p.postsAt(r, out, at)
+	posts, next, err := p.postsAt(r, out, at)
 	if err != nil {
 		return err
 	}
-	here := out.link(out.Period.args(), out.Plot.Metric, out.Sort)
+	path := out.link(out.Period.args(), out.Plot.Metric, out.Sort)
 	if at != "" {
-		out.First = here + "#posts"
+		out.First = path + "#posts"
 	}
-	if len(found) > postsPerPage {
-		found = found[:postsPerPage]
-		out.Next = here + "&posts=" + url.QueryEscape(next(found[postsPerPage-1])) + "#posts"
+	if len(posts) > postsPerPage {
+		posts = posts[:postsPerPage]
+		out.Next = path + "&posts=" + url.QueryEscape(next(posts[postsPerPage-1])) + "#posts"
 	}
-	ids := make([]string, len(found))
-	for i := range found {
-		ids[i] = found[i].ID
+	ids := make([]string, len(posts))
+	for i := range posts {
+		ids[i] = posts[i].ID
 	}
-	own, err := p.analytics.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
+	ownPosts, err := p.analytics.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
 	if err != nil {
 		return err
 	}
-	for _, one := range found {
+	for _, one := range posts {
 		one.At = one.At.In(zone)
-		out.Posts = append(out.Posts, listedPost{one, own[one.ID]})
+		out.Posts = append(out.Posts, listedPost{one, ownPosts[one.ID]})
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, approvals *approval.Service, posts *post.Service) *Handlers {
-	return &Handlers{f, approvals, posts}
+func New(sh *shell.Shell, approvals *approval.Service, posts *post.Service) *Handlers {
+	return &Handlers{sh, approvals, posts}
 }
 
 // Routes returns the routes of the pages.

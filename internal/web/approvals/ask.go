@@ -107,14 +107,14 @@ func (p *Handlers) addChoices(r *http.Request, v *newRequestView) error {
 		if err != nil {
 			return err
 		}
-		for _, one := range found {
-			if one.Approval == post.Approved {
+		for _, entry := range found {
+			if entry.Approval == post.Approved {
 				continue
 			}
-			if !one.ScheduledAt.IsZero() {
-				one.ScheduledAt = one.ScheduledAt.In(visitor.Zone)
+			if !entry.ScheduledAt.IsZero() {
+				entry.ScheduledAt = entry.ScheduledAt.In(visitor.Zone)
 			}
-			v.Choices = append(v.Choices, one)
+			v.Choices = append(v.Choices, entry)
 		}
 	}
 	slices.SortStableFunc(v.Choices, func(a, b postlist.Entry) int {
@@ -150,12 +150,12 @@ func (p *Handlers) maySchedule(r *http.Request) bool {
 // addDraft adds what the form shows only for a single post: the time of a draft, and whether a network would reject
 // the post.
 func (p *Handlers) addDraft(r *http.Request, v *newRequestView) error {
-	one := v.Posts[0]
-	v.Draft = one.Status == post.Draft && v.MaySchedule
-	if r.Method == http.MethodGet && !one.At.IsZero() {
-		v.Date, v.Time = one.At.Format(time.DateOnly), one.At.Format("15:04")
+	draft := v.Posts[0]
+	v.Draft = draft.Status == post.Draft && v.MaySchedule
+	if r.Method == http.MethodGet && !draft.At.IsZero() {
+		v.Date, v.Time = draft.At.Format(time.DateOnly), draft.At.Format("15:04")
 	}
-	found, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": one.ID})
+	found, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": draft.ID})
 	v.Blocked = slices.ContainsFunc(found.Problems, func(one post.PostProblem) bool { return one.Blocking })
 	return err
 }
@@ -169,24 +169,24 @@ func (p *Handlers) addPosts(r *http.Request, v *newRequestView, ids []string, zo
 		return err
 	}
 	for _, id := range ids {
-		found, err := p.posts.Load(r.Context(), team, id)
+		record, err := p.posts.Load(r.Context(), team, id)
 		if apierr.Is(err, apierr.NotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		one := listedPost{Details: details[id], Record: found}
-		if !found.ScheduledAt.IsZero() {
-			one.At = found.ScheduledAt.In(zone)
+		listed := listedPost{Details: details[id], Record: record}
+		if !record.ScheduledAt.IsZero() {
+			listed.At = record.ScheduledAt.In(zone)
 		}
-		if why := approval.CheckRequest(found); why != nil {
-			one.Why = p.Detail(r, why)
-			v.Others = append(v.Others, one)
+		if why := approval.CheckRequest(record); why != nil {
+			listed.Why = p.Detail(r, why)
+			v.Others = append(v.Others, listed)
 			continue
 		}
-		v.Posts = append(v.Posts, one)
-		if found.Status == post.Draft && found.ScheduledAt.After(p.DB.Now()) {
+		v.Posts = append(v.Posts, listed)
+		if record.Status == post.Draft && record.ScheduledAt.After(p.DB.Now()) {
 			v.Timed++
 		}
 	}

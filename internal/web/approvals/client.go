@@ -99,16 +99,16 @@ func distinctPreviews(p post.Record, link string, names map[int64]string) []post
 	var out []postPreview
 	shared := map[string]int{}
 	for _, t := range p.Targets {
-		own := t.Caption != nil || t.Media != nil
-		if i, found := shared[t.Platform]; found && !own {
+		isOverride := t.Caption != nil || t.Media != nil
+		if i, found := shared[t.Platform]; found && !isOverride {
 			out[i].Others = append(out[i].Others, t.Username)
 			continue
 		}
-		if !own {
+		if !isOverride {
 			shared[t.Platform] = len(out)
 		}
 		author := preview.Author{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Name: names[t.AccountID]}
-		out = append(out, newPreview(author, p, p.Content(t, ""), link, own))
+		out = append(out, newPreview(author, p, p.Content(t, ""), link, isOverride))
 	}
 	if len(out) == 0 {
 		return []postPreview{newPreview(preview.Author{}, p, network.Content{Text: p.Caption, Media: p.Media}, link, false)}
@@ -116,9 +116,9 @@ func distinctPreviews(p post.Record, link string, names map[int64]string) []post
 	return out
 }
 
-func newPreview(author preview.Author, p post.Record, c network.Content, link string, own bool) postPreview {
+func newPreview(author preview.Author, p post.Record, c network.Content, link string, isOverride bool) postPreview {
 	out := postPreview{Post: preview.New(author, c).WithThread(p.Thread).WithComment(p.FirstComment).
-		WithSettings(c.Options), Own: own}
+		WithSettings(c.Options), Own: isOverride}
 	out.Play, out.Link = true, link
 	out.Text, out.Post.Rest = out.Text+out.Post.Rest, ""
 	if most := gridSizes[out.Platform]; most > 0 && len(out.Media) > most {
@@ -258,18 +258,18 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 	}
 	var ids []string
 	l := p.Language(r)
-	for _, one := range v.Proposals {
-		c := &card{Proposal: one, l: l, Token: v.Token, Title: titleOf(l, one.Record)}
+	for _, proposal := range v.Proposals {
+		c := &card{Proposal: proposal, l: l, Token: v.Token, Title: titleOf(l, proposal.Record)}
 		if len(v.Proposals) > 1 {
-			c.Suffix, c.Choice = "-"+one.ID, " "+one.ID
+			c.Suffix, c.Choice = "-"+proposal.ID, " "+proposal.ID
 		}
 		c.Comment = r.PostForm.Get("comment" + c.Suffix)
 		v.Cards = append(v.Cards, c)
-		if one.Hidden != "" {
+		if proposal.Hidden != "" {
 			continue
 		}
-		ids = append(ids, one.ID)
-		c.Previews = previewsOf(one.Record, approval.Path+v.Token, l, one.Zone, names)
+		ids = append(ids, proposal.ID)
+		c.Previews = previewsOf(proposal.Record, approval.Path+v.Token, l, proposal.Zone, names)
 		v.count(c)
 	}
 	threads, err := p.approvals.Threads(r.Context(), v.team(), ids)

@@ -18,8 +18,8 @@ func (p *Handlers) submitAction(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := r.PathValue("token")
-	before, err := p.approvals.Show(r.Context(), token)
-	what, postID, _ := strings.Cut(r.PostForm.Get("decision"), " ")
+	page, err := p.approvals.Show(r.Context(), token)
+	action, postID, _ := strings.Cut(r.PostForm.Get("decision"), " ")
 	suffix := ""
 	if postID != "" {
 		suffix = "-" + postID
@@ -28,41 +28,41 @@ func (p *Handlers) submitAction(w http.ResponseWriter, r *http.Request) {
 		p.rejectLink(w, r, err, r.PostForm.Get("comment"+suffix))
 		return
 	}
-	if what == approveAll {
-		postID, suffix, err = p.approveAll(r, before)
+	if action == approveAll {
+		postID, suffix, err = p.approveAll(r, page)
 	} else {
-		err = p.performAction(r, what, postID, suffix)
+		err = p.performAction(r, action, postID, suffix)
 	}
 	p.finishAction(w, r, err, postID, suffix)
 }
 
 // approveAll approves the waiting posts of the form. If a post cannot be approved, it stops and returns the post's
 // ID, the suffix of its fields and the error.
-func (p *Handlers) approveAll(r *http.Request, shown approval.Page) (string, string, error) {
-	for _, one := range shown.Proposals {
+func (p *Handlers) approveAll(r *http.Request, page approval.Page) (string, string, error) {
+	for _, proposal := range page.Proposals {
 		suffix := ""
-		if len(shown.Proposals) > 1 {
-			suffix = "-" + one.ID
+		if len(page.Proposals) > 1 {
+			suffix = "-" + proposal.ID
 		}
-		if one.Hidden != "" || one.Approval != post.Waiting || !r.PostForm.Has("round"+suffix) {
+		if proposal.Hidden != "" || proposal.Approval != post.Waiting || !r.PostForm.Has("round"+suffix) {
 			continue
 		}
-		if err := p.performAction(r, approve, one.ID, suffix); err != nil {
-			return one.ID, suffix, err
+		if err := p.performAction(r, approve, proposal.ID, suffix); err != nil {
+			return proposal.ID, suffix, err
 		}
 	}
 	return "", "", nil
 }
 
 // performAction performs an action on a post. suffix is the suffix of the post's fields.
-func (p *Handlers) performAction(r *http.Request, what, postID, suffix string) error {
+func (p *Handlers) performAction(r *http.Request, action, postID, suffix string) error {
 	token, name, text := r.PathValue("token"), r.PostForm.Get("name"), r.PostForm.Get("comment"+suffix)
 	var err error
-	switch what {
+	switch action {
 	case approve, reject:
 		round, _ := strconv.ParseInt(r.PostForm.Get("round"+suffix), 10, 64) // an invalid number matches no version
 		err = p.approvals.Decide(r.Context(), token, approval.Decision{
-			Post: postID, Round: round, Approve: what == approve, Name: name, Comment: text,
+			Post: postID, Round: round, Approve: action == approve, Name: name, Comment: text,
 		})
 	case comment:
 		err = p.approvals.Comment(r.Context(), token, approval.Comment{Post: postID, Name: name, Text: text})

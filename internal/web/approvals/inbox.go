@@ -117,7 +117,7 @@ func (p *Handlers) inbox(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Location) error {
 	before := r.URL.Query().Get("before")
-	found, err := p.approvals.Requests(r.Context(), shell.VisitorOf(r.Context()).Team.ID,
+	requests, err := p.approvals.Requests(r.Context(), shell.VisitorOf(r.Context()).Team.ID,
 		approval.Filter{Open: v.Tab == "waiting", Decided: v.Tab == "decided", Before: before, Limit: requestsPerPage + 1})
 	if err != nil {
 		return err
@@ -130,13 +130,13 @@ func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Locatio
 	if before != "" {
 		v.Pages.First = "/approvals?" + query.Encode()
 	}
-	if len(found) > requestsPerPage {
-		found = found[:requestsPerPage]
-		query.Set("before", found[requestsPerPage-1].ID)
+	if len(requests) > requestsPerPage {
+		requests = requests[:requestsPerPage]
+		query.Set("before", requests[requestsPerPage-1].ID)
 		v.Pages.Next = "/approvals?" + query.Encode()
 	}
-	summaries, err := p.summaries(r, found...)
-	for _, one := range found {
+	summaries, err := p.summaries(r, requests...)
+	for _, one := range requests {
 		v.Requests = append(v.Requests, p.requestIn(one, summaries, zone))
 	}
 	return err
@@ -167,16 +167,16 @@ func (p *Handlers) summaries(r *http.Request, requests ...approval.Request) (pos
 
 func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Location) error {
 	team := shell.VisitorOf(r.Context()).Team.ID
-	found, err := p.approvals.ListUnanswered(r.Context(), team, maxUnanswered)
+	unanswered, err := p.approvals.ListUnanswered(r.Context(), team, maxUnanswered)
 	if err != nil {
 		return err
 	}
 	var ids []string
-	for _, one := range found {
+	for _, one := range unanswered {
 		ids = append(ids, one.PostID)
 	}
 	details, err := postlist.ListDetails(r.Context(), p.DB, team, ids)
-	for _, one := range found {
+	for _, one := range unanswered {
 		for i := range one.Comments {
 			one.Comments[i].At = one.Comments[i].At.In(zone)
 		}
@@ -187,15 +187,15 @@ func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Locat
 }
 
 // requestIn returns an approval request with its times in a zone.
-func (p *Handlers) requestIn(one approval.Request, posts postSummaries, zone *time.Location) requestItem {
-	out := requestItem{Request: one, Live: one.Live(p.DB.Now()), Mailed: !one.MailedAt.IsZero()}
+func (p *Handlers) requestIn(request approval.Request, posts postSummaries, zone *time.Location) requestItem {
+	out := requestItem{Request: request, Live: request.Live(p.DB.Now()), Mailed: !request.MailedAt.IsZero()}
 	if out.Live {
-		out.Link = p.approvals.Link(one.ID)
+		out.Link = p.approvals.Link(request.ID)
 	}
 	for _, at := range []*time.Time{&out.MailedAt, &out.OpenedAt, &out.CreatedAt, &out.ExpiresAt, &out.RevokedAt} {
 		*at = at.In(zone)
 	}
-	for _, a := range one.Posts {
+	for _, a := range request.Posts {
 		out.Resend = out.Resend || out.RevokedAt.IsZero() && a.Changed && a.Sendable() && a.NewerRequest == ""
 		if !a.At.IsZero() {
 			a.At = a.At.In(zone)
@@ -222,7 +222,7 @@ func (p *Handlers) request(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status int, formErr shell.FormError) {
 	team := shell.VisitorOf(r.Context()).Team.ID
-	found, err := p.approvals.RequestByID(r.Context(), team, r.PathValue("id"))
+	request, err := p.approvals.RequestByID(r.Context(), team, r.PathValue("id"))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -230,13 +230,13 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 	zone, err := p.zone(r)
 	var posts postSummaries
 	if err == nil {
-		posts, err = p.summaries(r, found)
+		posts, err = p.summaries(r, request)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	v := requestView{requestItem: p.requestIn(found, posts, zone), MaxComment: approval.MaxComment, Error: formErr}
+	v := requestView{requestItem: p.requestIn(request, posts, zone), MaxComment: approval.MaxComment, Error: formErr}
 	ids := make([]string, len(v.Posts))
 	for i, one := range v.Posts {
 		ids[i] = one.ID
@@ -260,12 +260,12 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 
 // addContent adds the whole text of a post and how the networks show it.
 func (p *Handlers) addContent(r *http.Request, a *requestedPost, zone *time.Location) error {
-	found, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, a.ID)
+	record, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, a.ID)
 	if err != nil {
 		return err
 	}
-	names, err := account.DisplayNames(r.Context(), p.DB, found.TeamID)
-	a.Caption, a.Previews = found.Caption, previewsOf(found, "", p.Language(r), zone, names)
+	names, err := account.DisplayNames(r.Context(), p.DB, record.TeamID)
+	a.Caption, a.Previews = record.Caption, previewsOf(record, "", p.Language(r), zone, names)
 	return err
 }
 
@@ -284,13 +284,13 @@ func threadOf(thread []approval.ThreadEntry, zone *time.Location) ([]approval.Th
 // resend sends the posts' current versions for approval, with the same link.
 func (p *Handlers) resend(w http.ResponseWriter, r *http.Request) {
 	p.change(w, r, "ask_approval", func(person, team int64, id string) error {
-		sent, err := p.approvals.Resend(r.Context(), person, team, id)
+		request, err := p.approvals.Resend(r.Context(), person, team, id)
 		if err == nil {
 			found, err := p.approvals.RequestByID(r.Context(), team, id)
 			if err != nil {
 				return err
 			}
-			p.flashSent(r, sent, found.Email)
+			p.flashSent(r, request, found.Email)
 		}
 		return err
 	})

@@ -31,7 +31,7 @@ var pages = shell.Parse(files, template.FuncMap{
 type Handlers struct{ *shell.Shell }
 
 // New returns the handlers.
-func New(f *shell.Shell) *Handlers { return &Handlers{f} }
+func New(sh *shell.Shell) *Handlers { return &Handlers{sh} }
 
 // Routes returns the route of the page.
 func (p *Handlers) Routes() []shell.Route {

@@ -95,7 +95,7 @@ func blueskyErrors(o network.Options) []error {
 }
 
 // BlueskyChoices returns the form's choices for Bluesky, or the zero value if there are none.
-func (v *view) BlueskyChoices() network.BlueskyOptions { return network.Chosen(v.Choices.Bluesky) }
+func (v *view) BlueskyChoices() network.BlueskyOptions { return network.ValueOrZero(v.Choices.Bluesky) }
 
 // BlueskyCard returns the link card for Bluesky, or the zero value if there is none.
 func (v *view) BlueskyCard() network.BlueskyOptionsLinkCard {

@@ -47,4 +47,6 @@ func facebookErrors(o network.Options) []error {
 }
 
 // FacebookChoices returns the form's choices for Facebook, or the zero value if there are none.
-func (v *view) FacebookChoices() network.FacebookOptions { return network.Chosen(v.Choices.Facebook) }
+func (v *view) FacebookChoices() network.FacebookOptions {
+	return network.ValueOrZero(v.Choices.Facebook)
+}

@@ -126,7 +126,7 @@ func all[T any](list []T, is func(T) bool) bool {
 
 // InstagramChoices returns the form's choices for Instagram, or the zero value if there are none.
 func (v *view) InstagramChoices() network.InstagramOptions {
-	return network.Chosen(v.Choices.Instagram)
+	return network.ValueOrZero(v.Choices.Instagram)
 }
 
 // Collaborators returns the usernames of the collaborators on Instagram, separated by commas.

@@ -130,7 +130,9 @@ func linkedInErrors(o network.Options) []error {
 }
 
 // LinkedInChoices returns the LinkedIn options in the form, or the zero value if there are none.
-func (v *view) LinkedInChoices() network.LinkedInOptions { return network.Chosen(v.Choices.LinkedIn) }
+func (v *view) LinkedInChoices() network.LinkedInOptions {
+	return network.ValueOrZero(v.Choices.LinkedIn)
+}
 
 // LinkedInVisibilities returns the visibilities other than the default, which the template lists itself.
 func (*view) LinkedInVisibilities() []shell.Choice { return linkedInVisibilities[1:] }

@@ -46,5 +46,5 @@ func pinterestErrors(o network.Options) []error {
 
 // PinterestChoices returns the form's choices for Pinterest, or the zero value if there are none.
 func (v *view) PinterestChoices() network.PinterestOptions {
-	return network.Chosen(v.Choices.Pinterest)
+	return network.ValueOrZero(v.Choices.Pinterest)
 }

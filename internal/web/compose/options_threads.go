@@ -66,7 +66,7 @@ func threadsErrors(o network.Options) []error {
 }
 
 // ThreadsChoices returns the form's choices for Threads, or the zero value if there are none.
-func (v *view) ThreadsChoices() network.ThreadsOptions { return network.Chosen(v.Choices.Threads) }
+func (v *view) ThreadsChoices() network.ThreadsOptions { return network.ValueOrZero(v.Choices.Threads) }
 
 // ThreadsReplies returns the choices of who can reply on Threads, except for the default, everyone.
 func (*view) ThreadsReplies() []shell.Choice {

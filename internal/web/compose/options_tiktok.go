@@ -123,7 +123,7 @@ func (v *view) TeamAudience() locale.Key {
 }
 
 // TikTokChoices returns the form's choices for TikTok, or the zero value if there are none.
-func (v *view) TikTokChoices() network.TikTokOptions { return network.Chosen(v.Choices.TikTok) }
+func (v *view) TikTokChoices() network.TikTokOptions { return network.ValueOrZero(v.Choices.TikTok) }
 
 // Audiences returns the choices of who can see a post on TikTok.
 func (*view) Audiences() []shell.Choice { return shell.TikTokAudiences }

@@ -88,7 +88,7 @@ func pollErrors(field string, choices []string, longest int) []error {
 }
 
 // XChoices returns the form's choices for X, or the zero value if there are none.
-func (v *view) XChoices() network.XOptions { return network.Chosen(v.Choices.X) }
+func (v *view) XChoices() network.XOptions { return network.ValueOrZero(v.Choices.X) }
 
 // XReplies returns the choices of who can reply on X, except for the default, everyone.
 func (*view) XReplies() []shell.Choice { return preview.XReplies }

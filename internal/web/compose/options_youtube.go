@@ -64,7 +64,7 @@ func youTubeErrors(o network.Options) []error {
 }
 
 // YouTubeChoices returns the form's choices for YouTube, or the zero value if there are none.
-func (v *view) YouTubeChoices() network.YouTubeOptions { return network.Chosen(v.Choices.YouTube) }
+func (v *view) YouTubeChoices() network.YouTubeOptions { return network.ValueOrZero(v.Choices.YouTube) }
 
 // Kids returns "yes" or "no" if the form states whether the video is made for kids, or else "".
 func (v *view) Kids() string { return kidsOf(v.YouTubeChoices()) }

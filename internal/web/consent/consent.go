@@ -23,8 +23,8 @@ const (
 	registerPath  = "/oauth/register"
 	revokePath    = "/oauth/revoke"
 
-	serverPath   = "/.well-known/oauth-authorization-server"
-	resourcePath = "/.well-known/oauth-protected-resource"
+	serverMetadataPath   = "/.well-known/oauth-authorization-server"
+	resourceMetadataPath = "/.well-known/oauth-protected-resource"
 )
 
 // Handlers serves the page and the endpoints.
@@ -35,15 +35,15 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, server *oauth.Service) *Handlers { return &Handlers{f, server} }
+func New(sh *shell.Shell, server *oauth.Service) *Handlers { return &Handlers{sh, server} }
 
 // SessionlessRoutes returns the routes for OAuth clients. They do not read the visitor's session.
 func (p *Handlers) SessionlessRoutes() []shell.Route {
 	return slices.Concat(
-		corsRoutes(http.MethodGet, serverPath, p.serverMetadata),
-		corsRoutes(http.MethodGet, resourcePath, p.resourceMetadata(p.server.ToolsResource())),
-		corsRoutes(http.MethodGet, resourcePath+p.server.Tools, p.resourceMetadata(p.server.ToolsResource())),
-		corsRoutes(http.MethodGet, resourcePath+p.server.API, p.resourceMetadata(p.server.APIResource())),
+		corsRoutes(http.MethodGet, serverMetadataPath, p.serverMetadata),
+		corsRoutes(http.MethodGet, resourceMetadataPath, p.resourceMetadata(p.server.ToolsResource())),
+		corsRoutes(http.MethodGet, resourceMetadataPath+p.server.Tools, p.resourceMetadata(p.server.ToolsResource())),
+		corsRoutes(http.MethodGet, resourceMetadataPath+p.server.API, p.resourceMetadata(p.server.APIResource())),
 		corsRoutes(http.MethodPost, registerPath, p.withSlot(p.register)),
 		corsRoutes(http.MethodPost, tokenPath, p.withSlot(p.token)),
 		corsRoutes(http.MethodPost, revokePath, p.withSlot(p.revoke)),

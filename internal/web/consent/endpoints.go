@@ -56,8 +56,8 @@ func (p *Handlers) resourceMetadata(resource string) http.HandlerFunc {
 
 // register registers a client (RFC 7591, section 3).
 func (p *Handlers) register(w http.ResponseWriter, r *http.Request) {
-	var asked oauth.Registration
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&asked); err != nil {
+	var registration oauth.Registration
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&registration); err != nil {
 		writeJSON(w, http.StatusBadRequest,
 			rejection{
 				oauth.InvalidMetadata,
@@ -65,13 +65,13 @@ func (p *Handlers) register(w http.ResponseWriter, r *http.Request) {
 			})
 		return
 	}
-	c, err := p.server.Register(r.Context(), p.Client(r), asked)
+	c, err := p.server.Register(r.Context(), p.Client(r), registration)
 	if err != nil {
 		p.reject(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{
-		"client_id": c.ID, "client_id_issued_at": c.Created.Unix(), "client_name": c.Name, "redirect_uris": c.Redirects,
+		"client_id": c.ID, "client_id_issued_at": c.CreatedAt.Unix(), "client_name": c.Name, "redirect_uris": c.Redirects,
 		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"},
 		"response_types": []string{"code"},
 		"scope":          strings.Join(oauth.Scopes(), " "),
@@ -118,14 +118,14 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool)
 	}
 	client := r.PostForm.Get("client_id")
 	if name, password, given := r.BasicAuth(); given {
-		named, err := url.QueryUnescape(name)
-		if err != nil || password != "" || client != "" && client != named {
+		clientID, err := url.QueryUnescape(name)
+		if err != nil || password != "" || client != "" && client != clientID {
 			w.Header().Set("WWW-Authenticate", `Basic realm="token"`)
 			writeJSON(w, http.StatusUnauthorized,
 				rejection{oauth.InvalidClient, "Clients have no secret. Send client_id in the form."})
 			return nil, "", false
 		}
-		client = named
+		client = clientID
 	}
 	return r.PostForm, client, true
 }
@@ -138,13 +138,13 @@ type rejection struct {
 
 // reject writes err as an OAuth error.
 func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
-	var known *oauth.Error
+	var oauthErr *oauth.Error
 	f := apierr.FromError(p.AsUnavailable(r, err))
 	switch {
-	case errors.As(err, &known):
-		p.Log.InfoContext(r.Context(), "OAuth request rejected", "route", r.Pattern, "error", known.Code, "why",
-			known.Text)
-		writeJSON(w, http.StatusBadRequest, rejection{known.Code, known.Text})
+	case errors.As(err, &oauthErr):
+		p.Log.InfoContext(r.Context(), "OAuth request rejected", "route", r.Pattern, "error", oauthErr.Code, "why",
+			oauthErr.Text)
+		writeJSON(w, http.StatusBadRequest, rejection{oauthErr.Code, oauthErr.Text})
 	case f.Code == apierr.RateLimited:
 		w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
 		writeJSON(w, http.StatusTooManyRequests, rejection{"temporarily_unavailable", f.Detail})

@@ -96,7 +96,7 @@ type selection struct {
 
 // capabilities returns the selected capabilities, limited to those in able and to those that the person's role in the
 // selected team has. It returns an error text if the selection is invalid.
-func (s selection) capabilities(teams []teamOption, able []access.Capability) ([]access.Capability, locale.Key) {
+func (s selection) capabilities(teams []teamOption, available []access.Capability) ([]access.Capability, locale.Key) {
 	at := slices.IndexFunc(teams, func(t teamOption) bool { return t.ID == s.team })
 	switch {
 	case at < 0:
@@ -104,8 +104,8 @@ func (s selection) capabilities(teams []teamOption, able []access.Capability) ([
 	case teams[at].Why != "":
 		return nil, teams[at].Why
 	}
-	granted := selectedCapabilities(able, s.level)
-	granted = slices.DeleteFunc(granted, func(g access.Capability) bool { return !slices.Contains(teams[at].has, g) })
+	granted := selectedCapabilities(available, s.level)
+	granted = slices.DeleteFunc(granted, func(g access.Capability) bool { return !slices.Contains(teams[at].capabilities, g) })
 	if len(granted) == 0 {
 		return nil, "Select what the app may do."
 	}
@@ -138,7 +138,7 @@ type teamOption struct {
 	Why         locale.Key // why it cannot be selected; empty if it can
 	Chosen      bool
 
-	has []access.Capability // requested capabilities that the role has
+	capabilities []access.Capability // requested capabilities that the role has
 }
 
 // levelOption is a level that can be granted.
@@ -150,14 +150,14 @@ type levelOption struct {
 
 // show shows the consent page with the previous selection, if any.
 func (p *Handlers) show(
-	w http.ResponseWriter, r *http.Request, status int, authReq oauth.AuthorizationRequest, sent url.Values,
-	before selection, formErr locale.Key,
+	w http.ResponseWriter, r *http.Request, status int, authReq oauth.AuthorizationRequest, params url.Values,
+	previous selection, formErr locale.Key,
 ) {
 	v := shell.VisitorOf(r.Context())
-	if before.team == 0 {
-		before.team = v.Team.ID
+	if previous.team == 0 {
+		previous.team = v.Team.ID
 	}
-	out := consentView{Name: authReq.Client.Name, Place: authReq.RedirectHost(), Error: p.T(r, formErr), Fields: fields(sent)}
+	out := consentView{Name: authReq.Client.Name, Place: authReq.RedirectHost(), Error: p.T(r, formErr), Fields: fields(params)}
 	to, err := url.Parse(authReq.Redirect)
 	if err != nil { // unreachable: the URI was validated before
 		p.ServerError(w, r, fmt.Errorf("reading a redirect address: %w", err))
@@ -169,13 +169,13 @@ func (p *Handlers) show(
 			out.Source = at.Hostname()
 		}
 	}
-	var able []access.Capability
-	if out.Teams, able, err = p.teamOptions(r, v, authReq, before.team); err != nil {
+	var available []access.Capability
+	if out.Teams, available, err = p.teamOptions(r, v, authReq, previous.team); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	if out.Ready = len(able) > 0; out.Ready {
-		out.Levels = levelOptions(p.Language(r), able, before.level)
+	if out.Ready = len(available) > 0; out.Ready {
+		out.Levels = levelOptions(p.Language(r), available, previous.level)
 	}
 	w.Header().Set("Content-Security-Policy", policy(to))
 	p.Show(w, r, status, pages["consent"], "Authorize an app", out)
@@ -195,10 +195,10 @@ func policy(to *url.URL) string {
 	return strings.Replace(shell.Policy, "form-action 'self'", allowed, 1)
 }
 
-func fields(sent url.Values) []field {
+func fields(params url.Values) []field {
 	var out []field
 	for _, name := range forwardedParams {
-		for _, value := range sent[name] {
+		for _, value := range params[name] {
 			out = append(out, field{name, value})
 		}
 	}
@@ -211,42 +211,42 @@ func (p *Handlers) teamOptions(
 	r *http.Request, v *shell.Visitor, authReq oauth.AuthorizationRequest, selectedID int64,
 ) ([]teamOption, []access.Capability, error) {
 	var out []teamOption
-	var able []access.Capability
+	var available []access.Capability
 	for _, t := range v.Teams {
 		c := teamOption{
 			ID: t.ID, Name: t.Name, Role: roleNames[t.Role], Chosen: t.ID == selectedID,
-			has: access.Within(authReq.Capabilities, t.Role),
+			capabilities: access.Within(authReq.Capabilities, t.Role),
 		}
 		var err error
 		if c.Why, err = p.unavailableReason(r.Context(), t, authReq.Capabilities); err != nil {
 			return nil, nil, err
 		}
 		if c.Why == "" {
-			able = append(able, c.has...)
+			available = append(available, c.capabilities...)
 		}
 		out = append(out, c)
 	}
-	able = access.Within(able, access.Owner) // sorts the capabilities and removes duplicates
+	available = access.Within(available, access.Owner) // sorts the capabilities and removes duplicates
 	for i := range out {
-		out[i].MissingText = listMissing(p.Language(r), subtract(able, out[i].has))
+		out[i].MissingText = listMissing(p.Language(r), subtract(available, out[i].capabilities))
 	}
 	selectTeam(out)
-	return out, able, nil
+	return out, available, nil
 }
 
 // selectTeam selects the first available team unless an available team is already selected.
-func selectTeam(of []teamOption) {
-	if slices.ContainsFunc(of, func(c teamOption) bool { return c.Chosen && c.Why == "" }) {
+func selectTeam(teams []teamOption) {
+	if slices.ContainsFunc(teams, func(c teamOption) bool { return c.Chosen && c.Why == "" }) {
 		return
 	}
-	first := slices.IndexFunc(of, func(c teamOption) bool { return c.Why == "" })
-	for i := range of {
-		of[i].Chosen = i == first
+	first := slices.IndexFunc(teams, func(c teamOption) bool { return c.Why == "" })
+	for i := range teams {
+		teams[i].Chosen = i == first
 	}
 }
 
 // unavailableReason returns the reason why a person with the role in t cannot authorize a client for the team, or "".
-func (p *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, asked []access.Capability) (locale.Key, error) {
+func (p *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, requested []access.Capability) (locale.Key, error) {
 	if t.Closed {
 		return "This team is closed.", nil
 	}
@@ -264,7 +264,7 @@ func (p *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, asked 
 		return "The owner’s account is suspended.", nil
 	case slices.Contains(b.Paused, access.PauseEverything) || slices.Contains(b.Paused, access.PauseAPI):
 		return "The operator has paused apps and assistants.", nil
-	case len(access.Within(asked, t.Role)) == 0:
+	case len(access.Within(requested, t.Role)) == 0:
 		return "Your role in this team has none of the requested permissions.", nil
 	}
 	return "", nil
@@ -275,26 +275,26 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	sent := url.Values{}
+	params := url.Values{}
 	for _, name := range forwardedParams {
 		if values := r.PostForm[name]; len(values) > 0 {
-			sent[name] = values
+			params[name] = values
 		}
 	}
-	asked, err := p.server.ParseRequest(r.Context(), p.Client(r), sent)
+	authReq, err := p.server.ParseRequest(r.Context(), p.Client(r), params)
 	if err != nil {
 		p.rejectRequest(w, r, err)
 		return
 	}
 	if r.PostForm.Get("answer") != "allow" {
-		http.Redirect(w, r, p.server.Deny(asked), http.StatusSeeOther)
+		http.Redirect(w, r, p.server.Deny(authReq), http.StatusSeeOther)
 		return
 	}
 	if !p.RecentlyAuthenticated(r.Context()) {
-		p.StepUp(w, r, authorizePath+"?"+sent.Encode(), r.PostForm)
+		p.StepUp(w, r, authorizePath+"?"+params.Encode(), r.PostForm)
 		return
 	}
-	p.allow(w, r, asked, sent)
+	p.allow(w, r, authReq, params)
 }
 
 // restoredSelection returns what the person selected for this request before signing in again. It ignores a form that
@@ -313,17 +313,17 @@ func selectionIn(form url.Values) selection {
 }
 
 // allow grants the selected permissions that the person's role has.
-func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, authReq oauth.AuthorizationRequest, sent url.Values) {
+func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, authReq oauth.AuthorizationRequest, params url.Values) {
 	v := shell.VisitorOf(r.Context())
 	selected := selectionIn(r.PostForm)
-	teams, able, err := p.teamOptions(r, v, authReq, selected.team)
+	teams, available, err := p.teamOptions(r, v, authReq, selected.team)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	granted, formErr := selected.capabilities(teams, able)
+	granted, formErr := selected.capabilities(teams, available)
 	if formErr != "" {
-		p.show(w, r, http.StatusUnprocessableEntity, authReq, sent, selected, formErr)
+		p.show(w, r, http.StatusUnprocessableEntity, authReq, params, selected, formErr)
 		return
 	}
 	next, err := p.server.Allow(r.Context(), authReq,

@@ -40,35 +40,35 @@ var missingCapabilityTexts = map[access.Capability]locale.Key{
 	access.Spend: "spend the team’s credits",
 }
 
-// all is the Value of the option that grants all capabilities that the person can grant. The option exists only if no
+// allLevel is the Value of the option that grants all capabilities that the person can grant. The option exists only if no
 // level has exactly these capabilities.
-const all = "all"
+const allLevel = "all"
 
 // levelOptions returns the levels whose capabilities are all in able, and the option all if none of them has exactly
 // the capabilities in able. The option with the value selectedValue is selected, otherwise the level for drafts,
 // otherwise the first option.
-func levelOptions(l *locale.Language, able []access.Capability, selectedValue string) []levelOption {
+func levelOptions(l *locale.Language, available []access.Capability, selectedValue string) []levelOption {
 	var out []levelOption
-	exact := false
+	hasExactLevel := false
 	for _, level := range access.Levels() {
-		of := ofLevel(level)
-		if len(subtract(of, able)) > 0 {
+		of := levelCapabilities(level)
+		if len(subtract(of, available)) > 0 {
 			continue
 		}
-		exact = exact || len(of) == len(able)
+		hasExactLevel = hasExactLevel || len(of) == len(available)
 		out = append(out, levelOption{Value: string(level), Name: levelTexts[level][0], Description: l.T(levelTexts[level][1])})
 	}
 	switch {
-	case exact:
-	case slices.Equal(able, editorCapabilities):
+	case hasExactLevel:
+	case slices.Equal(available, editorCapabilities):
 		out = append(out,
 			levelOption{
-				Value: all, Name: "Publishing|level",
+				Value: allLevel, Name: "Publishing|level",
 				Description: l.T("Can also publish for the team. Cannot spend the team’s credits."),
 			})
 	default:
 		out = append(out, levelOption{
-			Value: all, Name: "All available permissions", Description: l.T("Can %s.", listCapabilities(l, able)),
+			Value: allLevel, Name: "All available permissions", Description: l.T("Can %s.", listCapabilities(l, available)),
 		})
 	}
 	selectLevel(out, selectedValue)
@@ -88,49 +88,50 @@ func selectLevel(out []levelOption, selectedValue string) {
 
 // selectedCapabilities returns the capabilities of the option whose value is level, or none if levelOptions does not
 // offer it.
-func selectedCapabilities(able []access.Capability, level string) []access.Capability {
-	if len(able) == 0 {
+func selectedCapabilities(available []access.Capability, level string) []access.Capability {
+	if len(available) == 0 {
 		return nil
 	}
-	offered := levelOptions(locale.English, able, "")
+	offered := levelOptions(locale.English, available, "")
 	if !slices.ContainsFunc(offered, func(o levelOption) bool { return o.Value == level }) {
 		return nil
 	}
-	if level == all {
-		return slices.Clone(able)
+	if level == allLevel {
+		return slices.Clone(available)
 	}
-	return ofLevel(access.Level(level))
+	return levelCapabilities(access.Level(level))
 }
 
-// ofLevel returns the capabilities of a level. It uses the owner's role, which has all capabilities.
-func ofLevel(l access.Level) []access.Capability { return access.Effective(l, access.Owner) }
+// levelCapabilities returns the capabilities of a level. It uses the owner's role, which has all capabilities.
+func levelCapabilities(l access.Level) []access.Capability { return access.Effective(l, access.Owner) }
 
 // subtract returns the capabilities in of that are not in others.
-func subtract(of, others []access.Capability) []access.Capability {
-	return slices.DeleteFunc(slices.Clone(of), func(c access.Capability) bool { return slices.Contains(others, c) })
+func subtract(capabilities, others []access.Capability) []access.Capability {
+	return slices.DeleteFunc(slices.Clone(capabilities), func(c access.Capability) bool { return slices.Contains(others, c) })
 }
 
 // listCapabilities lists capabilities as part of a sentence. It separates them with semicolons, because their
 // descriptions may contain commas.
-func listCapabilities(l *locale.Language, of []access.Capability) string {
-	return join(l, of, capabilityTexts, "; ", "%s; and %s")
+func listCapabilities(l *locale.Language, capabilities []access.Capability) string {
+	return join(l, capabilities, capabilityTexts, "; ", "%s; and %s")
 }
 
 // listMissing lists what is not possible without the capabilities, as part of a sentence, or returns "" if there are
 // none.
-func listMissing(l *locale.Language, of []access.Capability) string {
-	return join(l, of, missingCapabilityTexts, ", ", "%s, or %s")
+func listMissing(l *locale.Language, capabilities []access.Capability) string {
+	return join(l, capabilities, missingCapabilityTexts, ", ", "%s, or %s")
 }
 
 func join(
-	l *locale.Language, of []access.Capability, words map[access.Capability]locale.Key, between string, last locale.Key,
+	l *locale.Language, capabilities []access.Capability, words map[access.Capability]locale.Key, separator string,
+	lastFormat locale.Key,
 ) string {
 	var parts []string
-	for _, c := range of {
+	for _, c := range capabilities {
 		parts = append(parts, l.T(words[c]))
 	}
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
 	}
-	return l.T(last, strings.Join(parts[:len(parts)-1], between), parts[len(parts)-1])
+	return l.T(lastFormat, strings.Join(parts[:len(parts)-1], separator), parts[len(parts)-1])
 }

@@ -69,16 +69,16 @@ func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 		var teams []teamOption
 		var able []access.Capability
 		for i, role := range rapid.SliceOfN(rapid.SampledFrom(access.Roles()), 1, 4).Draw(t, "roles") {
-			c := teamOption{ID: int64(i + 1), Role: locale.Key(role), has: access.Within(asked, role)}
-			if len(c.has) == 0 || rapid.Bool().Draw(t, "closed") {
+			c := teamOption{ID: int64(i + 1), Role: locale.Key(role), capabilities: access.Within(asked, role)}
+			if len(c.capabilities) == 0 || rapid.Bool().Draw(t, "closed") {
 				c.Why = "closed"
 			} else {
-				able = append(able, c.has...)
+				able = append(able, c.capabilities...)
 			}
 			teams = append(teams, c)
 		}
 		was := selection{rapid.Int64Range(0, 5).
-			Draw(t, "team"), rapid.SampledFrom([]string{"", "read_only", "drafts", "full", all, "other"}).Draw(t, "level")}
+			Draw(t, "team"), rapid.SampledFrom([]string{"", "read_only", "drafts", "full", allLevel, "other"}).Draw(t, "level")}
 		granted, formErr := was.capabilities(teams, access.Within(able, access.Owner))
 		if (formErr == "") != (len(granted) > 0) {
 			t.Fatalf("%v and %q", granted, formErr)
@@ -87,7 +87,7 @@ func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 			return
 		}
 		at := teams[was.team-1]
-		if at.Why != "" || len(subtract(granted, at.has)) > 0 || len(subtract(granted, asked)) > 0 {
+		if at.Why != "" || len(subtract(granted, at.capabilities)) > 0 || len(subtract(granted, asked)) > 0 {
 			t.Fatalf("%+v: granted %v of %v", at, granted, asked)
 		}
 		if was.level == string(access.ReadOnly) && !slices.Equal(granted, []access.Capability{access.Read}) {

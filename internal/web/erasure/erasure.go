@@ -30,7 +30,7 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, s *erasure.Service) *Handlers { return &Handlers{f, s} }
+func New(sh *shell.Shell, s *erasure.Service) *Handlers { return &Handlers{sh, s} }
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
@@ -76,15 +76,15 @@ func (p *Handlers) teamPage(w http.ResponseWriter, r *http.Request) {
 	p.showTeam(w, r, http.StatusOK, "", p.SavedForm(r))
 }
 
-func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, formErr string, typed url.Values) {
+func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, formErr string, input url.Values) {
 	v := shell.VisitorOf(r.Context())
 	view := teamView{
-		Only: len(v.Teams) == 1, Error: formErr, Name: typed.Get("name"), Account: typed.Get("account") == "yes",
+		Only: len(v.Teams) == 1, Error: formErr, Name: input.Get("name"), Account: input.Get("account") == "yes",
 	}
 	progress, err := p.erasure.Progress(r.Context(), v.Team.ID)
 	switch {
 	case err == nil:
-		progress.AskedAt = progress.AskedAt.In(zone(v))
+		progress.RequestedAt = progress.RequestedAt.In(zone(v))
 		view.Progress = &progress
 	case !apierr.Is(err, apierr.NotFound):
 		p.ShowError(w, r, err)
@@ -106,8 +106,8 @@ func zone(v *shell.Visitor) *time.Location {
 	return z
 }
 
-// onlyTeam is the message for a person who deletes their only team.
-const onlyTeam = "The team no longer publishes anything, and its API keys no longer work. Its data is deleted in the background, " +
+// onlyTeamText is the message for a person who deletes their only team.
+const onlyTeamText = "The team no longer publishes anything, and its API keys no longer work. Its data is deleted in the background, " +
 	"usually within minutes. You can close this page. It was your only team, so you will be signed out. If you keep your " +
 	"account, you can sign in again once someone invites you to another team."
 
@@ -124,7 +124,7 @@ func (p *Handlers) deleteTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(v.Teams) == 1 { // the person can no longer open any page of a team
-		p.ShowMessage(w, r, http.StatusOK, "The team is being deleted", onlyTeam)
+		p.ShowMessage(w, r, http.StatusOK, "The team is being deleted", onlyTeamText)
 		return
 	}
 	p.Flash(r, "The team is being deleted. You do not need to do anything else.")

@@ -22,11 +22,11 @@ func (p *Handlers) receiveMetaRequest(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) erasedPage(w http.ResponseWriter, r *http.Request) {
-	found, err := p.erasure.ErasureStatus(r.Context(), r.PathValue("code"))
+	status, err := p.erasure.ErasureStatus(r.Context(), r.PathValue("code"))
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	found.At = found.At.UTC()
-	p.Show(w, r, http.StatusOK, pages["erased"], "Deletion request", found)
+	status.At = status.At.UTC()
+	p.Show(w, r, http.StatusOK, pages["erased"], "Deletion request", status)
 }

@@ -18,8 +18,8 @@ type leaveView struct {
 	Error string
 }
 
-// leaveOf returns the page for the team in the path, or not_found if the visitor does not belong to it.
-func leaveOf(r *http.Request) (leaveView, error) {
+// leaveViewOf returns the page for the team in the path, or not_found if the visitor does not belong to it.
+func leaveViewOf(r *http.Request) (leaveView, error) {
 	v := shell.VisitorOf(r.Context())
 	id, err := shell.PathID(r, "team")
 	if err != nil {
@@ -33,7 +33,7 @@ func leaveOf(r *http.Request) (leaveView, error) {
 }
 
 func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request) {
-	view, err := leaveOf(r)
+	view, err := leaveViewOf(r)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -42,7 +42,7 @@ func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) leave(w http.ResponseWriter, r *http.Request) {
-	view, err := leaveOf(r)
+	view, err := leaveViewOf(r)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -76,8 +76,8 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	p.showPerson(w, r, http.StatusOK, "", p.SavedForm(r).Get("email"))
 }
 
-func (p *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int, formErr, typed string) {
-	view := personView{Error: formErr, Email: typed}
+func (p *Handlers) showPerson(w http.ResponseWriter, r *http.Request, status int, formErr, email string) {
+	view := personView{Error: formErr, Email: email}
 	for _, t := range shell.VisitorOf(r.Context()).Teams {
 		if t.Role == access.Owner {
 			contents, err := p.erasure.CountContents(r.Context(), t.ID)

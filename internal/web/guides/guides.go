@@ -31,14 +31,14 @@ var servedFiles = map[string]string{"api/openapi.json": "/api/v1/openapi.json"}
 var site = sync.OnceValues(newSite)
 
 func newSite() (*docsite.Site, error) {
-	return docsite.New(docs.Files, docsite.Options{Outside: func(file string) string { return servedFiles[file] }})
+	return docsite.New(docs.Files, docsite.Options{ExternalURL: func(file string) string { return servedFiles[file] }})
 }
 
 // Handlers serves the guides.
 type Handlers struct{ *shell.Shell }
 
 // New returns the handlers.
-func New(f *shell.Shell) *Handlers { return &Handlers{f} }
+func New(sh *shell.Shell) *Handlers { return &Handlers{sh} }
 
 // Routes returns the routes of the pages, which are public.
 func (p *Handlers) Routes() []shell.Route {
@@ -67,28 +67,28 @@ func (s guideView) Shows(section docsite.Section) bool {
 
 // Search returns the parts of the guides that match a query, or none for an empty query.
 func Search(query string) ([]docsite.Result, error) {
-	all, err := site()
+	docSite, err := site()
 	if err != nil || query == "" {
 		return nil, err
 	}
 	if len(query) > maxQuery {
 		query = strings.ToValidUTF8(query[:maxQuery], "")
 	}
-	return all.Search(query)
+	return docSite.Search(query)
 }
 
 // contents shows all guides, or the results of a search.
 func (p *Handlers) contents(w http.ResponseWriter, r *http.Request) {
-	all, err := site()
+	docSite, err := site()
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	s := guideView{Sections: all.Sections, Query: strings.TrimSpace(r.URL.Query().Get("q"))}
+	s := guideView{Sections: docSite.Sections, Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if len(s.Query) > maxQuery {
 		s.Query = strings.ToValidUTF8(s.Query[:maxQuery], "")
 	}
-	if s.Results, err = all.Search(s.Query); err != nil {
+	if s.Results, err = docSite.Search(s.Query); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
@@ -96,12 +96,12 @@ func (p *Handlers) contents(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
-	all, err := site()
+	docSite, err := site()
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	page := all.Page(r.PathValue("name"))
+	page := docSite.Page(r.PathValue("name"))
 	if page == nil {
 		p.redirectToGuide(w, r)
 		return
@@ -111,7 +111,7 @@ func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	s := guideView{Sections: all.Sections, Page: page, Body: content.HTML}
+	s := guideView{Sections: docSite.Sections, Page: page, Body: content.HTML}
 	for _, part := range content.Parts {
 		if part.Level == 2 {
 			s.Parts = append(s.Parts, part)
@@ -123,7 +123,7 @@ func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
 // redirectToGuide redirects the name of a guide's file to the guide. For other names it shows "not found" with a list
 // of all guides.
 func (p *Handlers) redirectToGuide(w http.ResponseWriter, r *http.Request) {
-	all, err := site()
+	docSite, err := site()
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
@@ -135,10 +135,10 @@ func (p *Handlers) redirectToGuide(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, Path, http.StatusMovedPermanently)
 	case name == "":
 		http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
-	case all.Page(name) != nil:
+	case docSite.Page(name) != nil:
 		http.Redirect(w, r, Path+"/"+name, http.StatusMovedPermanently) //nolint:gosec // the name of a guide
 	default:
-		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", guideView{Sections: all.Sections,
+		p.Show(w, r, http.StatusNotFound, pages["missing"], "Not found", guideView{Sections: docSite.Sections,
 			MissingPath: r.URL.Path})
 	}
 }

@@ -15,7 +15,7 @@ import (
 // allView is a page of hashtag lists.
 type allView struct {
 	Own, Ready             []card
-	Foreign                []card // ready-made lists that are not in the team's language
+	OtherLanguage          []card // ready-made lists that are not in the team's language
 	Scope, Platform, Query string
 	CanWrite               bool
 	Pager                  pager
@@ -58,7 +58,7 @@ func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 		Scope: q.Get("scope"), Platform: q.Get("platform"), Query: strings.TrimSpace(q.Get("q")),
 		CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers),
 	}
-	found, err := p.listsOf(r, &v)
+	lists, err := p.listsOf(r, &v)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -66,11 +66,11 @@ func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 	call, err := p.NewCall(r, "hashtag_lists")
 	if err == nil && v.Query != "" {
 		in := list.ListInput{Scope: v.Scope, Platform: v.Platform}
-		found, err = p.lists.Search(r.Context(), call.TeamID, in, v.Query, maxMatches)
+		lists, err = p.lists.Search(r.Context(), call.TeamID, in, v.Query, maxMatches)
 		v.Pager = pager{}
 	}
 	if err == nil {
-		err = p.group(r.Context(), &v, found, call)
+		err = p.group(r.Context(), &v, lists, call)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -83,39 +83,39 @@ func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 // invalid.
 func (p *Handlers) listsOf(r *http.Request, v *allView) ([]list.HashtagListEntry, error) {
 	args := operation.Arguments{"limit": int64(50)}
-	keep := url.Values{}
+	query := url.Values{}
 	for name, value := range map[string]string{"scope": v.Scope, "platform": v.Platform} {
 		if value != "" {
 			args[name] = value
-			keep.Set(name, value)
+			query.Set(name, value)
 		}
 	}
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
-		args["cursor"], v.Pager.First = cursor, "/hashtags?"+keep.Encode()
+		args["cursor"], v.Pager.First = cursor, "/hashtags?"+query.Encode()
 	}
 	outcome, err := p.Do(r, "list_hashtag_lists", args)
 	if err != nil {
 		return nil, err
 	}
-	found, err := shell.Result[list.HashtagLists](outcome)
+	result, err := shell.Result[list.HashtagLists](outcome)
 	if outcome.Page != nil {
-		keep.Set("cursor", outcome.Page.Cursor)
-		v.Pager.Next = "/hashtags?" + keep.Encode()
+		query.Set("cursor", outcome.Page.Cursor)
+		v.Pager.Next = "/hashtags?" + query.Encode()
 	}
-	return found.HashtagLists, err
+	return result.HashtagLists, err
 }
 
 // group sorts lists into the team's lists, ready-made lists in the team's language, and other ready-made lists.
-func (p *Handlers) group(ctx context.Context, v *allView, found []list.HashtagListEntry, call operation.Call) error {
-	most := maxSamples
+func (p *Handlers) group(ctx context.Context, v *allView, lists []list.HashtagListEntry, call operation.Call) error {
+	limit := maxSamples
 	if v.Query != "" {
-		most = maxSearched
+		limit = maxSearched
 	}
-	samples, err := p.lists.Samples(ctx, call.TeamID, found, most)
+	samples, err := p.lists.Samples(ctx, call.TeamID, lists, limit)
 	if err != nil {
 		return err
 	}
-	for _, e := range found {
+	for _, e := range lists {
 		one := cardOf(e, samples[e.ID], strings.TrimPrefix(v.Query, "#"))
 		switch {
 		case !e.ReadyMade:
@@ -123,17 +123,17 @@ func (p *Handlers) group(ctx context.Context, v *allView, found []list.HashtagLi
 		case p.lists.IsReadyMadeIn(e.ID, call.Language):
 			v.Ready = append(v.Ready, one)
 		default:
-			v.Foreign = append(v.Foreign, one)
+			v.OtherLanguage = append(v.OtherLanguage, one)
 		}
 	}
 	byName := func(a, b card) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortStableFunc(v.Ready, byName)
-	slices.SortStableFunc(v.Foreign, byName)
+	slices.SortStableFunc(v.OtherLanguage, byName)
 	return nil
 }
 
 // None reports whether there are no lists to show.
-func (v allView) None() bool { return len(v.Own)+len(v.Ready)+len(v.Foreign) == 0 }
+func (v allView) None() bool { return len(v.Own)+len(v.Ready)+len(v.OtherLanguage) == 0 }
 
 // Start reports whether the team has no list of its own, as far as the page shows: it is the first page and does not
 // filter them out.

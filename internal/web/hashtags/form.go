@@ -65,17 +65,17 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 			args[name] = value
 		}
 	}
-	if tags := tagsIn(r.PostForm.Get("hashtags")); len(tags) > 0 {
+	if tags := parseHashtags(r.PostForm.Get("hashtags")); len(tags) > 0 {
 		args["hashtags"] = tags
 	}
-	made, err := p.changeList(r, "create_hashtag_list", args)
+	created, err := p.changeList(r, "create_hashtag_list", args)
 	if err != nil {
 		p.showFormError(w, r, 0, err)
 		return
 	}
 	l := p.Language(r)
-	p.FlashText(r, l.T("The list was created.")+" "+changeText(l, made))
-	shell.Redirect(w, r, pathOf(made.ID))
+	p.FlashText(r, l.T("The list was created.")+" "+changeText(l, created))
+	shell.Redirect(w, r, pathOf(created.ID))
 }
 
 // changeList runs an operation that changes a list.
@@ -117,7 +117,7 @@ func (p *Handlers) change(w http.ResponseWriter, req listRequest) {
 		return
 	}
 	selected := func(name string) *string { return new(selectedValue(req.PostForm, name)) }
-	_, err := p.lists.Change(req.Context(), req.call.TeamID, req.by(), req.list,
+	_, err := p.lists.Change(req.Context(), req.call.TeamID, req.actor(), req.list,
 		list.Change{Name: selected("name"), Color: selected("color"), Icon: selected("icon")})
 	if err != nil {
 		p.showFormError(w, req.Request, req.list, err)
@@ -148,7 +148,7 @@ func (p *Handlers) deletePage(w http.ResponseWriter, req listRequest) {
 }
 
 func (p *Handlers) delete(w http.ResponseWriter, req listRequest) {
-	if err := p.lists.Delete(req.Context(), req.call.TeamID, req.by(), req.list); err != nil {
+	if err := p.lists.Delete(req.Context(), req.call.TeamID, req.actor(), req.list); err != nil {
 		p.ShowError(w, req.Request, err)
 		return
 	}

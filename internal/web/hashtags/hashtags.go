@@ -29,8 +29,8 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, lists *list.Service, jobs *job.Store) *Handlers {
-	return &Handlers{f, lists, jobs}
+func New(sh *shell.Shell, lists *list.Service, jobs *job.Store) *Handlers {
+	return &Handlers{sh, lists, jobs}
 }
 
 // Routes returns the routes of the pages.
@@ -41,7 +41,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /hashtags/new", Audience: shell.Writers, Handler: p.create, RestoresForm: true},
 		{Pattern: "GET /hashtags/search", Audience: shell.Members, Handler: p.searchPage},
 		{Pattern: "POST /hashtags/search", Audience: shell.Spenders, Handler: p.search},
-		{Pattern: "POST /hashtags/search/add", Audience: shell.Writers, Handler: p.addFound},
+		{Pattern: "POST /hashtags/search/add", Audience: shell.Writers, Handler: p.addResults},
 		{Pattern: "GET /hashtags/{id}", Audience: shell.Members, Handler: p.page},
 		{Pattern: "GET /hashtags/{id}/use", Audience: shell.Writers, Handler: p.use},
 		{Pattern: "GET /hashtags/{id}/text", Audience: shell.Members, Handler: p.text},
@@ -64,8 +64,8 @@ type listRequest struct {
 	list int64
 }
 
-// by returns the caller as an actor of the audit log.
-func (req listRequest) by() auditlog.Actor { return auditlog.NewActor(req.call) }
+// actor returns the caller as an actor of the audit log.
+func (req listRequest) actor() auditlog.Actor { return auditlog.NewActor(req.call) }
 
 // withList returns a handler that calls do with the ID of the list in the path. It rejects visitors who are not
 // permitted to write.

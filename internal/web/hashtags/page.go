@@ -167,49 +167,49 @@ func (p *Handlers) fill(r *http.Request, id int64, v *view) error {
 }
 
 // pageOf returns the current page of a sorted list.
-func (v *view) pageOf(all []list.ListedHashtag) []list.ListedHashtag {
-	items, of := make([]list.Item, len(all)), map[string]list.ListedHashtag{}
-	for i, h := range all {
-		items[i], of[h.Hashtag] = list.Item{Hashtag: h.Hashtag, Subcategory: h.Subcategory}, h
+func (v *view) pageOf(hashtags []list.ListedHashtag) []list.ListedHashtag {
+	items, byName := make([]list.Item, len(hashtags)), map[string]list.ListedHashtag{}
+	for i, h := range hashtags {
+		items[i], byName[h.Hashtag] = list.Item{Hashtag: h.Hashtag, Subcategory: h.Subcategory}, h
 	}
 	shown := []list.ListedHashtag{}
 	for _, i := range v.paginate(items) {
-		shown = append(shown, of[i.Hashtag])
+		shown = append(shown, byName[i.Hashtag])
 	}
 	return shown
 }
 
 // paginate sorts and filters a list, returns the current page, and sets Groups, Matches and Page.
-func (v *view) paginate(all []list.Item) []list.Item {
+func (v *view) paginate(items []list.Item) []list.Item {
 	groups := map[string]bool{"": true}
-	for _, i := range all {
+	for _, i := range items {
 		if !groups[i.Subcategory] {
 			groups[i.Subcategory], v.Groups = true, append(v.Groups, i.Subcategory)
 		}
 	}
 	if v.Group != "" {
-		all = slices.DeleteFunc(all, func(i list.Item) bool { return i.Subcategory != v.Group })
+		items = slices.DeleteFunc(items, func(i list.Item) bool { return i.Subcategory != v.Group })
 	}
 	switch {
 	case v.Sort == "name":
-		slices.SortFunc(all, func(a, b list.Item) int { return cmp.Compare(a.Hashtag, b.Hashtag) })
+		slices.SortFunc(items, func(a, b list.Item) int { return cmp.Compare(a.Hashtag, b.Hashtag) })
 	case orders[v.Sort] == nil:
 		v.Sort = ""
 	}
-	v.Matches = len(all)
-	v.Page = min(max(v.Page, 1), v.last())
-	return all[(v.Page-1)*perPage : min(len(all), v.Page*perPage)]
+	v.Matches = len(items)
+	v.Page = min(max(v.Page, 1), v.lastPage())
+	return items[(v.Page-1)*perPage : min(len(items), v.Page*perPage)]
 }
 
-// last returns the number of the last page.
-func (v *view) last() int { return max(1, (v.Matches+perPage-1)/perPage) }
+// lastPage returns the number of the last page.
+func (v *view) lastPage() int { return max(1, (v.Matches+perPage-1)/perPage) }
 
 // setPager sets the paths of the other pages.
 func (v *view) setPager() {
 	if v.Page > 1 {
 		v.Pager.First = v.pathFor(v.Sort, v.Group, 1)
 	}
-	if v.Page < v.last() {
+	if v.Page < v.lastPage() {
 		v.Pager.Next = v.pathFor(v.Sort, v.Group, v.Page+1)
 	}
 }
@@ -218,7 +218,7 @@ func (p *Handlers) add(w http.ResponseWriter, req listRequest) {
 	if !p.ReadLongForm(w, req.Request, maxForm) {
 		return
 	}
-	args := operation.Arguments{"list_id": req.list, "hashtags": tagsIn(req.PostForm.Get("hashtags"))}
+	args := operation.Arguments{"list_id": req.list, "hashtags": parseHashtags(req.PostForm.Get("hashtags"))}
 	if s := req.PostForm.Get("subcategory"); s != "" {
 		args["subcategory"] = s
 	}
@@ -238,7 +238,7 @@ func (p *Handlers) remove(w http.ResponseWriter, req listRequest) {
 		return
 	}
 	hashtag := req.PostForm.Get("hashtag")
-	if err := p.lists.Remove(req.Context(), req.call.TeamID, req.by(), req.list, hashtag); err != nil {
+	if err := p.lists.Remove(req.Context(), req.call.TeamID, req.actor(), req.list, hashtag); err != nil {
 		p.ShowError(w, req.Request, err)
 		return
 	}
@@ -274,9 +274,9 @@ func (p *Handlers) copyList(w http.ResponseWriter, req listRequest) {
 			args[name] = value
 		}
 	}
-	copied, err := p.changeList(req.Request, "create_hashtag_list", args)
+	duplicate, err := p.changeList(req.Request, "create_hashtag_list", args)
 	if err == nil {
-		copied, err = p.lists.CopyHashtags(req.Context(), req.call, req.list, copied.ID)
+		duplicate, err = p.lists.CopyHashtags(req.Context(), req.call, req.list, duplicate.ID)
 	}
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
@@ -285,6 +285,6 @@ func (p *Handlers) copyList(w http.ResponseWriter, req listRequest) {
 		return
 	}
 	lang := p.Language(req.Request)
-	p.FlashText(req.Request, lang.T("This is your copy of the list.")+" "+changeText(lang, copied))
-	shell.Redirect(w, req.Request, pathOf(copied.ID))
+	p.FlashText(req.Request, lang.T("This is your copy of the list.")+" "+changeText(lang, duplicate))
+	shell.Redirect(w, req.Request, pathOf(duplicate.ID))
 }

@@ -27,18 +27,18 @@ type (
 		Fields url.Values
 		Error  shell.FormError
 	}
-	// foundView is the page of a search and its results.
-	foundView struct {
+	// resultsView is the page of a search and its results.
+	resultsView struct {
 		job.Job
 
-		Asked    search.Query
-		Result   search.SearchResult
-		Notes    []string
-		Lists    []list.HashtagListEntry // the team's own lists
-		CanWrite bool
-		Pager    pager
-		Fields   url.Values
-		Error    shell.FormError
+		SearchQuery search.Query
+		Result      search.SearchResult
+		Notes       []string
+		Lists       []list.HashtagListEntry // the team's own lists
+		CanWrite    bool
+		Pager       pager
+		Fields      url.Values
+		Error       shell.FormError
 	}
 )
 
@@ -66,20 +66,20 @@ func (searchView) Examples() []example {
 func (v searchView) Value(name string) string { return v.Fields.Get(name) }
 
 // Value returns the value of a field.
-func (v foundView) Value(name string) string { return v.Fields.Get(name) }
+func (v resultsView) Value(name string) string { return v.Fields.Get(name) }
 
 // Found reports whether there are hashtags to add to a list.
-func (v foundView) Found() bool {
+func (v resultsView) Found() bool {
 	return len(v.Result.Hashtags)+len(v.Result.Incomplete)+len(v.Result.Related) > 0
 }
 
 // Number returns an ID as a form value.
-func (foundView) Number(id int64) string { return strconv.FormatInt(id, 10) }
+func (resultsView) Number(id int64) string { return strconv.FormatInt(id, 10) }
 
 // searchPage shows the search form or, if the query has a job ID, the search of that job.
 func (p *Handlers) searchPage(w http.ResponseWriter, r *http.Request) {
 	if id := r.URL.Query().Get("job"); id != "" {
-		p.showFound(w, r, id, http.StatusOK, nil, shell.FormError{})
+		p.showResults(w, r, id, http.StatusOK, nil, shell.FormError{})
 		return
 	}
 	p.showSearch(w, r, http.StatusOK, url.Values{}, shell.FormError{})
@@ -109,7 +109,7 @@ func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	begun, err := shell.Result[job.Job](outcome)
+	started, err := shell.Result[job.Job](outcome)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
@@ -117,11 +117,11 @@ func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
 	if len(outcome.Notes) > 0 {
 		p.FlashText(r, strings.Join(shell.TranslateNotes(p.Language(r), outcome.Notes), " "))
 	}
-	shell.Redirect(w, r, foundPath(begun.JobID, ""))
+	shell.Redirect(w, r, resultsPath(started.JobID, ""))
 }
 
-// foundPath returns the path of the page of a search.
-func foundPath(id, cursor string) string {
+// resultsPath returns the path of the page of a search.
+func resultsPath(id, cursor string) string {
 	q := url.Values{"job": {id}}
 	if cursor != "" {
 		q.Set("cursor", cursor)
@@ -129,7 +129,7 @@ func foundPath(id, cursor string) string {
 	return "/hashtags/search?" + q.Encode()
 }
 
-func (p *Handlers) showFound(
+func (p *Handlers) showResults(
 	w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, formErr shell.FormError,
 ) {
 	v, err := p.readSearch(r, id)
@@ -149,16 +149,16 @@ func (p *Handlers) showFound(
 		}
 	}
 	v.Fields, v.Error = fields, formErr
-	p.ShowTitled(w, r, status, pages["found"], p.T(r, "Hashtags for %s", v.Asked.Words), v)
+	p.ShowTitled(w, r, status, pages["found"], p.T(r, "Hashtags for %s", v.SearchQuery.Words), v)
 }
 
 // readSearch returns the search with the job ID id, and its results. It returns not_found if the job is not a hashtag
 // search.
-func (p *Handlers) readSearch(r *http.Request, id string) (foundView, error) {
+func (p *Handlers) readSearch(r *http.Request, id string) (resultsView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
-	v := foundView{CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
+	v := resultsView{CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
-		args["cursor"], v.Pager.First = cursor, foundPath(id, "")
+		args["cursor"], v.Pager.First = cursor, resultsPath(id, "")
 	}
 	outcome, err := p.Do(r, "get_job", args)
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *Handlers) readSearch(r *http.Request, id string) (foundView, error) {
 	if v.Type != job.HashtagSearch {
 		return v, apierr.ItemNotFound()
 	}
-	if v.Asked, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
+	if v.SearchQuery, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
 	// The page does not need IncompleteNote, because a heading says the same.
@@ -183,7 +183,7 @@ func (p *Handlers) readSearch(r *http.Request, id string) (foundView, error) {
 		v.Result = made
 	}
 	if outcome.Page != nil {
-		v.Pager.Next = foundPath(id, outcome.Page.Cursor)
+		v.Pager.Next = resultsPath(id, outcome.Page.Cursor)
 	}
 	return v, nil
 }
@@ -198,19 +198,19 @@ func (p *Handlers) ownLists(r *http.Request) ([]list.HashtagListEntry, error) {
 	return found.HashtagLists, err
 }
 
-var errNoneChosen = apierr.Invalid(apierr.MissingArgument, "hashtags", "Select the hashtags to add.")
+var errNoneSelected = apierr.Invalid(apierr.MissingArgument, "hashtags", "Select the hashtags to add.")
 
 var errNoName = apierr.Invalid(apierr.MissingArgument, "name", "Enter a name for the new list.")
 
-// addFound handles the form that adds selected hashtags to a list, and redirects to the list.
-func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
+// addResults handles the form that adds selected hashtags to a list, and redirects to the list.
+func (p *Handlers) addResults(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	c, err := p.addChosen(r)
+	c, err := p.addSelected(r)
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, fieldNames); ok {
-			p.showFound(w, r, r.PostForm.Get("job"), shell.StatusOf(err), r.PostForm, formErr)
+			p.showResults(w, r, r.PostForm.Get("job"), shell.StatusOf(err), r.PostForm, formErr)
 		}
 		return
 	}
@@ -223,18 +223,18 @@ func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, pathOf(c.ID))
 }
 
-// addChosen adds the selected hashtags to the list in the form, or to a new list if the form asks for one.
-func (p *Handlers) addChosen(r *http.Request) (list.HashtagListChange, error) {
-	chosen := r.PostForm["hashtag"]
-	if len(chosen) == 0 {
-		return list.HashtagListChange{}, errNoneChosen
+// addSelected adds the selected hashtags to the list in the form, or to a new list if the form asks for one.
+func (p *Handlers) addSelected(r *http.Request) (list.HashtagListChange, error) {
+	selected := r.PostForm["hashtag"]
+	if len(selected) == 0 {
+		return list.HashtagListChange{}, errNoneSelected
 	}
-	tags := make([]any, len(chosen))
-	for i, t := range chosen {
+	tags := make([]any, len(selected))
+	for i, t := range selected {
 		tags[i] = t
 	}
 	if r.PostForm.Get("new") != "" {
-		return p.createFromFound(r, r.PostForm.Get("name"), tags)
+		return p.createFromResults(r, r.PostForm.Get("name"), tags)
 	}
 	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
 	if err != nil {
@@ -247,15 +247,15 @@ func (p *Handlers) addChosen(r *http.Request) (list.HashtagListChange, error) {
 	return p.changeList(r, "add_hashtags", args)
 }
 
-// createFromFound creates a list of found hashtags for the network of the search.
-func (p *Handlers) createFromFound(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
+// createFromResults creates a list of found hashtags for the network of the search.
+func (p *Handlers) createFromResults(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
 	if name == "" {
 		return list.HashtagListChange{}, errNoName
 	}
-	asked, err := search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
+	query, err := search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
 	if err != nil {
 		return list.HashtagListChange{}, err
 	}
 	return p.changeList(r, "create_hashtag_list",
-		operation.Arguments{"name": name, "platform": asked.Platform, "hashtags": tags})
+		operation.Arguments{"name": name, "platform": query.Platform, "hashtags": tags})
 }

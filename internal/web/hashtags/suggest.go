@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	readPosts    = 50 // number of newest posts from which suggestions are made
-	maxSuggested = 12 // maximum number of hashtags in a suggestion
+	maxPostsRead   = 50 // number of newest posts from which suggestions are made
+	maxSuggestions = 12 // maximum number of hashtags in a suggestion
 )
 
 // suggestion is a group of hashtags that the form of a new list offers.
@@ -29,18 +29,18 @@ func (p *Handlers) suggest(r *http.Request) ([]suggestion, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := postlist.LatestTexts(r.Context(), p.DB, call.TeamID, readPosts)
+	texts, err := postlist.LatestTexts(r.Context(), p.DB, call.TeamID, maxPostsRead)
 	if err != nil {
 		return nil, err
 	}
 	used := mostUsed(texts)
 	var out []suggestion
 	if len(used) > 0 {
-		out = append(out, suggestion{Hashtags: used[:min(len(used), maxSuggested)]})
+		out = append(out, suggestion{Hashtags: used[:min(len(used), maxSuggestions)]})
 	}
 	if similar := mostSimilar(p.lists.ReadyMadeIn(call.Language), used); similar.Name != "" {
 		further := slices.DeleteFunc(slices.Clone(similar.Hashtags), func(h string) bool { return slices.Contains(used, h) })
-		out = append(out, suggestion{similar.Name, further[:min(len(further), maxSuggested)]})
+		out = append(out, suggestion{similar.Name, further[:min(len(further), maxSuggestions)]})
 	}
 	return out, nil
 }
@@ -64,16 +64,16 @@ func mostUsed(texts []string) []string {
 // mostSimilar returns the list that contains the most of the used hashtags, or an empty list if none contains any.
 func mostSimilar(lists []list.ReadyMade, used []string) list.ReadyMade {
 	var best list.ReadyMade
-	most := 0
+	bestCount := 0
 	for _, l := range lists {
-		shared := 0
+		count := 0
 		for _, h := range l.Hashtags {
 			if slices.Contains(used, h) {
-				shared++
+				count++
 			}
 		}
-		if shared > most {
-			best, most = l, shared
+		if count > bestCount {
+			best, bestCount = l, count
 		}
 	}
 	return best

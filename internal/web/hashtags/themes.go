@@ -57,4 +57,4 @@ func byTheme(cards []card, others locale.Key) []theme {
 func (v allView) ReadyThemes() []theme { return byTheme(v.Ready, "In your language") }
 
 // ForeignThemes returns the ready-made lists in other languages by theme.
-func (v allView) ForeignThemes() []theme { return byTheme(v.Foreign, "More languages") }
+func (v allView) ForeignThemes() []theme { return byTheme(v.OtherLanguage, "More languages") }

@@ -37,11 +37,11 @@ func (p *Handlers) use(w http.ResponseWriter, r *http.Request) {
 			used = append(used, h)
 		}
 	}
-	shell.Redirect(w, r, "/posts/new?"+url.Values{"caption": {"\n\n" + asText(used)}}.Encode())
+	shell.Redirect(w, r, "/posts/new?"+url.Values{"caption": {"\n\n" + joinHashtags(used)}}.Encode())
 }
 
-// asText returns hashtags as text for a post, such as "#one #two".
-func asText(tags []list.ListedHashtag) string {
+// joinHashtags returns hashtags as text for a post, such as "#one #two".
+func joinHashtags(tags []list.ListedHashtag) string {
 	var out strings.Builder
 	for i, h := range tags {
 		if i > 0 {
@@ -65,5 +65,5 @@ func (p *Handlers) text(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte(asText(l.Hashtags) + "\n")) // the client may have disconnected
+	_, _ = w.Write([]byte(joinHashtags(l.Hashtags) + "\n")) // the client may have disconnected
 }

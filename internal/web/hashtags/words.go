@@ -75,26 +75,26 @@ func changeText(l *locale.Language, c list.HashtagListChange) string {
 		out = append(out, l.N(len(c.AlreadyPresent), "%d was already in the list.", "%d were already in the list."))
 	}
 	if len(c.Refused) > 0 {
-		out = append(out, rejectedOf(l, c.Refused))
+		out = append(out, rejectionText(l, c.Refused))
 	}
 	return strings.Join(out, " ")
 }
 
-const namedRejected = 5 // maximum number of rejected hashtags that a message names
+const maxNamedRejections = 5 // maximum number of rejected hashtags that a message names
 
-func rejectedOf(l *locale.Language, all []list.HashtagListChangeRefused) string {
-	var named []string
-	for _, r := range all[:min(len(all), namedRejected)] {
-		named = append(named, l.T("“%s” (%s)", r.Hashtag, reasons[r.Reason]))
+func rejectionText(l *locale.Language, rejections []list.HashtagListChangeRefused) string {
+	var names []string
+	for _, r := range rejections[:min(len(rejections), maxNamedRejections)] {
+		names = append(names, l.T("“%s” (%s)", r.Hashtag, reasons[r.Reason]))
 	}
-	if more := len(all) - len(named); more > 0 {
-		return l.T("Rejected: %s and %d more.", strings.Join(named, ", "), more)
+	if more := len(rejections) - len(names); more > 0 {
+		return l.T("Rejected: %s and %d more.", strings.Join(names, ", "), more)
 	}
-	return l.T("Rejected: %s.", strings.Join(named, ", "))
+	return l.T("Rejected: %s.", strings.Join(names, ", "))
 }
 
-// tagsIn parses hashtags separated by white space, commas or semicolons.
-func tagsIn(text string) []any {
+// parseHashtags parses hashtags separated by white space, commas or semicolons.
+func parseHashtags(text string) []any {
 	var out []any
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) }) {
 		out = append(out, word)

@@ -31,8 +31,8 @@ func (v addView) Value(name string) string { return v.Fields.Get(name) }
 // Into returns the ID of the folder for new files, 0 if there is none.
 func (v addView) Into() int64 { return max(0, numberOf(v.Value("folder"))) }
 
-// Way returns which form is shown first: the one with the error, or "upload".
-func (v addView) Way() string {
+// InitialForm returns which form is shown first: the one with the error, or "upload".
+func (v addView) InitialForm() string {
 	switch v.Error.Field {
 	case "url", "filename":
 		return "link"
@@ -141,10 +141,10 @@ func (p *Handlers) begin(w http.ResponseWriter, r *http.Request, tool string, ar
 		p.showFormError(w, r, err)
 		return
 	}
-	begun, err := shell.Result[job.Job](outcome)
+	started, err := shell.Result[job.Job](outcome)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
-	shell.Redirect(w, r, "/jobs/"+begun.JobID)
+	shell.Redirect(w, r, "/jobs/"+started.JobID)
 }

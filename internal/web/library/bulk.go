@@ -42,27 +42,27 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	ids, to := selectedIDs(r.PostForm), backTo(r.PostForm)
+	ids, back := selectedIDs(r.PostForm), backTo(r.PostForm)
 	action := r.PostForm.Get("action")
-	chosen := url.Values{"media": r.PostForm["media"]}
+	selected := url.Values{"media": r.PostForm["media"]}
 	problem := locale.Key("")
 	var do bulkAction
-	switch into := r.PostForm.Get("into"); {
+	switch folder := r.PostForm.Get("into"); {
 	case len(ids) == 0:
 		problem = "Select at least one file."
 	case action == "post":
-		shell.Redirect(w, r, "/posts/new?"+chosen.Encode())
+		shell.Redirect(w, r, "/posts/new?"+selected.Encode())
 		return
 	case action == "alt":
-		chosen.Set("back", r.PostForm.Get("back"))
-		shell.Redirect(w, r, "/media/alt?"+chosen.Encode())
+		selected.Set("back", r.PostForm.Get("back"))
+		shell.Redirect(w, r, "/media/alt?"+selected.Encode())
 		return
-	case into == "new":
-		chosen.Set("back", r.PostForm.Get("back"))
-		shell.Redirect(w, r, "/media/folder?"+chosen.Encode())
+	case folder == "new":
+		selected.Set("back", r.PostForm.Get("back"))
+		shell.Redirect(w, r, "/media/folder?"+selected.Encode())
 		return
-	case into != "":
-		do = p.moveAction(numberOf(into))
+	case folder != "":
+		do = p.moveAction(numberOf(folder))
 	case action == "delete" && r.PostForm.Get("sure") == "":
 		p.confirmDeletion(w, r, http.StatusOK, ids, shell.FormError{})
 		return
@@ -76,10 +76,10 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	}
 	if problem != "" {
 		p.Flash(r, problem)
-		shell.Redirect(w, r, to)
+		shell.Redirect(w, r, back)
 		return
 	}
-	p.finishBulk(w, r, ids, do, to)
+	p.finishBulk(w, r, ids, do, back)
 }
 
 // finishBulk applies an action to the files and redirects to the library, which shows the results.
@@ -116,14 +116,14 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 	if err != nil {
 		return nil, err
 	}
-	out, failed := make([]result, len(ids)), false
+	out, anyFailed := make([]result, len(ids)), false
 	for n, id := range ids {
 		out[n] = result{ID: id, Name: p.T(r, "A file"), Said: p.T(r, "Not tried.")}
 		at := slices.IndexFunc(items, func(i gallery.Item) bool { return i.ID == id })
 		if at >= 0 {
 			out[n].Name = items[at].Name
 		}
-		if failed {
+		if anyFailed {
 			continue
 		}
 		err := error(apierr.ItemNotFound())
@@ -135,7 +135,7 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 		case err == nil:
 			out[n].Done = true
 		case apiErr.IsServerError():
-			failed, out[n].Said = true, p.T(r, "An internal error occurred. Check the file, then try again.")
+			anyFailed, out[n].Said = true, p.T(r, "An internal error occurred. Check the file, then try again.")
 			p.Log.ErrorContext(r.Context(), "bulk action on media failed", "media", id, "error", err)
 		case apiErr.Code == apierr.NotFound:
 			out[n].Said, out[n].Deleted = p.T(r, "It no longer exists."), true
@@ -147,19 +147,19 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 }
 
 // moveAction returns the action that moves a file to the folder with the ID into, or out of its folder if into is 0.
-func (p *Handlers) moveAction(into int64) bulkAction {
+func (p *Handlers) moveAction(folder int64) bulkAction {
 	return func(req itemRequest, out *result) error {
 		out.Said = p.T(req.Request, "Moved.")
-		return p.media.Move(req.Context(), req.call, req.id, into)
+		return p.media.Move(req.Context(), req.call, req.id, folder)
 	}
 }
 
 // deleteOne deletes a file, after removing it from scheduled posts if requested.
 func (p *Handlers) deleteOne(req itemRequest, out *result) error {
-	var from removal
+	var removed removal
 	var err error
 	if req.PostForm.Get("posts") == "take_out" {
-		from, err = p.removeFromPosts(req)
+		removed, err = p.removeFromPosts(req)
 	}
 	if err == nil {
 		err = p.media.Delete(req.Context(), req.call, req.id)
@@ -168,11 +168,12 @@ func (p *Handlers) deleteOne(req itemRequest, out *result) error {
 		return err
 	}
 	out.Deleted, out.Said = true, p.T(req.Request, "Deleted.")
-	for _, u := range from.Shown {
+	for _, u := range removed.Shown {
 		out.Posts = append(out.Posts, resultPost{u.PostID, u.Excerpt})
 	}
-	if from.Posts > 0 {
-		out.Said = p.Language(req.Request).N(from.Posts, "Deleted and removed from %d post.", "Deleted and removed from %d posts.")
+	if removed.Posts > 0 {
+		out.Said = p.Language(req.Request).N(removed.Posts, "Deleted and removed from %d post.",
+			"Deleted and removed from %d posts.")
 	}
 	return nil
 }

@@ -87,37 +87,37 @@ func (p *Handlers) crop(w http.ResponseWriter, req itemRequest) {
 		return
 	}
 	edit, err := p.editOf(req)
-	var added media.AddResult
+	var addResult media.AddResult
 	if err == nil {
-		added, err = p.crops.Crop(req.Context(), req.call, req.id, edit)
+		addResult, err = p.crops.Crop(req.Context(), req.call, req.id, edit)
 	}
 	switch {
-	case err != nil && added.MediaID != 0:
-		p.Log.ErrorContext(req.Context(), "copying the details of a cropped image failed", "media", added.MediaID, "error", err)
+	case err != nil && addResult.MediaID != 0:
+		p.Log.ErrorContext(req.Context(), "copying the details of a cropped image failed", "media", addResult.MediaID, "error", err)
 		p.Flash(req.Request, "The new image was saved, but its folder or alt text could not be copied. Check both.")
 	case err != nil:
 		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
 			p.showCrop(w, req, shell.StatusOf(err), formErr)
 		}
 		return
-	case added.Already:
+	case addResult.AlreadyExists:
 		p.Flash(req.Request, "The library already had this image.")
 	default:
 		p.Flash(req.Request, "This is the new image. The original is unchanged.")
 	}
-	shell.Redirect(w, req.Request, pathOf(added.MediaID))
+	shell.Redirect(w, req.Request, pathOf(addResult.MediaID))
 }
 
 // editOf returns the edit that a form describes.
 func (p *Handlers) editOf(req itemRequest) (crop.Edit, error) {
 	out := crop.Edit{QuarterTurns: int(numberOf(req.PostForm.Get("turn")) % 4)}
-	known := false
+	validShape := false
 	for _, s := range shapes {
 		if s.Value == req.PostForm.Get("shape") {
-			out.Shape, known = s.ratio, true
+			out.Shape, validShape = s.ratio, true
 		}
 	}
-	if !known {
+	if !validShape {
 		return out, apierr.Invalid(apierr.NotAllowedValue, "shape", "Choose an aspect ratio.")
 	}
 	var side [4]int

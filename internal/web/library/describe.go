@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxTexts is the maximum size in bytes of a form with the alt texts of a page of images.
-const maxTexts = 400 << 10
+// maxTextsForm is the maximum size in bytes of a form with the alt texts of a page of images.
+const maxTextsForm = 400 << 10
 
 // textsView is the page for editing the alt texts of several images.
 type textsView struct {
@@ -90,7 +90,7 @@ func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, te
 
 // saveTexts saves the changed alt texts of several images. If some could not be saved, it shows the page again.
 func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadLongForm(w, r, maxTexts) {
+	if !p.ReadLongForm(w, r, maxTextsForm) {
 		return
 	}
 	call, v, err := p.textsOf(r, r.PostForm)
@@ -126,12 +126,12 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 // saveText saves the alt text of an image if it was changed. If somebody else has changed it in the meantime,
 // saveText returns an error, and submitting the form again overwrites that change.
 func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageText) error {
-	seen, now := image.Seen, textDigest(image.Alt)
+	seenDigest, currentDigest := image.Seen, textDigest(image.Alt)
 	if strings.TrimSpace(image.Typed) == image.Alt {
 		return nil
 	}
-	image.Seen = now
-	if seen != now {
+	image.Seen = currentDigest
+	if seenDigest != currentDigest {
 		return apierr.BadStatef("changed", "Somebody else has changed this text to “%s”. Save again to replace it.", image.Alt)
 	}
 	err := p.media.Describe(r.Context(), call.PersonID, image.ID, image.Typed)

@@ -38,8 +38,8 @@ func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int
 		v.CancelPath = folderPath(id)
 	}
 	if id != 0 {
-		all, err := p.folders(r)
-		at := slices.IndexFunc(all, func(f media.MediaFolder) bool { return f.ID == id })
+		folders, err := p.folders(r)
+		at := slices.IndexFunc(folders, func(f media.MediaFolder) bool { return f.ID == id })
 		if err == nil && at < 0 {
 			err = apierr.ItemNotFound()
 		}
@@ -47,7 +47,7 @@ func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int
 			p.ShowError(w, r, err)
 			return
 		}
-		v.MediaFolder = all[at]
+		v.MediaFolder = folders[at]
 	}
 	if r.PostForm.Has("name") {
 		v.Name = r.PostForm.Get("name")

@@ -196,7 +196,7 @@ func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 }
 
 // fill reads the page that starts after a cursor.
-func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
+func (p *Handlers) fill(r *http.Request, v *gridView, cursor string) error {
 	call, err := p.NewCall(r, "list_media")
 	if err != nil {
 		return err
@@ -217,14 +217,14 @@ func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
 		v.FolderName = v.Folders[at].Name
 	}
 	var next string
-	if v.Items, next, err = gallery.List(ctx, p.DB, team, f, after, perPage); err != nil {
+	if v.Items, next, err = gallery.List(ctx, p.DB, team, f, cursor, perPage); err != nil {
 		return err
 	}
 	if next != "" {
 		v.Pager.Next = v.addressWith("after", next)
 	}
 	v.Count = len(v.Items)
-	if after != "" || next != "" {
+	if cursor != "" || next != "" {
 		if v.Count, err = gallery.Count(ctx, p.DB, team, f); err != nil {
 			return err
 		}

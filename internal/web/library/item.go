@@ -223,14 +223,14 @@ func (t removal) text(l *locale.Language) string {
 // removeFromPosts removes the item from all unpublished posts. It does nothing if a post with the item is being
 // published.
 func (p *Handlers) removeFromPosts(req itemRequest) (removal, error) {
-	used, err := p.media.Uses(req.Context(), req.call, req.id)
-	if err != nil || len(used) > 0 && used[0].Kind == media.UseSending {
+	uses, err := p.media.Uses(req.Context(), req.call, req.id)
+	if err != nil || len(uses) > 0 && uses[0].Kind == media.UseSending {
 		return removal{}, err // Delete then returns an error that explains why
 	}
-	taken, err := p.posts.RemoveMedia(req.Context(), req.call, req.id)
-	out := removal{RemovedMedia: taken}
-	for _, u := range used {
-		if slices.Contains(taken.Waiting, u.PostID) {
+	removed, err := p.posts.RemoveMedia(req.Context(), req.call, req.id)
+	out := removal{RemovedMedia: removed}
+	for _, u := range uses {
+		if slices.Contains(removed.Waiting, u.PostID) {
 			u.Status = string(post.Draft) // scheduled posts became drafts
 			out.Shown = append(out.Shown, u)
 		}

@@ -39,8 +39,8 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, m *media.Service, p *post.Service) *Handlers {
-	return &Handlers{f, m, p, crop.New(m)}
+func New(sh *shell.Shell, m *media.Service, p *post.Service) *Handlers {
+	return &Handlers{sh, m, p, crop.New(m)}
 }
 
 // Routes returns the routes of the pages.

@@ -115,13 +115,13 @@ func (s *stream) take() []Change {
 func (f *Feed) open(r Subscriber) (*stream, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	own := 0
+	count := 0
 	for s := range f.streams {
 		if s.Person == r.Person {
-			own++
+			count++
 		}
 	}
-	if f.closed || own >= maxPerPerson || len(f.streams) >= maxStreams {
+	if f.closed || count >= maxPerPerson || len(f.streams) >= maxStreams {
 		return nil, errFull
 	}
 	s := &stream{Subscriber: r, wake: make(chan struct{}, 1), done: make(chan struct{})}
@@ -158,7 +158,7 @@ func (f *Feed) Streams() int {
 func (f *Feed) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	var checked time.Time
+	var checkedAt time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -166,8 +166,8 @@ func (f *Feed) Run(ctx context.Context, report func(error)) {
 		case <-tick.C:
 		}
 		ended, err := f.poll(ctx)
-		if ended || time.Since(checked) >= checkInterval {
-			checked = time.Now()
+		if ended || time.Since(checkedAt) >= checkInterval {
+			checkedAt = time.Now()
 			err = errors.Join(err, f.endStale(ctx))
 		}
 		if err != nil && ctx.Err() == nil {
@@ -202,7 +202,7 @@ func (f *Feed) poll(ctx context.Context) (bool, error) {
 // read sends the new changes. Its result is the same as that of poll.
 func (f *Feed) read(ctx context.Context) (bool, error) {
 	events, err := f.events.next(ctx, f.db)
-	ended := false
+	accessChanged := false
 	for _, e := range events {
 		topic, _, _ := strings.Cut(e.kind, ".")
 		switch topic {
@@ -211,7 +211,7 @@ func (f *Feed) read(ctx context.Context) (bool, error) {
 		case "series":
 			f.send(Change{Topic: Post}, func(s *stream) bool { return s.Team == e.owner })
 		case "member", "person", "team":
-			ended = true
+			accessChanged = true
 		}
 	}
 	notices, noticesErr := f.notices.next(ctx, f.db)
@@ -222,44 +222,44 @@ func (f *Feed) read(ctx context.Context) (bool, error) {
 	for _, j := range jobs {
 		f.send(Change{Job, j.id}, func(s *stream) bool { return s.Team == j.team })
 	}
-	return ended, errors.Join(err, noticesErr, jobsErr)
+	return accessChanged, errors.Join(err, noticesErr, jobsErr)
 }
 
 // send adds a change to the streams for which wants returns true.
-func (f *Feed) send(c Change, wants func(*stream) bool) {
+func (f *Feed) send(c Change, matches func(*stream) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for s := range f.streams {
-		if wants(s) {
+		if matches(s) {
 			s.add(c)
 		}
 	}
 }
 
-// checkedAtOnce is the maximum number of streams that one query checks.
-const checkedAtOnce = 500
+// checkBatchSize is the maximum number of streams that one query checks.
+const checkBatchSize = 500
 
 // endStale ends the streams of sessions that have ended, and of people who were suspended or have left the team.
 func (f *Feed) endStale(ctx context.Context) error {
 	f.mu.Lock()
-	all := make([]*stream, 0, len(f.streams))
+	streams := make([]*stream, 0, len(f.streams))
 	for s := range f.streams {
-		all = append(all, s)
+		streams = append(streams, s)
 	}
 	f.mu.Unlock()
-	for len(all) > 0 {
-		n := min(len(all), checkedAtOnce)
-		if err := f.endStaleOf(ctx, all[:n]); err != nil {
+	for len(streams) > 0 {
+		n := min(len(streams), checkBatchSize)
+		if err := f.endStaleOf(ctx, streams[:n]); err != nil {
 			return err
 		}
-		all = all[n:]
+		streams = streams[n:]
 	}
 	return nil
 }
 
-func (f *Feed) endStaleOf(ctx context.Context, all []*stream) error {
+func (f *Feed) endStaleOf(ctx context.Context, streams []*stream) error {
 	args := []any{db.Micros(f.db.Now())}
-	for _, s := range all {
+	for _, s := range streams {
 		args = append(args, []byte(s.Session))
 	}
 	valid := map[Subscriber]bool{}
@@ -272,11 +272,11 @@ func (f *Feed) endStaleOf(ctx context.Context, all []*stream) error {
 		return err
 	}, `SELECT s.token_hash, p.id, p.epoch, m.team_id FROM sessions s JOIN people p ON p.id = s.person_id
 		JOIN memberships m ON m.person_id = p.id WHERE s.expires_at > ? AND p.held_at = 0
-		AND s.token_hash IN (`+db.Placeholders(len(all))+`)`, args...)
+		AND s.token_hash IN (`+db.Placeholders(len(streams))+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("checking the readers of streams: %w", err)
 	}
-	for _, s := range all {
+	for _, s := range streams {
 		if !valid[s.Subscriber] {
 			s.close()
 		}

@@ -26,7 +26,7 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, feed *Feed) *Handlers { return &Handlers{f, feed} }
+func New(sh *shell.Shell, feed *Feed) *Handlers { return &Handlers{sh, feed} }
 
 // Routes returns the route of the streams. It has SkipsSlot, because Feed limits the number of streams.
 func (p *Handlers) Routes() []shell.Route {

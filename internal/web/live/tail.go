@@ -39,7 +39,7 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 		t.seen = map[int64]time.Time{}
 		return nil, nil
 	}
-	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
+	newRows, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
 		return rows.Scan(&r.id, &r.owner, &r.kind, &r.subject)
 	}, t.query+` WHERE id > ? ORDER BY id LIMIT ?`, t.floor, maxRows)
 	if err != nil {
@@ -47,13 +47,13 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	}
 	now := time.Now()
 	var out []row
-	for _, r := range found {
+	for _, r := range newRows {
 		if _, returned := t.seen[r.id]; !returned {
 			t.seen[r.id] = now
 			out = append(out, r)
 		}
 	}
-	t.advanceFloor(found, now)
+	t.advanceFloor(newRows, now)
 	return out, nil
 }
 
@@ -90,14 +90,14 @@ func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading open jobs: %w", err)
 	}
-	ended, err := db.All(ctx, d, scan, columns+`> ? ORDER BY finished_at LIMIT ?`,
+	finished, err := db.All(ctx, d, scan, columns+`> ? ORDER BY finished_at LIMIT ?`,
 		db.Micros(d.Now().Add(-rereadWindow)), maxRows)
 	if err != nil {
 		return nil, fmt.Errorf("reading ended jobs: %w", err)
 	}
 	var out []progress
-	current := make(map[string]progress, len(open)+len(ended))
-	for _, j := range append(open, ended...) { // a job in both lists has ended; keep that state
+	current := make(map[string]progress, len(open)+len(finished))
+	for _, j := range append(open, finished...) { // a job in both lists has ended; keep that state
 		current[j.id] = j
 	}
 	for id, j := range current {

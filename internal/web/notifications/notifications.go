@@ -18,7 +18,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"look": lookOf, "sentences": sentencesOf},
+var pages = shell.Parse(files, template.FuncMap{"look": appearanceOf, "sentences": sentencesOf},
 	func(l *locale.Language) template.FuncMap {
 		return template.FuncMap{"clock": func(at time.Time) string { return l.Format(at, locale.Clock) }}
 	})
@@ -26,7 +26,7 @@ var pages = shell.Parse(files, template.FuncMap{"look": lookOf, "sentences": sen
 // appearance is the icon of a notification and the CSS class of its color.
 type appearance struct{ Icon, Class string }
 
-var looks = map[notification.Kind]appearance{
+var appearances = map[notification.Kind]appearance{
 	notification.PostFailed:         {"error-warning-line", "bad"},
 	notification.PostUnconfirmed:    {"question-line", "warn"},
 	notification.CommentFailed:      {"chat-1-line", "bad"},
@@ -40,13 +40,13 @@ var looks = map[notification.Kind]appearance{
 	notification.AssistantConnected: {"robot-2-line", ""},
 }
 
-// lookOf returns the appearance of a notification. The default, which is for notifications about the person's account,
+// appearanceOf returns the appearance of a notification. The default, which is for notifications about the person's account,
 // is that of a security event.
-func lookOf(n notification.Notification) appearance {
+func appearanceOf(n notification.Notification) appearance {
 	if n.ChangesRequested() {
 		return appearance{"pencil-line", "warn"}
 	}
-	if l, ok := looks[n.Kind]; ok {
+	if l, ok := appearances[n.Kind]; ok {
 		return l
 	}
 	return appearance{"shield-user-line", "warn"}
@@ -69,7 +69,7 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, notices *notification.Service) *Handlers { return &Handlers{f, notices} }
+func New(sh *shell.Shell, notices *notification.Service) *Handlers { return &Handlers{sh, notices} }
 
 // Routes returns the routes of the pages. Notifications belong to a person, across all teams.
 func (p *Handlers) Routes() []shell.Route {
@@ -85,9 +85,9 @@ func (p *Handlers) Routes() []shell.Route {
 }
 
 const (
-	perPage    = 50 // notifications on a page
-	inPanel    = 6  // maximum number of rows in the panel below the bell icon
-	readRecent = 30 // notifications read for the panel; more than inPanel, because some share a row
+	perPage       = 50 // notifications on a page
+	maxPanelRows  = 6  // maximum number of rows in the panel below the bell icon
+	maxRecentRead = 30 // notifications read for the panel; more than maxPanelRows, because some share a row
 )
 
 // listing is a page or the panel of notifications.
@@ -113,9 +113,9 @@ type row struct {
 }
 
 // rowsOf groups notifications, newest first, into rows.
-func rowsOf(found []notification.Notification) []row {
+func rowsOf(notifications []notification.Notification) []row {
 	var out []row
-	for _, n := range found {
+	for _, n := range notifications {
 		if i := slices.IndexFunc(out, func(r row) bool { return r.SameResult(n) }); i >= 0 {
 			out[i].More = append(out[i].More, n)
 			out[i].Read = out[i].Read && n.Read
@@ -127,9 +127,9 @@ func rowsOf(found []notification.Notification) []row {
 }
 
 // sectionsOf groups notifications, newest first, into those of today and earlier ones.
-func sectionsOf(found []notification.Notification, now time.Time) []section {
+func sectionsOf(notifications []notification.Notification, now time.Time) []section {
 	var out []section
-	for _, n := range rowsOf(found) {
+	for _, n := range rowsOf(notifications) {
 		name := locale.Key("Earlier")
 		if n.At.Format(time.DateOnly) == now.In(n.At.Location()).Format(time.DateOnly) {
 			name = "Today"
@@ -158,43 +158,43 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("show") == "unread" {
 		l.Filter, list, first = "unread", p.notices.ListUnread, "/notices?show=unread&"
 	}
-	found, err := list(r.Context(), shell.VisitorOf(r.Context()).ID, before, perPage+1)
+	notifications, err := list(r.Context(), shell.VisitorOf(r.Context()).ID, before, perPage+1)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	if len(found) > perPage {
-		found = found[:perPage]
-		l.Pages.Next = first + "before=" + strconv.FormatInt(found[perPage-1].ID, 10)
+	if len(notifications) > perPage {
+		notifications = notifications[:perPage]
+		l.Pages.Next = first + "before=" + strconv.FormatInt(notifications[perPage-1].ID, 10)
 	}
-	for _, n := range found {
+	for _, n := range notifications {
 		l.Unread = l.Unread || !n.Read
 	}
-	l.Days = sectionsOf(found, p.DB.Now())
+	l.Days = sectionsOf(notifications, p.DB.Now())
 	if before > 0 {
 		l.Pages.First = first[:len(first)-1]
-	} else if len(found) > 0 {
-		l.Newest = found[0].ID
+	} else if len(notifications) > 0 {
+		l.Newest = notifications[0].ID
 	}
 	p.Show(w, r, http.StatusOK, pages["list"], "Notifications", l)
 }
 
 // recent serves the newest notifications, for the panel below the bell icon of every page.
 func (p *Handlers) recent(w http.ResponseWriter, r *http.Request) {
-	found, err := p.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, 0, readRecent)
+	notifications, err := p.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, 0, maxRecentRead)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	l := listing{Days: []section{{Rows: rowsOf(found)}}}
-	for _, n := range found {
+	l := listing{Days: []section{{Rows: rowsOf(notifications)}}}
+	for _, n := range notifications {
 		l.Unread = l.Unread || !n.Read
 	}
-	if len(found) > 0 {
-		l.Newest = found[0].ID
+	if len(notifications) > 0 {
+		l.Newest = notifications[0].ID
 	}
-	if rows := &l.Days[0].Rows; len(*rows) > inPanel {
-		*rows = (*rows)[:inPanel]
+	if rows := &l.Days[0].Rows; len(*rows) > maxPanelRows {
+		*rows = (*rows)[:maxPanelRows]
 	}
 	p.Show(w, r, http.StatusOK, pages["recent"], "Notifications", l)
 }
@@ -278,7 +278,7 @@ type choice struct {
 }
 
 // Look returns the appearance of the kind.
-func (c choice) Look() appearance { return looks[c.Kind] }
+func (c choice) Look() appearance { return appearances[c.Kind] }
 
 // groupNames maps kinds of notifications to the names of their groups.
 var groupNames = map[notification.Kind]locale.Key{
@@ -290,7 +290,7 @@ var groupNames = map[notification.Kind]locale.Key{
 }
 
 // groupsOf returns all kinds in groups, with whether each is wanted in the app and by email.
-func groupsOf(muted notification.Muted) []group {
+func groupsOf(muted notification.MutedKinds) []group {
 	var out []group
 	for _, k := range notification.Kinds {
 		name := groupNames[k.Kind]

@@ -93,12 +93,12 @@ func (p *Handlers) newChannelPage(w http.ResponseWriter, r *http.Request) {
 
 // showChannel shows the form of a channel. A channel without an ID is new.
 func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status int, view channelView) {
-	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: offeredTeams})
+	teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	view.Teams, view.Services, view.Offered = offered.Items, notification.ChannelServices, notification.Kinds
+	view.Teams, view.Services, view.Offered = teams.Items, notification.ChannelServices, notification.Kinds
 	title := locale.Key("Add a channel")
 	if view.ID != 0 {
 		title = "Notification channel"

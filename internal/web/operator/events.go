@@ -179,9 +179,9 @@ func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 
 // fillEvents adds the selected events, and the names of the team and person in the filter.
 func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
-	part := view.selection()
-	part.BeforeID, part.Limit = numberOf(r, "before"), rowsPerPage+1
-	found, err := auditlog.Entries(r.Context(), p.DB, part)
+	filter := view.selection()
+	filter.BeforeID, filter.Limit = numberOf(r, "before"), rowsPerPage+1
+	found, err := auditlog.Entries(r.Context(), p.DB, filter)
 	if err == nil {
 		view.Days, err = p.eventDays(r, found[:min(len(found), rowsPerPage)])
 	}
@@ -199,12 +199,12 @@ func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 	if err != nil {
 		return err
 	}
-	place, err := auditlog.FindEntryPosition(r.Context(), p.DB, part, rowsPerPage)
+	place, err := auditlog.FindEntryPosition(r.Context(), p.DB, filter, rowsPerPage)
 	next := int64(0)
 	if len(found) > rowsPerPage {
 		next = found[rowsPerPage-1].ID
 	}
-	view.Pages = shell.LogPagerOf(p.Language(r), place, min(len(found), rowsPerPage), part.BeforeID, next,
+	view.Pages = shell.LogPagerOf(p.Language(r), place, min(len(found), rowsPerPage), filter.BeforeID, next,
 		func(before int64) string { return view.path("/operator/events", before) })
 	return err
 }
@@ -233,7 +233,7 @@ func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 // findTeam sets the team filter from the entered text: an ID, an ID and a name, or a part of a name that only one
 // team has.
 func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
-	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: offeredTeams})
+	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	view.Teams = offered.Items
 	if err != nil || view.Typed == "" {
 		return err
@@ -328,10 +328,10 @@ func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-events.jsonl"`)
 	control, out := http.NewResponseController(w), json.NewEncoder(w)
-	part := filter.selection()
-	part.AfterID, part.OldestFirst, part.Limit = numberOf(r, "after"), true, batch
+	query := filter.selection()
+	query.AfterID, query.OldestFirst, query.Limit = numberOf(r, "after"), true, batch
 	for {
-		found, err := auditlog.Entries(r.Context(), p.DB, part)
+		found, err := auditlog.Entries(r.Context(), p.DB, query)
 		if err != nil {
 			p.Log.ErrorContext(r.Context(), "sending the audit log failed", "error", err)
 			panic(http.ErrAbortHandler) // the client must notice the truncation
@@ -348,6 +348,6 @@ func (p *Handlers) eventsFile(w http.ResponseWriter, r *http.Request) {
 		if len(found) < batch {
 			return
 		}
-		part.AfterID = found[batch-1].ID
+		query.AfterID = found[batch-1].ID
 	}
 }

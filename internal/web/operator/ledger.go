@@ -21,8 +21,8 @@ type ledgerView struct {
 	Now    bool // the audit was just run, so Report lists the violations
 }
 
-// ledgerAudited is the kind of the audit log events that store the results of ledger audits.
-const ledgerAudited = "ledger.audited"
+// ledgerAuditKind is the kind of the audit log events that store the results of ledger audits.
+const ledgerAuditKind = "ledger.audited"
 
 func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {
 	view, err := p.lastAudit(r.Context())
@@ -33,7 +33,7 @@ func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["ledger"], "Ledger audit", view)
 }
 
-// auditDetail is the detail of a ledgerAudited event.
+// auditDetail is the detail of a ledgerAuditKind event.
 type auditDetail struct {
 	Totals     credit.AuditTotals `json:"figures"`
 	Complaints int64              `json:"complaints_total"`
@@ -41,17 +41,17 @@ type auditDetail struct {
 }
 
 func (p *Handlers) lastAudit(ctx context.Context) (ledgerView, error) {
-	e, ok, err := auditlog.Last(ctx, p.DB, ledgerAudited)
+	e, ok, err := auditlog.Last(ctx, p.DB, ledgerAuditKind)
 	if err != nil || !ok {
 		return ledgerView{}, err
 	}
-	var kept auditDetail
-	if err := json.Unmarshal(e.Detail, &kept); err != nil {
+	var detail auditDetail
+	if err := json.Unmarshal(e.Detail, &detail); err != nil {
 		return ledgerView{}, fmt.Errorf("reading the last audit of the ledger: %w", err)
 	}
-	names, err := teamsearch.PersonNames(ctx, p.DB, []int64{kept.Operator})
+	names, err := teamsearch.PersonNames(ctx, p.DB, []int64{detail.Operator})
 	return ledgerView{
-		At: e.At, By: names[kept.Operator], Report: credit.Report{Totals: kept.Totals, Total: kept.Complaints},
+		At: e.At, By: names[detail.Operator], Report: credit.Report{Totals: detail.Totals, Total: detail.Complaints},
 	}, err
 }
 
@@ -64,7 +64,7 @@ func (p *Handlers) audit(w http.ResponseWriter, r *http.Request) {
 	report, err := p.Credits.Audit(r.Context())
 	if err == nil {
 		err = p.DB.InTx(r.Context(), "operator.ledger_audited", func(ctx context.Context, tx *db.Tx) error {
-			return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, ledgerAudited, "ledger",
+			return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, ledgerAuditKind, "ledger",
 				map[string]any{"figures": report.Totals, "complaints_total": report.Total})
 		})
 	}

@@ -107,12 +107,12 @@ const checkTimeout = time.Minute
 func (p *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
 	// SetWriteDeadline fails only if the server has no deadlines
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(checkTimeout))
-	found, err := p.Apps.Check(r.Context())
+	findings, err := p.Apps.Check(r.Context())
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.showNetworks(w, r, networksView{Checked: true, Findings: found})
+	p.showNetworks(w, r, networksView{Checked: true, Findings: findings})
 }
 
 func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view networksView) {
@@ -127,13 +127,13 @@ func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view net
 		return
 	}
 	for _, platform := range p.Platforms {
-		one := networkView{
+		row := networkView{
 			Circuit: p.Delivery.Circuit(platform), Name: shell.NetworkName(platform), Platform: platform, Calls: calls[platform],
 		}
 		if last, ok := lastResults[platform]; ok && last.Accepted {
-			one.Published = last.At
+			row.Published = last.At
 		}
-		view.Networks = append(view.Networks, one)
+		view.Networks = append(view.Networks, row)
 	}
 	if view.Rejections, err = p.Delivery.AppRejections(r.Context()); err == nil {
 		view.Failures, err = p.Delivery.RecentFailures(r.Context())

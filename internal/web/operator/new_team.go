@@ -44,7 +44,7 @@ func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := r.PostForm
-	made, err := p.Teams.AddTeamForOwner(r.Context(), shell.VisitorOf(r.Context()).ID, team.Team{
+	created, err := p.Teams.AddTeamForOwner(r.Context(), shell.VisitorOf(r.Context()).ID, team.Team{
 		Name: f.Get("name"), Timezone: f.Get("timezone"), Language: f.Get("language"), Plan: f.Get("plan"),
 	}, f.Get("owner"))
 	if err != nil {
@@ -57,5 +57,5 @@ func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
 	if strings.EqualFold(strings.TrimSpace(f.Get("owner")), shell.VisitorOf(r.Context()).Email) {
 		message = p.T(r, "The team was created.")
 	}
-	p.finish(w, r, message, fmt.Sprintf("/operator/teams/%d?created=1", made.ID))
+	p.finish(w, r, message, fmt.Sprintf("/operator/teams/%d?created=1", created.ID))
 }

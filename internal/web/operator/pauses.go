@@ -33,15 +33,15 @@ type pausesView struct {
 func (p *Handlers) pauses(ctx context.Context) ([]team.Pause, bool, error) {
 	all, err := p.Teams.Pauses(ctx)
 	var out []team.Pause
-	off := false
+	apiOff := false
 	for _, x := range all {
 		if x.Action == access.PauseAPI {
-			off = true
+			apiOff = true
 			continue
 		}
 		out = append(out, x)
 	}
-	return out, off, err
+	return out, apiOff, err
 }
 
 func (p *Handlers) pausesPage(w http.ResponseWriter, r *http.Request) {
@@ -58,8 +58,8 @@ func (p *Handlers) showPauses(w http.ResponseWriter, r *http.Request, status int
 	p.Show(w, r, status, pages["pauses"], "Pauses", view)
 }
 
-// offeredTeams is the maximum number of teams, and of keys, that a form offers.
-const offeredTeams = 500
+// maxOfferedTeams is the maximum number of teams, and of keys, that a form offers.
+const maxOfferedTeams = 500
 
 func (p *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
 	var err error
@@ -82,10 +82,10 @@ func (p *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
 	if view.Keys, err = teamsearch.KeyNames(ctx, p.DB, keys); err != nil {
 		return err
 	}
-	found, err := teamsearch.Teams(ctx, p.DB, teamsearch.Query{Limit: offeredTeams})
+	found, err := teamsearch.Teams(ctx, p.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	view.Teams = found.Items
 	if err == nil {
-		view.Offers, err = teamsearch.Keys(ctx, p.DB, "", offeredTeams)
+		view.Offers, err = teamsearch.Keys(ctx, p.DB, "", maxOfferedTeams)
 	}
 	if err == nil {
 		var totals teamsearch.Totals
@@ -127,14 +127,14 @@ func (p *Handlers) target(r *http.Request, scope team.Scope, entered string) (in
 	if id, err := p.chosenID(r, entered, names); err != nil || id > 0 {
 		return id, err
 	}
-	var found []int64
+	var ids []int64
 	if scope == team.ForKey {
 		keys, err := teamsearch.Keys(r.Context(), p.DB, entered, 2)
 		if err != nil {
 			return 0, err
 		}
 		for _, k := range keys {
-			found = append(found, k.ID)
+			ids = append(ids, k.ID)
 		}
 	} else {
 		teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Text: entered, Limit: 2})
@@ -142,14 +142,14 @@ func (p *Handlers) target(r *http.Request, scope team.Scope, entered string) (in
 			return 0, err
 		}
 		for _, t := range teams.Items {
-			found = append(found, t.ID)
+			ids = append(ids, t.ID)
 		}
 	}
-	switch len(found) {
+	switch len(ids) {
 	case 0:
 		return 0, apierr.OperatorError("no matches; choose one from the list")
 	case 1:
-		return found[0], nil
+		return ids[0], nil
 	}
 	return 0, apierr.OperatorError("several matches; choose one from the list")
 }
@@ -158,12 +158,12 @@ func (p *Handlers) pause(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	what, err := p.pauseIn(r)
-	if err == nil && what.Action == access.PauseAPI {
+	pause, err := p.pauseIn(r)
+	if err == nil && pause.Action == access.PauseAPI {
 		err = apierr.OperatorError("choose what to pause")
 	}
 	if err == nil {
-		err = p.Teams.Pause(r.Context(), what)
+		err = p.Teams.Pause(r.Context(), pause)
 	}
 	if err != nil {
 		if text, status, ok := p.formError(w, r, err); ok {

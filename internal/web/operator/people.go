@@ -48,9 +48,9 @@ func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
 type personView struct {
 	team.Person
 
-	Teams []team.OwnTeam
-	Self  bool // the visitor's own account
-	Mails bool // a recovery link can be emailed
+	Teams  []team.OwnTeam
+	IsSelf bool // the visitor's own account
+	Mails  bool // a recovery link can be emailed
 
 	Factors  team.Factors
 	SignIns  []teamsearch.SignIn
@@ -60,35 +60,35 @@ type personView struct {
 // person returns the person whose ID is in the path. On an error, it writes the error response and returns false.
 func (p *Handlers) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
 	id, err := shell.PathID(r, "person")
-	var found team.Person
+	var person team.Person
 	if err == nil {
-		found, err = p.Teams.Person(r.Context(), id)
+		person, err = p.Teams.Person(r.Context(), id)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
 	}
-	return found, err == nil
+	return person, err == nil
 }
 
 func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
-	found, ok := p.person(w, r)
+	person, ok := p.person(w, r)
 	if !ok {
 		return
 	}
-	view := personView{Person: found, Self: found.ID == shell.VisitorOf(r.Context()).ID, Mails: p.LinkMailer.Enabled()}
+	view := personView{Person: person, IsSelf: person.ID == shell.VisitorOf(r.Context()).ID, Mails: p.LinkMailer.Enabled()}
 	var err error
-	if view.Teams, err = p.Teams.ListTeams(r.Context(), found.ID); err == nil {
-		view.SignIns, view.SignedIn, err = teamsearch.SignIns(r.Context(), p.DB, found.ID)
+	if view.Teams, err = p.Teams.ListTeams(r.Context(), person.ID); err == nil {
+		view.SignIns, view.SignedIn, err = teamsearch.SignIns(r.Context(), p.DB, person.ID)
 	}
 	if err == nil {
-		view.Factors, err = p.Teams.Factors(r.Context(), found.ID)
+		view.Factors, err = p.Teams.Factors(r.Context(), person.ID)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	title := found.Name
-	if found.Deleted {
+	title := person.Name
+	if person.Deleted {
 		title = p.T(r, "Deleted person")
 	}
 	p.ShowTitled(w, r, http.StatusOK, pages["person"], title, view)
@@ -100,46 +100,46 @@ func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team
 	if !p.ReadForm(w, r) {
 		return
 	}
-	found, ok := p.person(w, r)
+	person, ok := p.person(w, r)
 	if !ok {
 		return
 	}
 	err := error(apierr.OperatorError("you cannot change your own account; ask another operator"))
 	message := locale.Key("")
-	if found.ID != shell.VisitorOf(r.Context()).ID {
-		message, err = do(found)
+	if person.ID != shell.VisitorOf(r.Context()).ID {
+		message, err = do(person)
 	}
 	if err != nil {
 		p.reject(w, r, err)
 		return
 	}
-	p.finish(w, r, p.T(r, message), fmt.Sprintf("/operator/people/%d", found.ID))
+	p.finish(w, r, p.T(r, message), fmt.Sprintf("/operator/people/%d", person.ID))
 }
 
 func (p *Handlers) suspend(w http.ResponseWriter, r *http.Request) {
-	p.onPerson(w, r, func(found team.Person) (locale.Key, error) {
-		held := r.PostForm.Get("held") == "yes"
+	p.onPerson(w, r, func(person team.Person) (locale.Key, error) {
+		suspend := r.PostForm.Get("held") == "yes"
 		message := locale.Key("The suspension was ended.")
-		if held {
+		if suspend {
 			message = "The account is suspended. The person cannot sign in, and the person’s assistants and the keys " +
 				"and assistants of the person’s own teams do not work."
 		}
-		return message, p.Teams.SetSuspended(r.Context(), found.ID, held)
+		return message, p.Teams.SetSuspended(r.Context(), person.ID, suspend)
 	})
 }
 
 func (p *Handlers) setOperator(w http.ResponseWriter, r *http.Request) {
-	p.onPerson(w, r, func(found team.Person) (locale.Key, error) {
+	p.onPerson(w, r, func(person team.Person) (locale.Key, error) {
 		on := r.PostForm.Get("operator") == "yes"
 		message := locale.Key("This person is no longer an operator.")
 		if on {
 			message = "This person is now an operator."
 		}
 		if !on || r.PostForm.Get("unconfirmed") == "yes" {
-			_, err := p.Teams.SetOperator(r.Context(), found.Email, on)
+			_, err := p.Teams.SetOperator(r.Context(), person.Email, on)
 			return message, err
 		}
-		_, err := p.Teams.MakeOperator(r.Context(), found.Email)
+		_, err := p.Teams.MakeOperator(r.Context(), person.Email)
 		if errors.Is(err, team.ErrUnconfirmed) {
 			err = errUnconfirmed
 		}
@@ -161,28 +161,28 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	found, ok := p.person(w, r)
+	person, ok := p.person(w, r)
 	if !ok {
 		return
 	}
 	if r.PostForm.Get("mail") == "yes" {
-		p.mailRecovery(w, r, found)
+		p.mailRecovery(w, r, person)
 		return
 	}
-	made, err := p.Teams.Recover(r.Context(), found.Email)
+	recovery, err := p.Teams.Recover(r.Context(), person.Email)
 	if err != nil {
 		p.reject(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["recovery"], "Recovery link",
-		recoveryView{made, p.PublicURL + team.RecoveryPath + made.Token})
+		recoveryView{recovery, p.PublicURL + team.RecoveryPath + recovery.Token})
 }
 
 // mailRecovery emails a recovery link to the person, so that nobody else sees it.
-func (p *Handlers) mailRecovery(w http.ResponseWriter, r *http.Request, found team.Person) {
-	if _, err := p.LinkMailer.Recover(r.Context(), found.Email); err != nil {
+func (p *Handlers) mailRecovery(w http.ResponseWriter, r *http.Request, person team.Person) {
+	if _, err := p.LinkMailer.Recover(r.Context(), person.Email); err != nil {
 		p.reject(w, r, err)
 		return
 	}
-	p.finish(w, r, p.T(r, "We sent a recovery link to %s.", found.Email), fmt.Sprintf("/operator/people/%d", found.ID))
+	p.finish(w, r, p.T(r, "We sent a recovery link to %s.", person.Email), fmt.Sprintf("/operator/people/%d", person.ID))
 }

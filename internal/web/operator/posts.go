@@ -22,16 +22,16 @@ func (p *Handlers) postsPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int, formErr string) {
-	doubts, err := p.Delivery.ListUnconfirmed(r.Context(), 0)
+	unconfirmed, err := p.Delivery.ListUnconfirmed(r.Context(), 0)
 	var names teamsearch.Names
 	if err == nil {
-		names, err = namesOf(r.Context(), p.DB, doubts, func(d delivery.UnconfirmedDelivery) int64 { return d.TeamID })
+		names, err = namesOf(r.Context(), p.DB, unconfirmed, func(d delivery.UnconfirmedDelivery) int64 { return d.TeamID })
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, names, formErr})
+	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{unconfirmed, names, formErr})
 }
 
 // decide records the outcome of a delivery. The audit log names the operator, but the team sees only "the operator".

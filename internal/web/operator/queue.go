@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	lateAfter    = time.Minute      // delay after which a post counts as late
-	slowAfter    = 10 * time.Minute // duration after which work counts as slow
-	endedPeriod  = time.Hour        // period whose ended jobs are counted
-	failedPeriod = 24 * time.Hour   // period whose failed jobs are listed
+	lateThreshold = time.Minute      // delay after which a post counts as late
+	slowThreshold = 10 * time.Minute // duration after which work counts as slow
+	endedPeriod   = time.Hour        // period whose ended jobs are counted
+	failedPeriod  = 24 * time.Hour   // period whose failed jobs are listed
 )
 
 // Healthy reports whether nothing is late or slow.
@@ -49,7 +49,7 @@ func (p *Handlers) queue(ctx context.Context) (queueView, error) {
 	var out queueView
 	var err error
 	now := p.DB.Now()
-	if out.Late, err = due.CountLate(ctx, p.DB, now.Add(-lateAfter)); err != nil {
+	if out.Late, err = due.CountLate(ctx, p.DB, now.Add(-lateThreshold)); err != nil {
 		return out, err
 	}
 	if out.Jobs, err = p.Jobs.CountUnfinished(ctx); err != nil {
@@ -61,10 +61,10 @@ func (p *Handlers) queue(ctx context.Context) (queueView, error) {
 	if out.Deliveries, err = p.Delivery.CountByPhase(ctx); err != nil {
 		return out, err
 	}
-	if out.SlowJobs, err = p.Jobs.ListStuck(ctx, now.Add(-slowAfter)); err != nil {
+	if out.SlowJobs, err = p.Jobs.ListStuck(ctx, now.Add(-slowThreshold)); err != nil {
 		return out, err
 	}
-	if out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-slowAfter)); err != nil {
+	if out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-slowThreshold)); err != nil {
 		return out, err
 	}
 	if out.Failed, err = p.Jobs.ListFailed(ctx, now.Add(-failedPeriod)); err != nil {

@@ -102,9 +102,9 @@ type searchView struct {
 	Partial bool // there are too many rows, so only the first ones are sorted
 }
 
-func newSearchView[T any](path string, q teamsearch.Query, states []teamsearch.State, found teamsearch.Results[T]) searchView {
+func newSearchView[T any](path string, q teamsearch.Query, states []teamsearch.State, page teamsearch.Results[T]) searchView {
 	return searchView{
-		sortingOf(path, q), q.Text, stateFilters(path, q, states), q.State, searchPages(path, q, found.Next), found.Partial,
+		sortingOf(path, q), q.Text, stateFilters(path, q, states), q.State, searchPages(path, q, page.Next), page.Partial,
 	}
 }
 
@@ -166,8 +166,8 @@ func (v teamView) LastDay() string {
 	return v.PlanUntil.UTC().Add(-time.Microsecond).Format(time.DateOnly)
 }
 
-// Agrees reports whether the available credits match the balance of the newest ledger entry.
-func (v teamView) Agrees() bool {
+// BalanceMatches reports whether the available credits match the balance of the newest ledger entry.
+func (v teamView) BalanceMatches() bool {
 	if len(v.Lines) == 0 {
 		return v.Available == 0
 	}
@@ -244,7 +244,7 @@ func (p *Handlers) fillTeam(r *http.Request, view *teamView) error {
 	if view.Members, err = p.Teams.MemberPage(ctx, id, 0, 2*rowsPerPage); err != nil {
 		return err
 	}
-	items, err := p.Credits.Items(ctx, id, credit.Span{To: p.DB.Now().Add(time.Hour), Limit: linesPerPage})
+	items, err := p.Credits.Items(ctx, id, credit.StatementQuery{To: p.DB.Now().Add(time.Hour), Limit: linesPerPage})
 	if err != nil {
 		return err
 	}
@@ -313,21 +313,21 @@ func (p *Handlers) adjustCredits(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return "", apierr.OperatorError("enter the credits as a whole number")
 		}
-		do, withdraws := p.Credits.Grant, r.PostForm.Get("booking") == "withdraw"
-		if withdraws {
+		do, isWithdrawal := p.Credits.Grant, r.PostForm.Get("booking") == "withdraw"
+		if isWithdrawal {
 			do = p.Credits.Withdraw
 		}
-		booked, err := do(r.Context(), id, credits, r.PostForm.Get("reference"), r.PostForm.Get("note"))
+		result, err := do(r.Context(), id, credits, r.PostForm.Get("reference"), r.PostForm.Get("note"))
 		l := p.Language(r)
 		switch {
-		case booked.Repeated:
+		case result.Repeated:
 			return l.T("A transaction with this reference already exists. Nothing was changed."), err
-		case withdraws:
+		case isWithdrawal:
 			return l.N(credits, "%d credit withdrawn. The team has %s left.", "%d credits withdrawn. The team has %s left.",
-				booked.Balance), err
+				result.Balance), err
 		}
 		return l.N(credits, "%d credit granted. The team has %s left.", "%d credits granted. The team has %s left.",
-			booked.Balance), err
+			result.Balance), err
 	})
 }
 

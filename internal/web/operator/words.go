@@ -47,7 +47,7 @@ func templateFuncs(l *locale.Language) template.FuncMap {
 		"circuit":        func(s delivery.CircuitState) string { return l.T(circuits[s]) },
 		"job":            func(t job.Type) string { return labelOr(l, jobs, t) },
 		"joberror":       func(code string) string { return shell.TranslateText(l, job.Message(code)) },
-		"nextstep":       func(t job.Type) string { return l.T(cmp.Or(nextSteps[t], startAgain)) },
+		"nextstep":       func(t job.Type) string { return l.T(cmp.Or(nextSteps[t], startAgainText)) },
 		"result":         func(r network.CheckResult) string { return l.T(results[r]) },
 		"cause":          func(c restoreguard.Cause) string { return translate(l, c.Text()) },
 		"found":          func(text string) string { return detailText(l, text) },
@@ -162,8 +162,8 @@ var jobs = map[job.Type]locale.Key{
 	job.MediaImport:   "Upload or import", job.ContentFetch: "Download of a profile’s media",
 }
 
-// startAgain is the default in nextSteps.
-const startAgain locale.Key = "Not charged. A member can start it again."
+// startAgainText is the default in nextSteps.
+const startAgainText locale.Key = "Not charged. A member can start it again."
 
 // nextSteps says what to do about failed jobs of a type.
 var nextSteps = map[job.Type]locale.Key{

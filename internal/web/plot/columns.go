@@ -38,16 +38,17 @@ func (c Columns) Draw(l *locale.Language) template.HTML {
 		return ""
 	}
 	view := columnsView{Label: c.Label, Width: columnsWidth, Height: columnsHeight}
-	each, room := columnsWidth/float64(len(c.Values)), columnsHeight-top-2*bottom
+	columnWidth, plotHeight := columnsWidth/float64(len(c.Values)), columnsHeight-top-2*bottom
 	for i, p := range c.Values {
 		value := 0.0
 		if p.Value != nil {
 			value = max(0, *p.Value)
 		}
-		height := max(2, room*value/most)
+		height := max(2, plotHeight*value/most)
 		view.Columns = append(view.Columns, columnView{
-			X: each*float64(i) + columnGap/2, Y: columnsHeight - bottom - height, Width: each - columnGap, Height: height,
-			Middle: each * (float64(i) + 0.5), Name: p.Name, Text: FormatNumber(l, value), IsEmpty: value == 0,
+			X: columnWidth*float64(i) + columnGap/2, Y: columnsHeight - bottom - height,
+			Width: columnWidth - columnGap, Height: height,
+			Middle: columnWidth * (float64(i) + 0.5), Name: p.Name, Text: FormatNumber(l, value), IsEmpty: value == 0,
 		})
 	}
 	return draw("columns.svg", view)

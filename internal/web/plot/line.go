@@ -28,9 +28,9 @@ func (l Line) Narrow() Line {
 // size returns the class, the width, and the number of labels that fit below the chart.
 func (l Line) size() (string, float64, int) {
 	if l.narrow {
-		return "narrow", narrowWidth, narrowNames
+		return "narrow", narrowWidth, maxNarrowNames
 	}
-	return "", lineWidth, mostNames
+	return "", lineWidth, maxNames
 }
 
 // Point is one value. A nil Value is a gap.
@@ -46,7 +46,7 @@ const (
 	left, wideLeft, right = 48.0, 62.0, 12.0
 	longLabel             = 8 // labels with more characters need wideLeft
 	top, bottom           = 10.0, 26.0
-	mostNames             = 7
+	maxNames              = 7
 )
 
 type lineView struct {
@@ -80,8 +80,8 @@ func labelWidth(labels []tick) float64 {
 
 // Draw returns the chart as SVG, or "" if there are no values.
 func (l Line) Draw(in *locale.Language) template.HTML {
-	low, high, some := l.bounds()
-	if !some {
+	low, high, ok := l.bounds()
+	if !ok {
 		return ""
 	}
 	low, high, step := scale(low, high)
@@ -139,15 +139,15 @@ func (l Line) bounds() (float64, float64, bool) {
 
 func (l Line) x(i int, left float64) float64 {
 	_, width, _ := l.size()
-	room := width - left - right - 2*inset
+	plotWidth := width - left - right - 2*inset
 	if !l.Proportional {
-		return left + inset + room*(float64(i)+0.5)/float64(len(l.Points))
+		return left + inset + plotWidth*(float64(i)+0.5)/float64(len(l.Points))
 	}
 	first, last := l.Points[0].At, l.Points[len(l.Points)-1].At
 	if last <= first {
-		return left + inset + room/2
+		return left + inset + plotWidth/2
 	}
-	return left + inset + room*(l.Points[i].At-first)/(last-first)
+	return left + inset + plotWidth*(l.Points[i].At-first)/(last-first)
 }
 
 const inset = 14.0 // space at both ends for the labels

@@ -14,7 +14,7 @@ const (
 	linesWidth, linesHeight   = 840.0, 240.0
 	tallWidth, tallHeight     = 660.0, 320.0
 	narrowWidth, narrowHeight = 340.0, 220.0
-	narrowNames               = 4
+	maxNarrowNames            = 4
 )
 
 // MaxSeries is the maximum number of lines in a chart, because there are only so many distinguishable colors.
@@ -40,12 +40,12 @@ func (l Lines) Narrow() Lines {
 // size returns the width and height, and the number of labels that fit below the chart.
 func (l Lines) size() (float64, float64, int) {
 	if l.narrow {
-		return narrowWidth, narrowHeight, narrowNames
+		return narrowWidth, narrowHeight, maxNarrowNames
 	}
 	if l.Tall {
-		return tallWidth, tallHeight, mostNames
+		return tallWidth, tallHeight, maxNames
 	}
-	return linesWidth, linesHeight, mostNames
+	return linesWidth, linesHeight, maxNames
 }
 
 // Series is one line of a chart. Its points must be sorted by At, which is their position.
@@ -97,8 +97,8 @@ type seriesView struct {
 
 // Draw returns the first MaxSeries lines as SVG, or "" if no line has two values.
 func (l Lines) Draw(in *locale.Language) template.HTML {
-	low, high, first, last, some := l.bounds()
-	if !some {
+	low, high, first, last, ok := l.bounds()
+	if !ok {
 		return ""
 	}
 	low, high, step := scale(low, high)
@@ -210,10 +210,10 @@ func (l Lines) longest(first, last float64) []Point {
 }
 
 // names returns up to most labels below the chart, taken from the line with the most points between two times.
-func (l Lines) names(x func(float64) float64, first, last float64, most int) []tick {
+func (l Lines) names(x func(float64) float64, first, last float64, maxTicks int) []tick {
 	longest := l.longest(first, last)
 	var out []tick
-	every := int(math.Ceil(float64(len(longest)) / float64(most)))
+	every := int(math.Ceil(float64(len(longest)) / float64(maxTicks)))
 	for i, p := range longest {
 		if i%every == 0 {
 			out = append(out, tick{x(p.At), p.Name})
@@ -225,7 +225,7 @@ func (l Lines) names(x func(float64) float64, first, last float64, most int) []t
 // bounds returns the ranges of values and times, and reports whether there is a line to draw.
 func (l Lines) bounds() (float64, float64, float64, float64, bool) {
 	low, high, first, last := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	some := false
+	ok := false
 	for _, s := range l.shown() {
 		values := 0
 		for _, p := range s.Points {
@@ -236,10 +236,10 @@ func (l Lines) bounds() (float64, float64, float64, float64, bool) {
 			low, high = min(low, *p.Value), max(high, *p.Value)
 			first, last = min(first, p.At), max(last, p.At)
 		}
-		some = some || values > 1
+		ok = ok || values > 1
 	}
 	if l.Zero {
 		low, high = min(low, 0), max(high, 0)
 	}
-	return low, high, first, last, some && last > first
+	return low, high, first, last, ok && last > first
 }

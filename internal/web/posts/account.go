@@ -39,16 +39,16 @@ func (p *Handlers) account(w http.ResponseWriter, r *http.Request) {
 	p.showAccount(w, r, http.StatusOK, accountPageView{})
 }
 
-func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status int, one accountPageView) {
-	if err := p.readAccount(r, &one); err != nil {
+func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status int, page accountPageView) {
+	if err := p.readAccount(r, &page); err != nil {
 		p.SwitchToTeamOf(w, r, err, p.findTeamOf(r))
 		return
 	}
-	p.ShowTitled(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, &one)
+	p.ShowTitled(w, r, status, pages["account"], shell.NetworkName(page.Platform)+": "+page.Username, &page)
 }
 
 // readAccount reads the account in the path into one, with its delivery attempts.
-func (p *Handlers) readAccount(r *http.Request, one *accountPageView) error {
+func (p *Handlers) readAccount(r *http.Request, page *accountPageView) error {
 	id, err := shell.PathID(r, "account")
 	if err != nil {
 		return err
@@ -61,18 +61,18 @@ func (p *Handlers) readAccount(r *http.Request, one *accountPageView) error {
 		if a.ID != id {
 			continue
 		}
-		lines, err := p.delivery.AccountAttempts(r.Context(), v.Stored.TeamID, v.ID, id)
+		attempts, err := p.delivery.AccountAttempts(r.Context(), v.Stored.TeamID, v.ID, id)
 		if err != nil {
 			return err
 		}
 		zone := shell.VisitorOf(r.Context()).Zone
-		a.Lines, a.Earlier = nil, max(0, len(lines)-maxLines)
-		for _, l := range lines[a.Earlier:] {
+		a.Lines, a.Earlier = nil, max(0, len(attempts)-maxLines)
+		for _, l := range attempts[a.Earlier:] {
 			a.Lines = append(a.Lines, lineOf(p.Language(r), l, zone))
 		}
 		content := v.Stored.Content(v.Stored.Targets[i], "")
-		one.accountView, one.Head, one.Text, one.Media, one.Pause = a, v.Head, content.Text, content.Media, v.Pause
-		one.Decision, one.Client = a.IsUndecided(), v.Client
+		page.accountView, page.Head, page.Text, page.Media, page.Pause = a, v.Head, content.Text, content.Media, v.Pause
+		page.Decision, page.Client = a.IsUndecided(), v.Client
 		return nil
 	}
 	return apierr.ItemNotFound()
@@ -86,25 +86,25 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	one := accountPageView{Found: r.PostForm.Get("found"), Link: strings.TrimSpace(r.PostForm.Get("permalink"))}
-	err := p.recordDecision(r, one)
+	page := accountPageView{Found: r.PostForm.Get("found"), Link: strings.TrimSpace(r.PostForm.Get("permalink"))}
+	err := p.recordDecision(r, page)
 	if err != nil {
 		var ok bool
-		if one.Error, ok = p.FormErrorOf(w, r, err, nil); !ok {
+		if page.Error, ok = p.FormErrorOf(w, r, err, nil); !ok {
 			return
 		}
-		p.showAccount(w, r, shell.StatusOf(err), one)
+		p.showAccount(w, r, shell.StatusOf(err), page)
 		return
 	}
 	said := locale.Key("Marked as not published. You can retry it.")
-	if one.Found == "yes" {
+	if page.Found == "yes" {
 		said = "Marked as published. It will not be sent again."
 	}
 	p.Flash(r, said)
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
-func (p *Handlers) recordDecision(r *http.Request, one accountPageView) error {
+func (p *Handlers) recordDecision(r *http.Request, page accountPageView) error {
 	id, err := idIn(r)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (p *Handlers) recordDecision(r *http.Request, one accountPageView) error {
 	if err != nil {
 		return err
 	}
-	if one.Found != "yes" && one.Found != "no" {
+	if page.Found != "yes" && page.Found != "no" {
 		return apierr.Invalid(apierr.MissingArgument, "found", "Choose whether you found the post.")
 	}
 	call, err := p.NewCall(r, "decide_post")
@@ -123,6 +123,6 @@ func (p *Handlers) recordDecision(r *http.Request, one accountPageView) error {
 	if err := call.Require(access.Publish); err != nil {
 		return err
 	}
-	decision := delivery.Decision{Published: one.Found == "yes", Permalink: one.Link}
+	decision := delivery.Decision{Published: page.Found == "yes", Permalink: page.Link}
 	return p.delivery.Decide(r.Context(), call.PersonID, call.TeamID, id, account, decision)
 }

@@ -18,21 +18,21 @@ import (
 type accountView struct {
 	post.PostAccount
 
-	PostID      string
-	NetworkText string          // the network's message; untrusted text
-	CommentSaid string          // the network's message about the first comment; untrusted text
-	Own         []network.Media // the account's own media, which replace the post's
-	HasOwn      bool            // whether Own replaces the post's media; Own may be empty
-	Next        *next           // next step of the delivery; nil if there is none
-	Lines       []line          // latest attempts
-	Earlier     int             // number of earlier attempts, which are not in Lines
-	Why         string          // why the account cannot be retried now; empty if it can
-	Later       *time.Time      // earliest time of a retry
-	LaterIn     string          // the wait until Later; empty if it is not soon
-	DecidedBy   string          // who marked the post as not published
-	Metrics     analytics.PostSums
-	Gone        bool   // whether the connection is lost; Why explains what to do
-	Holder      string // ID of the edited copy of the post that has taken over the account; empty if there is none
+	PostID             string
+	NetworkText        string          // the network's message; untrusted text
+	CommentNetworkText string          // the network's message about the first comment; untrusted text
+	Own                []network.Media // the account's own media, which replace the post's
+	HasOwnMedia        bool            // whether Own replaces the post's media; Own may be empty
+	Next               *next           // next step of the delivery; nil if there is none
+	Lines              []line          // latest attempts
+	Earlier            int             // number of earlier attempts, which are not in Lines
+	Why                string          // why the account cannot be retried now; empty if it can
+	Later              *time.Time      // earliest time of a retry
+	LaterIn            string          // the wait until Later; empty if it is not soon
+	DecidedBy          string          // who marked the post as not published
+	Metrics            analytics.PostSums
+	Gone               bool   // whether the connection is lost; Why explains what to do
+	Holder             string // ID of the edited copy of the post that has taken over the account; empty if there is none
 	// MayRetry is true if the account, or its first comment, can be retried now.
 	MayRetry bool
 }
@@ -96,40 +96,40 @@ func (a *accountView) refreshInterval() int {
 }
 
 func (p *Handlers) accounts(
-	lang *locale.Language, full post.Post, stored post.Record, untrusted []operation.Untrusted,
-	coming []delivery.NextStep,
-	lines []delivery.AttemptLine, replacedBy map[int64]string, zone *time.Location,
+	lang *locale.Language, apiPost post.Post, stored post.Record, untrusted []operation.Untrusted,
+	nextSteps []delivery.NextStep,
+	attempts []delivery.AttemptLine, replacedBy map[int64]string, zone *time.Location,
 ) []accountView {
-	out := make([]accountView, len(full.Accounts))
-	for i, a := range full.Accounts {
-		one := &out[i]
-		*one = accountView{
-			PostAccount: a, PostID: full.ID, NetworkText: textOf(untrusted, a.NetworkMessage),
-			HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
+	out := make([]accountView, len(apiPost.Accounts))
+	for i, a := range apiPost.Accounts {
+		av := &out[i]
+		*av = accountView{
+			PostAccount: a, PostID: apiPost.ID, NetworkText: textOf(untrusted, a.NetworkMessage),
+			HasOwnMedia: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
 		}
 		if a.FirstComment != nil {
-			one.CommentSaid = textOf(untrusted, a.FirstComment.NetworkMessage)
-			one.MayRetry = p.posts.CanRetryComment(stored.Targets[i]) && stored.ArchivedAt.IsZero()
+			av.CommentNetworkText = textOf(untrusted, a.FirstComment.NetworkMessage)
+			av.MayRetry = p.posts.CanRetryComment(stored.Targets[i]) && stored.ArchivedAt.IsZero()
 		}
-		one.Next = nextStep(lang, coming, a.ID, p.DB.Now(), zone)
+		av.Next = nextStep(lang, nextSteps, a.ID, p.DB.Now(), zone)
 		if a.State == post.TargetFailed {
-			one.Holder = replacedBy[a.ID]
-			p.mayRetry(lang, one, stored, stored.Targets[i], zone)
+			av.Holder = replacedBy[a.ID]
+			p.mayRetry(lang, av, stored, stored.Targets[i], zone)
 		}
 		var last delivery.AttemptLine
-		for _, l := range lines {
+		for _, l := range attempts {
 			if l.AccountID == a.ID {
-				one.Lines = append(one.Lines, lineOf(lang, l, zone))
+				av.Lines = append(av.Lines, lineOf(lang, l, zone))
 				last = l
 			}
 		}
-		one.showDecision(lang, last)
+		av.showDecision(lang, last)
 		most := maxShownAttempts
 		if len(out) > maxShownAccounts {
 			most = 0
 		}
-		one.Earlier = max(0, len(one.Lines)-most)
-		one.Lines = one.Lines[one.Earlier:]
+		av.Earlier = max(0, len(av.Lines)-most)
+		av.Lines = av.Lines[av.Earlier:]
 	}
 	return out
 }
@@ -143,34 +143,34 @@ func (a *accountView) showDecision(lang *locale.Language, last delivery.AttemptL
 }
 
 func (p *Handlers) mayRetry(
-	lang *locale.Language, one *accountView, stored post.Record, t post.Target, zone *time.Location,
+	lang *locale.Language, av *accountView, stored post.Record, t post.Target, zone *time.Location,
 ) {
-	reason, at := p.posts.RetryState(t, one.Holder != "")
-	one.Why, one.MayRetry = lang.T(skipWords[reason]), reason == "" && stored.Status != post.Processing
+	reason, at := p.posts.RetryState(t, av.Holder != "")
+	av.Why, av.MayRetry = lang.T(skipWords[reason]), reason == "" && stored.Status != post.Processing
 	if !stored.ArchivedAt.IsZero() {
-		one.Why, one.MayRetry = "", false
+		av.Why, av.MayRetry = "", false
 		return
 	}
 	if why := approvalBlockTexts[stored.Approval]; reason == "" && why != "" {
-		one.Why, one.MayRetry = lang.T(why), false
+		av.Why, av.MayRetry = lang.T(why), false
 	}
 	if !at.IsZero() {
-		one.LaterIn = countdown(lang, p.DB.Now(), at)
+		av.LaterIn = countdown(lang, p.DB.Now(), at)
 		at = at.In(zone)
-		one.Later = &at
+		av.Later = &at
 	}
 	if reason == "account_gone" {
-		one.Gone = true
-		if one.ErrorCode == "account_needs_reauth" {
-			one.Explanation = "" // Why says the same
+		av.Gone = true
+		if av.ErrorCode == "account_needs_reauth" {
+			av.Explanation = "" // Why says the same
 		}
-	} else if one.ErrorCode == "account_needs_reauth" {
-		one.Explanation = "The connection to the account was lost. It has been reconnected."
+	} else if av.ErrorCode == "account_needs_reauth" {
+		av.Explanation = "The connection to the account was lost. It has been reconnected."
 	}
 }
 
-func nextStep(lang *locale.Language, coming []delivery.NextStep, account int64, now time.Time, zone *time.Location) *next {
-	for _, n := range coming {
+func nextStep(lang *locale.Language, nextSteps []delivery.NextStep, account int64, now time.Time, zone *time.Location) *next {
+	for _, n := range nextSteps {
 		if n.AccountID != account {
 			continue
 		}
@@ -209,12 +209,12 @@ func lineOf(lang *locale.Language, l delivery.AttemptLine, zone *time.Location) 
 }
 
 // textOf returns the untrusted text to which a pointer refers, shortened, or "".
-func textOf(all []operation.Untrusted, at *operation.Pointer) string {
-	if at == nil {
+func textOf(untrusted []operation.Untrusted, pointer *operation.Pointer) string {
+	if pointer == nil {
 		return ""
 	}
-	for _, u := range all {
-		if u.ID == at.Untrusted {
+	for _, u := range untrusted {
+		if u.ID == pointer.Untrusted {
 			return truncate(maxQuote, u.Text)
 		}
 	}

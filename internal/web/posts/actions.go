@@ -101,7 +101,7 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	chosen := []any{}
+	accountIDs := []any{}
 	for text := range strings.SplitSeq(strings.Join(r.PostForm["account"], ","), ",") {
 		if text == "" {
 			continue
@@ -110,22 +110,22 @@ func (p *Handlers) retryPost(r *http.Request) (string, error) {
 		if err != nil {
 			return "", apierr.ItemNotFound()
 		}
-		chosen = append(chosen, account)
+		accountIDs = append(accountIDs, account)
 	}
-	if len(chosen) == 0 {
+	if len(accountIDs) == 0 {
 		return "", apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account.")
 	}
 	retried, _, err := shell.Run[post.PublicationRetry](p.Shell, r, "retry_post",
-		operation.Arguments{"post_id": id, "account_ids": chosen})
+		operation.Arguments{"post_id": id, "account_ids": accountIDs})
 	if err != nil {
 		return "", err
 	}
-	again := len(chosen) - len(retried.Skipped)
-	if again == 0 {
+	retriedCount := len(accountIDs) - len(retried.Skipped)
+	if retriedCount == 0 {
 		p.Put(r.Context(), notRetried, []byte(id))
 		return "", nil
 	}
-	return p.Language(r).N(again, "Retrying %d account.", "Retrying %d accounts."), nil
+	return p.Language(r).N(retriedCount, "Retrying %d account.", "Retrying %d accounts."), nil
 }
 
 // parsePostForm reads a form for the post in the path and returns the post's ID. If the form is invalid or the selected
@@ -202,8 +202,8 @@ func (p *Handlers) commentAsClient(w http.ResponseWriter, r *http.Request) {
 }
 
 // require returns an error if the visitor may not use a capability now. It is for actions that are not API operations.
-func (p *Handlers) require(r *http.Request, what string, needs access.Capability) error {
-	call, err := p.NewCall(r, what)
+func (p *Handlers) require(r *http.Request, op string, needs access.Capability) error {
+	call, err := p.NewCall(r, op)
 	if err != nil {
 		return err
 	}

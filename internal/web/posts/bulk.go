@@ -83,11 +83,11 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 // doAll applies an action to each post and returns the results. After an internal error, it does not try the other
 // posts.
 func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkResult {
-	team, failed := shell.VisitorOf(r.Context()).Team.ID, false
+	team, anyFailed := shell.VisitorOf(r.Context()).Team.ID, false
 	out := make([]bulkResult, len(ids))
 	for i, id := range ids {
 		out[i] = bulkResult{ID: id, Name: p.T(r, "A post"), Said: p.T(r, "Not tried.")}
-		if failed {
+		if anyFailed {
 			continue
 		}
 		found, err := p.posts.Load(r.Context(), team, id)
@@ -100,7 +100,7 @@ func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkRes
 		case err == nil:
 			out[i].Done, out[i].Deleted = true, out[i].Said == p.T(r, deletedText)
 		case apiErr.IsServerError():
-			failed, out[i].Said = true, p.T(r, "An internal error occurred. Check the post, then try again.")
+			anyFailed, out[i].Said = true, p.T(r, "An internal error occurred. Check the post, then try again.")
 			p.Log.ErrorContext(r.Context(), "bulk action failed", "post", id, "error", err)
 		case apiErr.Code == apierr.NotFound:
 			out[i].Said, out[i].Deleted = p.T(r, "It no longer exists."), true
@@ -214,9 +214,9 @@ func (p *Handlers) moveAction(zone *time.Location, toClock string, newDate func(
 		if err := before.CheckComposable(); err != nil {
 			return "", err
 		}
-		seen, err := before.UpdatedAt, error(nil)
+		version, err := before.UpdatedAt, error(nil)
 		if r.PostForm.Get("everything") == "" {
-			seen, err = parseVersion(r, "seen-"+before.ID)
+			version, err = parseVersion(r, "seen-"+before.ID)
 		}
 		if err != nil {
 			return "", err
@@ -239,7 +239,7 @@ func (p *Handlers) moveAction(zone *time.Location, toClock string, newDate func(
 		if err != nil {
 			return "", err
 		}
-		after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, seen, c)
+		after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, version, c)
 		switch {
 		case err != nil && apierr.FromError(err).Context["state"] == "changed":
 			return "", apierr.BadState("changed", "It has changed since the list was loaded. Check it and try again.")

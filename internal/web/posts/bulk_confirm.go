@@ -49,14 +49,14 @@ func (p *Handlers) confirmBulk(w http.ResponseWriter, r *http.Request, action st
 		return
 	}
 	for _, id := range ids {
-		found, err := p.posts.Load(r.Context(), team, id)
+		stored, err := p.posts.Load(r.Context(), team, id)
 		switch {
 		case apierr.Is(err, apierr.NotFound):
 		case err != nil:
 			p.ServerError(w, r, err)
 			return
-		case rules.applies(found):
-			v.Posts = append(v.Posts, confirmedPost{details[id], id, truncate(120, p.nameOf(r, found)), found.Status})
+		case rules.applies(stored):
+			v.Posts = append(v.Posts, confirmedPost{details[id], id, truncate(120, p.nameOf(r, stored)), stored.Status})
 		default:
 			v.Others++
 		}

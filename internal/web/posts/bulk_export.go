@@ -79,9 +79,9 @@ func exportRow(one post.Record, sums analytics.PostSums, zone *time.Location) []
 	if at.IsZero() {
 		at = one.ScheduledAt
 	}
-	when := one.PlannedDay
+	plannedTime := one.PlannedDay
 	if !at.IsZero() {
-		when = at.In(zone).Format(time.RFC3339)
+		plannedTime = at.In(zone).Format(time.RFC3339)
 	}
 	var accounts, links []string
 	for _, t := range one.Targets {
@@ -90,7 +90,7 @@ func exportRow(one post.Record, sums analytics.PostSums, zone *time.Location) []
 			links = append(links, t.Permalink)
 		}
 	}
-	row := []string{one.ID, string(one.Status), when, strings.Join(accounts, " "), one.Caption, strings.Join(links, " ")}
+	row := []string{one.ID, string(one.Status), plannedTime, strings.Join(accounts, " "), one.Caption, strings.Join(links, " ")}
 	for _, n := range []*int64{sums.Views, sums.Likes, sums.Comments, sums.Shares, sums.Engagement} {
 		cell := ""
 		if n != nil {

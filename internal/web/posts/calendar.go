@@ -229,7 +229,7 @@ func rangeTitle(l *locale.Language, from, last time.Time) string {
 func (v *calendarView) setTitle(l *locale.Language, shown period) {
 	from, n := shown.dates()
 	last := from.AddDate(0, 0, n-1)
-	before, next := from.AddDate(0, 0, -n), from.AddDate(0, 0, n)
+	previous, next := from.AddDate(0, 0, -n), from.AddDate(0, 0, n)
 	switch {
 	case v.View == dayView:
 		v.Title = l.Format(from, locale.LongDate)
@@ -238,19 +238,19 @@ func (v *calendarView) setTitle(l *locale.Language, shown period) {
 	case shown.rolling:
 		v.Title = rangeTitle(l, from, last)
 		this := firstOf(shown.today)
-		before, next = this, this.AddDate(0, 1, 0)
+		previous, next = this, this.AddDate(0, 1, 0)
 	default:
-		first, this := firstOf(shown.day), firstOf(shown.today)
+		first, thisMonth := firstOf(shown.day), firstOf(shown.today)
 		v.Title = l.Format(first, locale.Month)
-		before, next = first.AddDate(0, -1, 0), first.AddDate(0, 1, 0)
+		previous, next = first.AddDate(0, -1, 0), first.AddDate(0, 1, 0)
 		switch { // the view of the weeks from today comes between the current and the next month
-		case first.Equal(this):
+		case first.Equal(thisMonth):
 			next = time.Time{}
-		case before.Equal(this):
-			before = time.Time{}
+		case previous.Equal(thisMonth):
+			previous = time.Time{}
 		}
 	}
-	v.Before, v.Next = dateOrToday(before), dateOrToday(next)
+	v.Before, v.Next = dateOrToday(previous), dateOrToday(next)
 }
 
 // firstOf returns the first day of a date's month.

@@ -17,13 +17,13 @@ type event struct {
 	calendar.Entry
 	postlist.Details
 
-	Local     time.Time // At in the visitor's time zone
-	Clock     string    // time of day; empty if the post has only a date
-	Look      string    // CSS class that sets the color
-	Icon      string    // name of the icon
-	State     string    // state in words
-	Draggable bool      // whether the visitor may move it
-	Asks      bool      // whether moving it ends the client's approval, so that the visitor must confirm
+	Local             time.Time // At in the visitor's time zone
+	Clock             string    // time of day; empty if the post has only a date
+	Look              string    // CSS class that sets the color
+	Icon              string    // name of the icon
+	State             string    // state in words
+	Draggable         bool      // whether the visitor may move it
+	NeedsConfirmation bool      // whether moving it ends the client's approval, so that the visitor must confirm
 }
 
 // Version identifies the version of the post: the time of its last change, in microseconds.
@@ -90,7 +90,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 			e.Look, e.Icon, e.State = e.describe(l)
 			movable := entry.Status == post.Draft && writer || entry.Status == post.Scheduled && publisher
 			e.Draggable = movable && !entry.IsOccurrence && !e.Template
-			e.Asks = e.Draggable && e.Approval == post.Approved && !entry.At.IsZero()
+			e.NeedsConfirmation = e.Draggable && e.Approval == post.Approved && !entry.At.IsZero()
 			out[i] = e
 		}
 		return out

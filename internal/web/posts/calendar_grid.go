@@ -83,15 +83,15 @@ func (p period) maxPostsPerDay() int {
 type (
 	// calendarDay is a date in the visitor's time zone.
 	calendarDay struct {
-		Date    time.Time // midnight UTC of the date
-		Beside  bool      // whether the date belongs to the previous or next month
-		Today   bool
-		Past    bool
-		Changes locale.Key // note that clocks change on this day; empty if they do not
-		AnyTime []event    // posts planned for the date without a time
-		Events  []event    // posts with a time, earliest first
-		More    bool       // whether the day has more posts than are shown
-		Hours   []dayHour  // one per row; only in the week and day views
+		Date       time.Time // midnight UTC of the date
+		OtherMonth bool      // whether the date belongs to the previous or next month
+		Today      bool
+		Past       bool
+		Changes    locale.Key // note that clocks change on this day; empty if they do not
+		AnyTime    []event    // posts planned for the date without a time
+		Events     []event    // posts with a time, earliest first
+		More       bool       // whether the day has more posts than are shown
+		Hours      []dayHour  // one per row; only in the week and day views
 	}
 	// dayHour is an hour of a day. Its start is zero if clocks skip the hour.
 	dayHour struct {
@@ -130,7 +130,7 @@ func (h dayHour) Half() bool { return len(h.Events) > 0 && h.Events[0].Local.Min
 // fillCalendar reads the posts of the period and adds them to the view.
 func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter calendar.Filter, shown period) error {
 	ctx, team := r.Context(), shell.VisitorOf(r.Context()).Team.ID
-	read, err := p.read(ctx, team, filter, shown)
+	entries, err := p.read(ctx, team, filter, shown)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 			return err
 		}
 	}
-	events, err := p.eventMaker(r, slices.Concat(read.entries(), drafts), shown.zone)
+	events, err := p.eventMaker(r, slices.Concat(entries.entries(), drafts), shown.zone)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 		drafts = drafts[:maxShownDrafts]
 	}
 	view.Drafts = events(drafts, false)
-	view.Days, view.Empty = shown.days(read, events), true
+	view.Days, view.Empty = shown.days(entries, events), true
 	for _, d := range view.Days {
 		view.Empty = view.Empty && d.Count() == 0
 		view.Upcoming = view.Upcoming || slices.ContainsFunc(d.Events, func(e event) bool { return e.IsOccurrence })
@@ -198,13 +198,13 @@ func (p *Handlers) read(ctx context.Context, team int64, filter calendar.Filter,
 }
 
 // days returns the days of the period with their posts.
-func (p period) days(read periodEntries, events func([]calendar.Entry, bool) []event) []calendarDay {
+func (p period) days(entries periodEntries, events func([]calendar.Entry, bool) []event) []calendarDay {
 	from, _ := p.dates()
-	out := make([]calendarDay, len(read.spans))
-	for i, span := range read.spans {
+	out := make([]calendarDay, len(entries.spans))
+	for i, span := range entries.spans {
 		d := p.newDay(from.AddDate(0, 0, i), span)
 		d.Events = events(span.Entries, d.Changes != "")
-		d.AnyTime = events(entriesOn(read.planned, d.Date), false)
+		d.AnyTime = events(entriesOn(entries.planned, d.Date), false)
 		out[i] = d.limit(p.maxPostsPerDay())
 	}
 	return out
@@ -213,29 +213,29 @@ func (p period) days(read periodEntries, events func([]calendar.Entry, bool) []e
 // week returns the days of the week that contains the period's day.
 func (p *Handlers) week(r *http.Request, team int64, filter calendar.Filter, shown period) ([]calendarDay, error) {
 	shown.view = weekView
-	read, err := p.read(r.Context(), team, filter, shown)
+	entries, err := p.read(r.Context(), team, filter, shown)
 	if err != nil {
 		return nil, err
 	}
-	events, err := p.eventMaker(r, read.entries(), shown.zone)
+	events, err := p.eventMaker(r, entries.entries(), shown.zone)
 	if err != nil {
 		return nil, err
 	}
-	return shown.days(read, events), nil
+	return shown.days(entries, events), nil
 }
 
 // newDay returns a day of the period, without posts. span is the time of the day.
 func (p period) newDay(date time.Time, span calendar.Span) calendarDay {
 	return calendarDay{Date: date, More: span.More, Past: date.Before(p.today), Today: date.Equal(p.today),
-		Beside:  p.view == monthView && !p.rolling && date.Month() != p.day.Month(),
-		Changes: clockChange(span.To.Sub(span.From))}
+		OtherMonth: p.view == monthView && !p.rolling && date.Month() != p.day.Month(),
+		Changes:    clockChange(span.To.Sub(span.From))}
 }
 
 // limit returns the day with at most the given number of posts.
-func (d calendarDay) limit(most int) calendarDay {
-	d.More = d.More || d.Count() > most
-	d.AnyTime = d.AnyTime[:min(len(d.AnyTime), most)]
-	d.Events = d.Events[:min(len(d.Events), most-len(d.AnyTime))]
+func (d calendarDay) limit(maxEvents int) calendarDay {
+	d.More = d.More || d.Count() > maxEvents
+	d.AnyTime = d.AnyTime[:min(len(d.AnyTime), maxEvents)]
+	d.Events = d.Events[:min(len(d.Events), maxEvents-len(d.AnyTime))]
 	return d
 }
 
@@ -251,11 +251,11 @@ func entriesOn(planned []calendar.Entry, date time.Time) []calendar.Entry {
 }
 
 // clockChange returns the note for a day of the given length, or "" if clocks do not change on it.
-func clockChange(long time.Duration) locale.Key {
+func clockChange(dayLength time.Duration) locale.Key {
 	switch {
-	case long < 24*time.Hour:
+	case dayLength < 24*time.Hour:
 		return "Clocks go forward"
-	case long > 24*time.Hour:
+	case dayLength > 24*time.Hour:
 		return "Clocks go back"
 	}
 	return ""

@@ -50,14 +50,14 @@ func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 		back = url.Values{}
 	}
 	q := queryOf(back)
-	done, err := p.doMove(r)
+	result, err := p.doMove(r)
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
 			p.showCalendar(w, r, q, shell.StatusOf(err), formErr.Text)
 		}
 		return
 	}
-	kept, err := json.Marshal(done)
+	kept, err := json.Marshal(result)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return

@@ -103,13 +103,13 @@ func viewable(targets []post.Target) []post.Target {
 }
 
 // addTimes sets the fields with the planned day or the time of the post.
-func (p *Handlers) addTimes(r *http.Request, view *quickView, held post.Record) {
-	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()
-	if day, err := time.Parse(time.DateOnly, held.PlannedDay); err == nil {
+func (p *Handlers) addTimes(r *http.Request, view *quickView, stored post.Record) {
+	view.Approved = stored.Approval == post.Approved && !stored.ScheduledAt.IsZero()
+	if day, err := time.Parse(time.DateOnly, stored.PlannedDay); err == nil {
 		view.Planned = p.Language(r).Format(day, locale.Date)
 	}
-	if !held.ScheduledAt.IsZero() {
-		local := held.ScheduledAt.In(shell.VisitorOf(r.Context()).Zone)
+	if !stored.ScheduledAt.IsZero() {
+		local := stored.ScheduledAt.In(shell.VisitorOf(r.Context()).Zone)
 		view.Date, view.Time = local.Format(time.DateOnly), local.Format("15:04")
 	}
 }

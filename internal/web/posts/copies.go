@@ -15,19 +15,19 @@ func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	made, left, err := p.copyOf(r)
+	draft, missing, err := p.copyOf(r)
 	if err != nil {
 		p.finish(w, r, err, "")
 		return
 	}
-	said := p.T(r, "This is the copy: a draft with the same text, media and accounts.")
-	if len(left) > 0 {
-		said = p.Language(r).N(len(left), "This is the copy: a draft with the same text and media. It is not for %[2]s, "+
+	message := p.T(r, "This is the copy: a draft with the same text, media and accounts.")
+	if len(missing) > 0 {
+		message = p.Language(r).N(len(missing), "This is the copy: a draft with the same text and media. It is not for %[2]s, "+
 			"because %[1]d account is no longer connected.", "This is the copy: a draft with the same text and media. "+
-			"It is not for %[2]s, because %[1]d accounts are no longer connected.", places(left))
+			"It is not for %[2]s, because %[1]d accounts are no longer connected.", places(missing))
 	}
-	p.FlashText(r, said)
-	shell.Redirect(w, r, "/posts/"+made.ID)
+	p.FlashText(r, message)
+	shell.Redirect(w, r, "/posts/"+draft.ID)
 }
 
 // places returns accounts as part of a sentence.

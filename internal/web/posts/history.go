@@ -62,7 +62,7 @@ func (v *view) historyIn(zone *time.Location) []historyEntry {
 // client has not seen it.
 func (v *view) approvalEntries() []historyEntry {
 	var out []historyEntry
-	for i, s := range v.Sendings {
+	for i, s := range v.ReviewEvents {
 		switch {
 		case !s.Changed:
 			out = append(out, historyEntry{At: s.At, Icon: "hourglass-line", Text: "Sent to the client"})

@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	listed            = 30  // number of posts per page
+	postsPerPage      = 30  // number of posts per page
 	maxNamedAccounts  = 5   // maximum number of accounts named per post
 	maxOverdueDrafts  = 3   // maximum number of overdue drafts shown above the list
 	maxAccountFilters = 200 // approximate maximum number of accounts offered as filters
@@ -168,17 +168,17 @@ type (
 		Day    time.Time  // planned day of a draft without a time, as midnight UTC
 		Others int        // number of accounts that are not named
 		// heading of the group that begins with the post; empty if none begins
-		Heading locale.Key
-		Edits   bool // whether it can be changed
-		Deletes bool // whether it can be deleted
+		Heading   locale.Key
+		MayEdit   bool // whether it can be changed
+		MayDelete bool // whether it can be deleted
 
 		Link       approval.PostLink // the client's link; set only in the tab of posts that wait for approval
 		Unanswered int               // number of comments to answer; set only in that tab
 		Failures   Failures          // accounts on which it failed or its outcome is unknown
 
-		Unschedules bool // whether it can be made a draft
-		Retries     bool // whether it failed on an account and the visitor may publish
-		Publishes   bool // whether the visitor may publish it now
+		MayUnschedule bool // whether it can be made a draft
+		MayRetry      bool // whether it failed on an account and the visitor may publish
+		Publishes     bool // whether the visitor may publish it now
 	}
 	choice struct{ Value, Text, Platform string }
 )
@@ -235,17 +235,17 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 		view.First = view.path()
 	}
 	team := shell.VisitorOf(r.Context()).Team.ID
-	var found []postlist.Entry
+	var entries []postlist.Entry
 	var next string
-	if by.by != nil {
-		found, next, err = p.listSorted(r, f, by, cursor)
+	if by.metric != nil {
+		entries, next, err = p.listSorted(r, f, by, cursor)
 	} else {
-		found, next, err = postlist.List(r.Context(), p.DB, team, f, cursor, listed)
+		entries, next, err = postlist.List(r.Context(), p.DB, team, f, cursor, postsPerPage)
 	}
 	if err != nil {
 		return err
 	}
-	if view.Posts, err = p.rows(r, found); err != nil {
+	if view.Posts, err = p.rows(r, entries); err != nil {
 		return err
 	}
 	if f.Tab == postlist.NeedsApproval {
@@ -262,21 +262,21 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 }
 
 // rows returns the posts as rows of the list, with their metrics and failures.
-func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, error) {
+func (p *Handlers) rows(r *http.Request, entries []postlist.Entry) ([]listedPost, error) {
 	v := shell.VisitorOf(r.Context())
-	ids := make([]string, len(found))
-	for i, e := range found {
+	ids := make([]string, len(entries))
+	for i, e := range entries {
 		ids[i] = e.ID
 	}
 	sums, err := p.analytics.SumByPost(r.Context(), v.Team.ID, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]listedPost, len(found))
-	for i, e := range found {
+	out := make([]listedPost, len(entries))
+	for i, e := range entries {
 		out[i] = listedOf(e, v.Zone).withActions(v.Is(shell.Publishers))
 		out[i].PostSums = sums[e.ID]
-		if i == 0 || found[i-1].Group != e.Group {
+		if i == 0 || entries[i-1].Group != e.Group {
 			out[i].Heading = groupNames[e.Group]
 		}
 	}
@@ -318,11 +318,11 @@ func (p *Handlers) addComments(r *http.Request, rows []listedPost) error {
 // withActions returns the post with the actions that are possible for a writer, who may also be a publisher.
 func (l listedPost) withActions(publisher bool) listedPost {
 	draft, scheduled := !l.Template && l.Status == post.Draft, !l.Template && l.Status == post.Scheduled
-	l.Edits = draft || scheduled && publisher
-	l.Unschedules = scheduled && l.SeriesID == 0 // unscheduling a post of a series would pause the series
-	l.Deletes = l.Unschedules || draft
+	l.MayEdit = draft || scheduled && publisher
+	l.MayUnschedule = scheduled && l.SeriesID == 0 // unscheduling a post of a series would pause the series
+	l.MayDelete = l.MayUnschedule || draft
 	l.Publishes = publisher && (draft || scheduled) && l.Approval != post.Waiting && l.Approval != post.Rejected
-	l.Retries = publisher && (l.Status == post.Failed || l.Status == post.PartiallyPublished)
+	l.MayRetry = publisher && (l.Status == post.Failed || l.Status == post.PartiallyPublished)
 	return l
 }
 
@@ -339,7 +339,7 @@ func (l listedPost) BulkActions() string {
 	if l.Status == post.Scheduled {
 		out = append(out, "scheduled")
 	}
-	if l.Deletes {
+	if l.MayDelete {
 		out = append(out, "deletable")
 	}
 	if l.Publishes {
@@ -349,9 +349,9 @@ func (l listedPost) BulkActions() string {
 }
 
 // choices returns the accounts to filter by. It adds the chosen one if it is not among them.
-func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
+func (p *Handlers) choices(r *http.Request, selected string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
-	out, seen := []choice{}, chosen == ""
+	out, seen := []choice{}, selected == ""
 	for len(out) < maxAccountFilters {
 		found, outcome, err := shell.Run[account.SocialAccountList](p.Shell, r, "list_social_accounts", args)
 		if err != nil {
@@ -359,7 +359,7 @@ func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 		}
 		for _, a := range found.SocialAccounts {
 			c := choice{strconv.FormatInt(a.ID, 10), shell.NetworkName(a.Platform) + ": " + a.Username, a.Platform}
-			seen = seen || c.Value == chosen
+			seen = seen || c.Value == selected
 			out = append(out, c)
 		}
 		if outcome.Page == nil || !outcome.Page.HasMore {
@@ -368,7 +368,7 @@ func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 		args["cursor"] = outcome.Page.Cursor
 	}
 	if !seen {
-		out = append(out, choice{chosen, p.T(r, "Account %s", chosen), ""})
+		out = append(out, choice{selected, p.T(r, "Account %s", selected), ""})
 	}
 	return out, nil
 }

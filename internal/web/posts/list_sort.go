@@ -18,10 +18,10 @@ const maxSorted = 1000
 
 // sorting is an order in which published posts can be listed.
 type sorting struct {
-	Name  string // value in the URL
-	Label locale.Key
-	order locale.Key                      // description; empty for that of the filter
-	by    func(analytics.PostSums) *int64 // metric to sort by; nil for the order by time
+	Name   string // value in the URL
+	Label  locale.Key
+	order  locale.Key                      // description; empty for that of the filter
+	metric func(analytics.PostSums) *int64 // metric to sort by; nil for the order by time
 }
 
 // sortings are the orders of published posts. The first is the default.
@@ -54,7 +54,7 @@ func (v listView) sorting() (sorting, error) {
 
 // listSorted returns a page of posts sorted by a metric, and the cursor of the next page, or "". A cursor is an index
 // in the sorted list.
-func (p *Handlers) listSorted(r *http.Request, f postlist.Filter, by sorting, cursor string) ([]postlist.Entry, string, error) {
+func (p *Handlers) listSorted(r *http.Request, f postlist.Filter, s sorting, cursor string) ([]postlist.Entry, string, error) {
 	from, team := 0, shell.VisitorOf(r.Context()).Team.ID
 	if cursor != "" {
 		var err error
@@ -72,13 +72,13 @@ func (p *Handlers) listSorted(r *http.Request, f postlist.Filter, by sorting, cu
 		return nil, "", err
 	}
 	value := func(id string) int64 {
-		if n := by.by(sums[id]); n != nil {
+		if n := s.metric(sums[id]); n != nil {
 			return *n
 		}
 		return -1
 	}
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(value(b), value(a)) })
-	next, to := "", min(from+listed, len(ids))
+	next, to := "", min(from+postsPerPage, len(ids))
 	if to < len(ids) {
 		next = strconv.Itoa(to)
 	}

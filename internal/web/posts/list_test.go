@@ -14,7 +14,7 @@ func TestBulkActions(t *testing.T) {
 		post.Draft: "copyable open deletable", post.Scheduled: "copyable open scheduled",
 		post.Published: "copyable", post.Failed: "copyable",
 	} {
-		one := listedPost{Entry: postlist.Entry{Status: status}, Deletes: status == post.Draft}
+		one := listedPost{Entry: postlist.Entry{Status: status}, MayDelete: status == post.Draft}
 		if got := one.BulkActions(); got != want {
 			t.Errorf("%s: %q, want %q", status, got, want)
 		}

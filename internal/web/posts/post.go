@@ -29,67 +29,67 @@ import (
 type view struct {
 	post.Post
 
-	Head           string // beginning of the text
-	Stored         post.Record
-	Shown          []network.Media // the post's media
-	Deleted        []deleted       // deleted files of the post
-	Accounts       []accountView
-	States         []post.Status // states to show, as in lists
-	Done           int           // number of accounts with an outcome
-	Sent           int           // number of accounts that published the post
-	Every          int           // seconds until the page refreshes; 0 for never
-	Stamp          string        // changes when the part of the page that does not refresh is out of date
-	Notes          []string
-	Problems       []problem
-	Blocked        bool                  // whether a network would reject the post
-	Forecast       *post.PreflightResult // forecast for a scheduled post that needs no approval
-	Rounds         []round
-	Unsent         bool                   // whether it waits for approval, but no link to this version was created
-	Revoked        bool                   // whether it waits for approval, but the links to this version were revoked
-	Linked         bool                   // whether a link to this version was created; it may have expired
-	Thread         []approval.ThreadEntry // comments, oldest first
-	NotScheduled   string                 // why approval did not schedule the post
-	Remark         string                 // comment that the client entered, after an error
-	Rule           string                 // recurrence rule in words
-	Running        bool                   // whether it is the template of a running series
-	Upcoming       []occurrence           // next occurrences of the series
-	ResumeTimes    []resumeTime           // next times of a paused series if it were resumed
-	RescheduleNote string                 // note about the drafts that resuming would reschedule
-	Unlinked       bool                   // whether an account's connection was lost
-	PlannedTime    *time.Time             // planned time for which a draft can be scheduled; nil if there is none
-	Retryable      []accountView          // failed accounts that can be retried
-	Error          string
-	Link           string // link for the client, if the post waits for approval or was rejected; may be empty
-	Zone           string // name of the visitor's time zone
-	zone           *time.Location
-	lang           *locale.Language
-	JustScheduled  bool           // whether the visitor has just scheduled it
-	NotRetried     bool           // whether the visitor's last retry skipped all accounts
-	MayPublish     bool           // whether its state allows publishing
-	MayAsk         bool           // whether its state allows asking the client for approval
-	Client         bool           // whether the visitor is a client of the team
-	Doubtful       bool           // whether the outcome on an account is unknown
-	Decides        bool           // whether the visitor is a client who must decide on the post
-	Undoes         bool           // whether the visitor is a client, requested changes, and can still approve the post
-	Said           string         // comment on a decision that the client entered, after an error
-	Editable       bool           // whether it is a draft or scheduled, and not a template
-	History        []historyEntry // latest first
-	Schedulings    []postlist.Scheduling
-	Sendings       []postlist.ReviewEvent  // when it was sent to the client or changed; empty for a post without approval
-	Family         []postlist.FamilyMember // edited copies for failed accounts, or the original
-	EditsAgain     bool                    // whether an edited copy can be created for failed accounts
-	MayArchive     bool                    // whether its state allows archiving
-	Changeable     bool                    // like Editable, but also true for the template of a paused series
-	Names          map[int64]string        // display names by account ID
-	Pause          pause
-	Totals         analytics.PostSums // sums of the metrics of all accounts
-	Measured       []accountView      // accounts with metrics
-	Usual          analytics.PostSums // sums of the usual metrics of other posts on the measured accounts
-	Publishes      bool               // whether the visitor may publish
-	Writes         bool               // whether the visitor may change posts
-	TooEarly       bool               // whether the post is too new for comparing its metrics
-	Now            time.Time          // current time, for omitting the year in dates
-	Once           string             // value of the field "once" in the forms of the accounts
+	Head             string // beginning of the text
+	Stored           post.Record
+	Shown            []network.Media // the post's media
+	Deleted          []deleted       // deleted files of the post
+	Accounts         []accountView
+	States           []post.Status // states to show, as in lists
+	Done             int           // number of accounts with an outcome
+	Sent             int           // number of accounts that published the post
+	Every            int           // seconds until the page refreshes; 0 for never
+	Stamp            string        // changes when the part of the page that does not refresh is out of date
+	Notes            []string
+	Problems         []problem
+	Blocked          bool                  // whether a network would reject the post
+	Forecast         *post.PreflightResult // forecast for a scheduled post that needs no approval
+	Rounds           []round
+	Unsent           bool                   // whether it waits for approval, but no link to this version was created
+	Revoked          bool                   // whether it waits for approval, but the links to this version were revoked
+	HasLink          bool                   // whether a link to this version was created; it may have expired
+	Thread           []approval.ThreadEntry // comments, oldest first
+	NotScheduled     string                 // why approval did not schedule the post
+	Remark           string                 // comment that the client entered, after an error
+	Rule             string                 // recurrence rule in words
+	Running          bool                   // whether it is the template of a running series
+	Upcoming         []occurrence           // next occurrences of the series
+	ResumeTimes      []resumeTime           // next times of a paused series if it were resumed
+	RescheduleNote   string                 // note about the drafts that resuming would reschedule
+	HasLostAccount   bool                   // whether an account's connection was lost
+	PlannedTime      *time.Time             // planned time for which a draft can be scheduled; nil if there is none
+	Retryable        []accountView          // failed accounts that can be retried
+	Error            string
+	Link             string // link for the client, if the post waits for approval or was rejected; may be empty
+	Zone             string // name of the visitor's time zone
+	zone             *time.Location
+	lang             *locale.Language
+	JustScheduled    bool           // whether the visitor has just scheduled it
+	NotRetried       bool           // whether the visitor's last retry skipped all accounts
+	MayPublish       bool           // whether its state allows publishing
+	MayAsk           bool           // whether its state allows asking the client for approval
+	Client           bool           // whether the visitor is a client of the team
+	HasUnconfirmed   bool           // whether the outcome on an account is unknown
+	MustDecide       bool           // whether the visitor is a client who must decide on the post
+	MayUndoRejection bool           // whether the visitor is a client, requested changes, and can still approve the post
+	Said             string         // comment on a decision that the client entered, after an error
+	Editable         bool           // whether it is a draft or scheduled, and not a template
+	History          []historyEntry // latest first
+	Schedulings      []postlist.Scheduling
+	ReviewEvents     []postlist.ReviewEvent  // when it was sent to the client or changed; empty for a post without approval
+	RelatedPosts     []postlist.FamilyMember // edited copies for failed accounts, or the original
+	MayCreateCopy    bool                    // whether an edited copy can be created for failed accounts
+	MayArchive       bool                    // whether its state allows archiving
+	Changeable       bool                    // like Editable, but also true for the template of a paused series
+	Names            map[int64]string        // display names by account ID
+	Pause            pause
+	Totals           analytics.PostSums // sums of the metrics of all accounts
+	Measured         []accountView      // accounts with metrics
+	Usual            analytics.PostSums // sums of the usual metrics of other posts on the measured accounts
+	Publishes        bool               // whether the visitor may publish
+	Writes           bool               // whether the visitor may change posts
+	TooEarly         bool               // whether the post is too new for comparing its metrics
+	Now              time.Time          // current time, for omitting the year in dates
+	Once             string             // value of the field "once" in the forms of the accounts
 }
 
 // pause explains why changes or publishing are paused. A text is empty if the action is not paused, or if the visitor's
@@ -201,20 +201,20 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	full, outcome, err := shell.Run[post.Post](p.Shell, r, "get_post", operation.Arguments{"id": id})
+	apiPost, outcome, err := shell.Run[post.Post](p.Shell, r, "get_post", operation.Arguments{"id": id})
 	if err != nil {
 		return view{}, err
 	}
 	zone := shell.VisitorOf(r.Context()).Zone
-	open := full.Status == post.Draft || full.Status == post.Scheduled
+	open := apiPost.Status == post.Draft || apiPost.Status == post.Scheduled
 	v := view{
-		Post: full, Client: outcome.Call.Role == access.Client, Pause: p.pauseOf(r, outcome.Call),
-		Editable:  open && (full.Recurrence == nil || !full.Recurrence.Template),
+		Post: apiPost, Client: outcome.Call.Role == access.Client, Pause: p.pauseOf(r, outcome.Call),
+		Editable:  open && (apiPost.Recurrence == nil || !apiPost.Recurrence.Template),
 		Notes:     shell.TranslateNotes(p.Language(r), outcome.Notes),
 		Publishes: shell.VisitorOf(r.Context()).Is(shell.Publishers),
 		Writes:    shell.VisitorOf(r.Context()).Is(shell.Writers),
 		Now:       p.DB.Now(), Once: p.Once(), Zone: zone.String(), zone: zone,
-		lang: p.Language(r), Head: truncate(70, strings.Join(strings.Fields(full.Caption), " ")),
+		lang: p.Language(r), Head: truncate(70, strings.Join(strings.Fields(apiPost.Caption), " ")),
 	}
 	if v.Head == "" {
 		v.Head = v.lang.T("Post without text")
@@ -236,7 +236,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Accounts = p.accounts(v.lang, full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
+	v.Accounts = p.accounts(v.lang, apiPost, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
 	v.setRetryActions()
 	return v, nil
@@ -279,7 +279,7 @@ func (v *view) count(now time.Time) {
 			v.Retryable = append(v.Retryable, *a)
 		}
 	}
-	v.States = postlist.Details{Unconfirmed: v.Doubtful}.States(v.Status)
+	v.States = postlist.Details{Unconfirmed: v.HasUnconfirmed}.States(v.Status)
 	switch wait := v.Stored.ScheduledAt.Sub(now); {
 	case v.Status == post.Processing:
 		v.Every = fastRefresh
@@ -296,7 +296,7 @@ func (v *view) countAccount(a *accountView) {
 		v.Done++
 	case post.TargetFailed, post.TargetUnconfirmed:
 		v.Done++
-		v.Doubtful = v.Doubtful || a.State == post.TargetUnconfirmed
+		v.HasUnconfirmed = v.HasUnconfirmed || a.State == post.TargetUnconfirmed
 	case post.TargetPending, post.TargetSending:
 	}
 }
@@ -334,7 +334,7 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	if err := p.addDeleted(r.Context(), &v, zone); err != nil {
 		return v, err
 	}
-	if v.Family, err = postlist.Family(r.Context(), p.DB, v.Stored); err != nil {
+	if v.RelatedPosts, err = postlist.Family(r.Context(), p.DB, v.Stored); err != nil {
 		return v, err
 	}
 	if err := p.addApproval(r.Context(), &v, zone); err != nil {
@@ -370,8 +370,8 @@ func (v *view) setAllowedActions(now time.Time, zone *time.Location) {
 		stored.Approval == post.Waiting && stored.MissedApproval()
 	v.MayPublish = v.Editable && !held
 	open := stored.Status == post.Draft || stored.Status == post.Scheduled
-	v.Decides = v.Client && (open || stored.MissedApproval()) && stored.Approval == post.Waiting
-	v.Undoes = v.Client && approval.CanApproveAfterRejection(stored)
+	v.MustDecide = v.Client && (open || stored.MissedApproval()) && stored.Approval == post.Waiting
+	v.MayUndoRejection = v.Client && approval.CanApproveAfterRejection(stored)
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.CheckComposable() == nil
 	v.setPlannedTime(now, zone)
@@ -381,9 +381,9 @@ func (v *view) setAllowedActions(now time.Time, zone *time.Location) {
 func (v *view) setRetryActions() {
 	stored := v.Stored
 	failed := (stored.Status == post.Failed || stored.Status == post.PartiallyPublished) && stored.ArchivedAt.IsZero()
-	v.MayArchive = failed && !v.Doubtful
+	v.MayArchive = failed && !v.HasUnconfirmed
 	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
-	v.EditsAgain = failed && !held && slices.ContainsFunc(v.Accounts, func(a accountView) bool {
+	v.MayCreateCopy = failed && !held && slices.ContainsFunc(v.Accounts, func(a accountView) bool {
 		return a.State == post.TargetFailed && a.Holder == "" && a.PublishedAt == nil
 	})
 }

@@ -14,12 +14,12 @@ func (p *Handlers) addMetrics(ctx context.Context, v *view) error {
 	if v.Sent == 0 {
 		return nil
 	}
-	found, err := p.analytics.MetricsByAccount(ctx, v.Stored.TeamID, v.ID)
+	metrics, err := p.analytics.MetricsByAccount(ctx, v.Stored.TeamID, v.ID)
 	if err != nil {
 		return err
 	}
 	for i := range v.Accounts {
-		one := found[v.Accounts[i].ID]
+		one := metrics[v.Accounts[i].ID]
 		v.Accounts[i].Metrics, v.Totals = one, v.Totals.Plus(one)
 		if one.Any() {
 			v.Measured = append(v.Measured, v.Accounts[i])
@@ -94,21 +94,21 @@ type comparison struct {
 }
 
 // The following methods compare a metric with its usual value. They return nil if either is unknown.
-func (v *view) AgainstViews() *comparison    { return v.against(v.Totals.Views, v.Usual.Views) }
-func (v *view) AgainstLikes() *comparison    { return v.against(v.Totals.Likes, v.Usual.Likes) }
-func (v *view) AgainstComments() *comparison { return v.against(v.Totals.Comments, v.Usual.Comments) }
-func (v *view) AgainstShares() *comparison   { return v.against(v.Totals.Shares, v.Usual.Shares) }
+func (v *view) AgainstViews() *comparison    { return v.compare(v.Totals.Views, v.Usual.Views) }
+func (v *view) AgainstLikes() *comparison    { return v.compare(v.Totals.Likes, v.Usual.Likes) }
+func (v *view) AgainstComments() *comparison { return v.compare(v.Totals.Comments, v.Usual.Comments) }
+func (v *view) AgainstShares() *comparison   { return v.compare(v.Totals.Shares, v.Usual.Shares) }
 func (v *view) AgainstEngagement() *comparison {
-	return v.against(v.Totals.Engagement, v.Usual.Engagement)
+	return v.compare(v.Totals.Engagement, v.Usual.Engagement)
 }
 
-func (v *view) against(has, usual *int64) *comparison {
-	if has == nil || usual == nil {
+func (v *view) compare(value, usual *int64) *comparison {
+	if value == nil || usual == nil {
 		return nil
 	}
-	out := &comparison{Usual: v.lang.T("Usual: %s", v.lang.Count(*usual)), Higher: *has > *usual}
+	out := &comparison{Usual: v.lang.T("Usual: %s", v.lang.Count(*usual)), Higher: *value > *usual}
 	if *usual > 0 {
-		share := math.Round(float64(*has-*usual) / float64(*usual) * 100)
+		share := math.Round(float64(*value-*usual) / float64(*usual) * 100)
 		sign := map[bool]string{true: "+", false: "−"}[share >= 0]
 		out.Change = v.lang.T("%s%s%%", sign, v.lang.Count(int64(math.Abs(share))))
 	}

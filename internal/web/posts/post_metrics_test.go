@@ -15,14 +15,14 @@ func TestAgainst(t *testing.T) {
 		100:   {"Usual: 200", "−50%", false},
 		4_200: {"Usual: 200", "+2,000%", true},
 	} {
-		if got := v.against(&has, &usual); *got != want {
+		if got := v.compare(&has, &usual); *got != want {
 			t.Errorf("%d: %+v, want %+v", has, *got, want)
 		}
 	}
-	if got := v.against(&usual, &none); got.Change != "" || got.Usual != "Usual: 0" {
+	if got := v.compare(&usual, &none); got.Change != "" || got.Usual != "Usual: 0" {
 		t.Errorf("nothing is usual: %+v", *got)
 	}
-	if got := v.against(nil, &usual); got != nil {
+	if got := v.compare(nil, &usual); got != nil {
 		t.Errorf("an unknown metric: %+v", *got)
 	}
 }

@@ -17,22 +17,22 @@ import (
 
 // addDeleted adds the post's deleted files. It adds a note if a file was removed from the post.
 func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location) error {
-	var gone []network.Media
+	var deletedMedia []network.Media
 	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, overrides(v.Stored.Targets)...)...) {
-		if m.Gone && !slices.ContainsFunc(gone, func(other network.Media) bool { return other.ID == m.ID }) {
-			gone = append(gone, m)
+		if m.Gone && !slices.ContainsFunc(deletedMedia, func(other network.Media) bool { return other.ID == m.ID }) {
+			deletedMedia = append(deletedMedia, m)
 		}
 	}
 	var ids []int64
-	for _, m := range gone {
+	for _, m := range deletedMedia {
 		ids = append(ids, m.ID)
 	}
-	told, err := p.media.Deletions(ctx, v.Stored.TeamID, ids)
+	deletions, err := p.media.Deletions(ctx, v.Stored.TeamID, ids)
 	if err != nil {
 		return err
 	}
-	for _, m := range gone {
-		one := told[m.ID]
+	for _, m := range deletedMedia {
+		one := deletions[m.ID]
 		v.Deleted = append(v.Deleted, deleted{m.Name, m.Type, one.By, m.Size, one.At.In(zone)})
 	}
 	taken, err := p.posts.LastChangeRemovedMedia(ctx, v.Stored)
@@ -79,7 +79,7 @@ func (p *Handlers) addRounds(ctx context.Context, v *view, zone *time.Location) 
 	if err != nil || len(rounds) == 0 {
 		return err
 	}
-	v.Sendings, err = postlist.ReviewEvents(ctx, p.DB, v.Stored.TeamID, v.Stored.ID)
+	v.ReviewEvents, err = postlist.ReviewEvents(ctx, p.DB, v.Stored.TeamID, v.Stored.ID)
 	for _, one := range rounds {
 		if at := v.sentAt(one.Number); !at.IsZero() {
 			one.OpenedAt = at
@@ -87,7 +87,7 @@ func (p *Handlers) addRounds(ctx context.Context, v *view, zone *time.Location) 
 		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
 	}
 	waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
-	v.Linked, v.Revoked, v.Unsent = latest.HasLink, waits && latest.Revoked, waits && !latest.HasLink && !latest.Revoked
+	v.HasLink, v.Revoked, v.Unsent = latest.HasLink, waits && latest.Revoked, waits && !latest.HasLink && !latest.Revoked
 	if v.Stored.Status == post.Draft && v.Stored.Approval == post.Approved {
 		v.NotScheduled = string(approvals.ScheduleError(latest.ScheduleError))
 	}
@@ -97,7 +97,7 @@ func (p *Handlers) addRounds(ctx context.Context, v *view, zone *time.Location) 
 // sentAt returns when a version was first sent to the client. It returns zero if that is unknown.
 func (v *view) sentAt(version int64) time.Time {
 	var at time.Time
-	for _, s := range v.Sendings {
+	for _, s := range v.ReviewEvents {
 		if s.Version == version {
 			at = s.At
 		}
@@ -118,7 +118,7 @@ func (p *Handlers) addUpcoming(ctx context.Context, v *view, zone *time.Location
 
 // validate adds the networks' validation errors.
 func (p *Handlers) validate(r *http.Request, v *view) error {
-	found, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": v.ID})
+	result, _, err := shell.Run[post.Validation](p.Shell, r, "validate_post", operation.Arguments{"post_id": v.ID})
 	if err != nil {
 		return err
 	}
@@ -126,11 +126,11 @@ func (p *Handlers) validate(r *http.Request, v *view) error {
 	for _, a := range v.Accounts {
 		names[a.ID] = shell.NetworkName(a.Platform) + ", " + a.Username
 	}
-	for _, one := range found.Problems {
+	for _, one := range result.Problems {
 		v.Problems = append(v.Problems,
 			problem{one, names[one.AccountID], v.Forecast != nil && !v.Forecast.Rejected && one.Blocking})
 		v.Blocked = v.Blocked || one.Blocking
-		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
+		v.HasLostAccount = v.HasLostAccount || one.Code == "account_inactive"
 	}
 	return nil
 }

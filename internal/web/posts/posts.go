@@ -61,10 +61,10 @@ type Handlers struct {
 
 // New returns the handlers.
 func New(
-	f *shell.Shell, p *post.Service, approvals *approval.Service, d *delivery.Service, jobs *job.Store,
-	library *media.Service, drafts PostDeleter, figures *analytics.Service,
+	sh *shell.Shell, p *post.Service, approvals *approval.Service, d *delivery.Service, jobs *job.Store,
+	library *media.Service, drafts PostDeleter, stats *analytics.Service,
 ) *Handlers {
-	return &Handlers{f, p, approvals, d, jobs, library, drafts, figures}
+	return &Handlers{sh, p, approvals, d, jobs, library, drafts, stats}
 }
 
 // Routes returns the routes of the pages. The operations check the visitor's role again.

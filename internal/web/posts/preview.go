@@ -29,7 +29,7 @@ func (v *view) Local() time.Time { return v.Stored.ScheduledAt.In(v.zone) }
 
 // IsBoxed reports whether the page begins with a box of what the visitor can do about a failure.
 func (v *view) IsBoxed() bool {
-	return v.EditsAgain && v.Writes || len(v.Retryable) > 0 && v.Publishes
+	return v.MayCreateCopy && v.Writes || len(v.Retryable) > 0 && v.Publishes
 }
 
 // Copy returns the ID of an edited copy that has taken over a failed account, or "".
@@ -78,11 +78,11 @@ func (v *view) AsksClient() bool { return v.Link != "" && v.Approval == post.Wai
 
 // CutText reports whether any preview of the post cuts the text.
 func (v *view) CutText() bool {
-	return slices.ContainsFunc(v.Looks(), func(look preview.Post) bool { return look.Rest != "" })
+	return slices.ContainsFunc(v.Previews(), func(look preview.Post) bool { return look.Rest != "" })
 }
 
-// Looks returns the preview for each account or, if the post has no accounts, a single preview of its own content.
-func (v *view) Looks() []preview.Post {
+// Previews returns the preview for each account or, if the post has no accounts, a single preview of its own content.
+func (v *view) Previews() []preview.Post {
 	var out []preview.Post
 	for i, a := range v.Accounts {
 		author := preview.Author{ID: a.ID, Platform: a.Platform, Username: a.Username, Name: v.Names[a.ID]}

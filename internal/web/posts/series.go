@@ -41,18 +41,18 @@ func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	said := ""
-	held, err := p.postOf(r)
+	message := ""
+	stored, err := p.postOf(r)
 	if err == nil {
 		var full post.Post
-		full, _, err = shell.Run[post.Post](p.Shell, r, "cancel_post", operation.Arguments{"post_id": held.ID})
-		said = p.T(r, "Unscheduled. The post is now a draft.") + p.formerTimeNote(r, held)
+		full, _, err = shell.Run[post.Post](p.Shell, r, "cancel_post", operation.Arguments{"post_id": stored.ID})
+		message = p.T(r, "Unscheduled. The post is now a draft.") + p.formerTimeNote(r, stored)
 		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
-			said = p.T(r, "The series was paused: nothing is published until someone resumes it. "+
+			message = p.T(r, "The series was paused: nothing is published until someone resumes it. "+
 				"Its scheduled posts are now drafts.")
 		}
 	}
-	p.finish(w, r, err, said)
+	p.finish(w, r, err, message)
 }
 
 // formerTimeNote returns a note with the former time of an unscheduled post, or "" if it was not scheduled.
@@ -69,23 +69,23 @@ func (p *Handlers) skip(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	said := ""
-	held, err := p.postOf(r)
+	message := ""
+	stored, err := p.postOf(r)
 	if err == nil {
 		err = p.require(r, "skip_occurrence", access.Write)
 	}
 	if err == nil {
-		_, err = p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID)
-		said = p.T(r, "Skipped. This post is now a draft, and the series continues with the next one.") +
-			p.formerTimeNote(r, held)
+		_, err = p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, stored.ID)
+		message = p.T(r, "Skipped. This post is now a draft, and the series continues with the next one.") +
+			p.formerTimeNote(r, stored)
 	}
-	p.finish(w, r, err, said)
+	p.finish(w, r, err, message)
 }
 
 // resume resumes a series. Its confirmation names the drafts that the series reschedules.
 func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
-	said := p.T(r, "The series was resumed.")
-	p.series(w, r, &said, func(person int64, stored post.Record) error {
+	message := p.T(r, "The series was resumed.")
+	p.series(w, r, &message, func(person int64, stored post.Record) error {
 		if !stored.IsTemplate {
 			return apierr.BadState("not_recurring", "This post does not repeat.")
 		}
@@ -94,7 +94,7 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		if taken := post.ResumeSummary(p.Language(r), list); taken != "" {
-			said += " " + taken
+			message += " " + taken
 		}
 		_, err = p.posts.Repeat(r.Context(), person, stored.ID, stored.Series.Rule, nil)
 		return err

@@ -10,20 +10,20 @@ import (
 func (p Post) withOptions(c network.Content) Post {
 	switch o := c.Options; p.Platform {
 	case "bluesky":
-		return p.withBluesky(c, network.Chosen(o.Bluesky))
+		return p.withBluesky(c, network.ValueOrZero(o.Bluesky))
 	case "threads":
-		return p.withThreads(c, network.Chosen(o.Threads))
+		return p.withThreads(c, network.ValueOrZero(o.Threads))
 	case "x":
-		return p.withX(network.Chosen(o.X))
+		return p.withX(network.ValueOrZero(o.X))
 	case "youtube":
-		p.Title = cmp.Or(network.Chosen(o.YouTube).Title, p.Title)
+		p.Title = cmp.Or(network.ValueOrZero(o.YouTube).Title, p.Title)
 	case "linkedin":
-		return p.withLinkedIn(c, network.Chosen(o.LinkedIn))
+		return p.withLinkedIn(c, network.ValueOrZero(o.LinkedIn))
 	case "pinterest":
-		pin := network.Chosen(o.Pinterest)
+		pin := network.ValueOrZero(o.Pinterest)
 		p.Title, p.Section, p.Card = cmp.Or(pin.Title, p.Title), pin.BoardSection, cmp.Or(hostOf(pin.Link), p.Card)
 	case "facebook":
-		if link := network.Chosen(o.Facebook).Link; link != "" && len(c.Media) == 0 {
+		if link := network.ValueOrZero(o.Facebook).Link; link != "" && len(c.Media) == 0 {
 			p.Card = hostOf(link)
 		}
 	}

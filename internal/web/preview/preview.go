@@ -114,9 +114,9 @@ func New(a Author, c network.Content) Post {
 func isReel(platform string, o network.Options) bool {
 	switch platform {
 	case "facebook":
-		return network.Chosen(o.Facebook).Format == network.FormatReel
+		return network.ValueOrZero(o.Facebook).Format == network.FormatReel
 	case "instagram":
-		return network.Chosen(o.Instagram).Format == network.FormatReel
+		return network.ValueOrZero(o.Instagram).Format == network.FormatReel
 	}
 	return false
 }

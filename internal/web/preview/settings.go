@@ -36,21 +36,21 @@ func (p Post) Settings() []Setting {
 	}
 	switch o := p.options; p.Platform {
 	case "bluesky":
-		s.addBluesky(network.Chosen(o.Bluesky))
+		s.addBluesky(network.ValueOrZero(o.Bluesky))
 	case "facebook":
-		s.add("Title of the video", network.Chosen(o.Facebook).Title)
-		s.add("Location ID", network.Chosen(o.Facebook).Place)
+		s.add("Title of the video", network.ValueOrZero(o.Facebook).Title)
+		s.add("Location ID", network.ValueOrZero(o.Facebook).Place)
 	case "instagram":
-		s.addInstagram(network.Chosen(o.Instagram))
+		s.addInstagram(network.ValueOrZero(o.Instagram))
 	case "threads":
-		s.addChoice("Who can reply", ThreadsReplies, network.Chosen(o.Threads).ReplyControl)
-		s.add("Topic", network.Chosen(o.Threads).TopicTag)
+		s.addChoice("Who can reply", ThreadsReplies, network.ValueOrZero(o.Threads).ReplyControl)
+		s.add("Topic", network.ValueOrZero(o.Threads).TopicTag)
 	case "tiktok":
-		s.addTikTok(network.Chosen(o.TikTok))
+		s.addTikTok(network.ValueOrZero(o.TikTok))
 	case "x":
-		s.addX(network.Chosen(o.X))
+		s.addX(network.ValueOrZero(o.X))
 	case "youtube":
-		s.addYouTube(network.Chosen(o.YouTube))
+		s.addYouTube(network.ValueOrZero(o.YouTube))
 	}
 	return s.all
 }

@@ -60,8 +60,8 @@ func kindOf(s schema) string {
 	}
 	for _, bound := range []string{
 		describeRange(number(s.Minimum), number(s.Maximum), ""),
-		describeRange(whole(s.MinLength), whole(s.MaxLength), " characters"),
-		describeRange(whole(s.MinItems), whole(s.MaxItems), " of them"),
+		describeRange(formatInt(s.MinLength), formatInt(s.MaxLength), " characters"),
+		describeRange(formatInt(s.MinItems), formatInt(s.MaxItems), " of them"),
 	} {
 		if bound != "" {
 			words += ", " + bound
@@ -103,7 +103,7 @@ func number(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
-func whole(n *int) string {
+func formatInt(n *int) string {
 	if n == nil {
 		return ""
 	}

@@ -35,8 +35,8 @@ type book struct {
 
 // New returns the handlers for the OpenAPI document that describe returns. If the document is invalid, all pages fail
 // with a server error.
-func New(f *shell.Shell, describe func() ([]byte, error)) *Handlers {
-	return &Handlers{Shell: f, book: sync.OnceValues(func() (*book, error) {
+func New(sh *shell.Shell, describe func() ([]byte, error)) *Handlers {
+	return &Handlers{Shell: sh, book: sync.OnceValues(func() (*book, error) {
 		description, err := describe()
 		if err != nil {
 			return nil, err
@@ -50,12 +50,12 @@ func newBook(description []byte) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := chapters(doc)
+	list, err := chapters(doc)
 	if err != nil {
 		return nil, err
 	}
-	explain(made)
-	return &book{doc: doc, chapters: made, answers: answers(doc)}, nil
+	explain(list)
+	return &book{doc: doc, chapters: list, answers: answers(doc)}, nil
 }
 
 // Routes returns the routes of the pages, which are public.

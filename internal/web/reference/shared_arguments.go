@@ -15,10 +15,10 @@ func shareArguments(entries []entry) {
 		var own []field
 		for _, f := range entries[i].Arguments {
 			root := rootOf(f.Name)
-			if nested := nestedIn(entries[i].Arguments, f.Name); root == f.Name && len(nested) >= manyFields {
+			if nested := nestedIn(entries[i].Arguments, f.Name); root == f.Name && len(nested) >= minSharedFields {
 				f.SameAs = findEarlier(entries[:i], f.Name, nested)
 			}
-			if root == f.Name || !shared(own, root) {
+			if root == f.Name || !isShared(own, root) {
 				own = append(own, f)
 			}
 		}
@@ -26,8 +26,8 @@ func shareArguments(entries []entry) {
 	}
 }
 
-// manyFields is the minimum number of fields that shareArguments removes.
-const manyFields = 5
+// minSharedFields is the minimum number of fields that shareArguments removes.
+const minSharedFields = 5
 
 // rootOf returns the name of the top-level argument that contains a field.
 func rootOf(name string) string {
@@ -37,8 +37,8 @@ func rootOf(name string) string {
 	return name
 }
 
-// shared reports whether SameAs is set for an argument.
-func shared(arguments []field, name string) bool {
+// isShared reports whether SameAs is set for an argument.
+func isShared(arguments []field, name string) bool {
 	for _, f := range arguments {
 		if f.Name == name {
 			return f.SameAs != nil

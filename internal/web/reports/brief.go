@@ -158,10 +158,10 @@ func (v view) Since() *time.Time {
 // Usual returns the engagement of a post as a multiple of the median engagement per post, such as "4.2×", or "" if
 // the median is unknown.
 func (v view) Usual(b report.TopPost) string {
-	if v.History.Usual <= 0 {
+	if v.History.MedianEngagement <= 0 {
 		return ""
 	}
-	return v.l.Decimal(b.Engagement/v.History.Usual, 1) + "×"
+	return v.l.Decimal(b.Engagement/v.History.MedianEngagement, 1) + "×"
 }
 
 // HasPictures reports whether any of the best posts has a picture.

@@ -46,13 +46,13 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 	}
 	view := compareView{Most: limits.ProfilesComparable, l: p.Language(r)}
 	ids := reportIDs(r.URL.Query()["ids"])
-	most := limits.ProfilesComparable
-	if most == plan.Unlimited || most > maxCompared {
-		most = maxCompared
+	limit := limits.ProfilesComparable
+	if limit == plan.Unlimited || limit > maxCompared {
+		limit = maxCompared
 	}
 	switch {
-	case int64(len(ids)) > most:
-		view.Error = view.l.N(most, "Too many reports selected. Your plan allows %d profile.",
+	case int64(len(ids)) > limit:
+		view.Error = view.l.N(limit, "Too many reports selected. Your plan allows %d profile.",
 			"Too many reports selected. Your plan allows %d profiles.")
 		p.Show(w, r, http.StatusForbidden, pages["compare"], "Compare profiles", view)
 		return
@@ -153,11 +153,11 @@ func (b compareView) IsBest(s report.ReportSummary, name string) bool {
 
 // MaxRate returns the highest engagement rate, or 0 if none is known. It is the scale of the bars.
 func (b compareView) MaxRate() float64 {
-	most := 0.0
+	maxRate := 0.0
 	for _, s := range b.Reports {
 		if s.Engagement != nil && s.Engagement.RateByFollowers != nil {
-			most = max(most, s.Engagement.RateByFollowers.Median)
+			maxRate = max(maxRate, s.Engagement.RateByFollowers.Median)
 		}
 	}
-	return most
+	return maxRate
 }

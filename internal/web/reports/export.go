@@ -49,14 +49,14 @@ func (p *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id 
 	s := shell.NewCSVWriter(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments",
 		"shares", "views", "duration_seconds", "url", "caption")
 	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.ExportedPost) error {
-		taken, length := "", ""
+		takenAt, length := "", ""
 		if !e.TakenAt.IsZero() {
-			taken = e.TakenAt.In(zone).Format(time.RFC3339)
+			takenAt = e.TakenAt.In(zone).Format(time.RFC3339)
 		}
 		if e.Duration > 0 {
 			length = strconv.FormatFloat(e.Duration.Seconds(), 'f', -1, 64)
 		}
-		s.WriteRow(e.ID, e.Shown, taken, e.Format, formatInt(e.Likes), formatInt(e.Comments), formatInt(e.Shares),
+		s.WriteRow(e.ID, e.Shown, takenAt, e.Format, formatInt(e.Likes), formatInt(e.Comments), formatInt(e.Shares),
 			formatInt(e.Views), length, e.URL, e.Caption)
 		return s.Err()
 	})
@@ -69,9 +69,9 @@ func (p *Handlers) exportPosts(w http.ResponseWriter, r *http.Request, kind, id 
 
 // exportHashtags sends all hashtags of a report as CSV.
 func (p *Handlers) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
-	var all []result.FindingHashtag
+	var hashtags []result.FindingHashtag
 	err := p.everyPage(r, kind, id, "hashtags", func(s report.ReportSections) {
-		all = append(all, s.Hashtags.Hashtags...)
+		hashtags = append(hashtags, s.Hashtags.Hashtags...)
 	})
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -82,7 +82,7 @@ func (p *Handlers) exportHashtags(w http.ResponseWriter, r *http.Request, kind, 
 			"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high",
 			"related",
 		}, func(s shell.CSVWriter) {
-			for _, h := range all {
+			for _, h := range hashtags {
 				cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), formatFloat(h.Share)}, ratio(h.Ratio)...)
 				cells = append(append(cells, formatBool(h.Works)), ratio(h.Lift)...)
 				s.WriteRow(append(cells, formatBool(h.Related))...)
@@ -108,14 +108,14 @@ func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id 
 }
 
 // everyPage reads all pages of a section of a report, and calls take for each.
-func (p *Handlers) everyPage(r *http.Request, kind, id, section string, take func(report.ReportSections)) error {
+func (p *Handlers) everyPage(r *http.Request, kind, id, section string, visit func(report.ReportSections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {
 		got, outcome, err := shell.Run[report.ReportSummary](p.Shell, r, "get_report", args)
 		if err != nil {
 			return err
 		}
-		take(*got.Sections)
+		visit(*got.Sections)
 		if outcome.Page == nil {
 			return nil
 		}

@@ -43,39 +43,39 @@ func (p *Handlers) visitorReader(r *http.Request, kind, id string) reportReader 
 	}
 }
 
-// readFigures reads the summary, all available sections, and the page of posts at a cursor. It returns the cursor of
+// readMetrics reads the summary, all available sections, and the page of posts at a cursor. It returns the cursor of
 // the next page, or "" on the last page.
-func (p *Handlers) readFigures(
-	ctx context.Context, team int64, id string, from reportReader, cursor string, out *view,
+func (p *Handlers) readMetrics(
+	ctx context.Context, team int64, id string, read reportReader, cursor string, out *view,
 ) (string, error) {
-	summary, more, err := from(nil, listed, "")
+	summary, meta, err := read(nil, maxListed, "")
 	if err != nil {
 		return "", err
 	}
-	out.ReportSummary, out.Notes = summary, notes.Translate(out.l, more.Notes)
+	out.ReportSummary, out.Notes = summary, notes.Translate(out.l, meta.Notes)
 	if summary.MeasuredAt == nil {
 		return "", nil
 	}
-	var wanted []string
+	var sections []string
 	for _, name := range summary.SectionsAvailable {
 		if name != "posts" {
-			wanted = append(wanted, name)
+			sections = append(sections, name)
 		}
 	}
-	if len(wanted) > 0 {
-		whole, _, err := from(wanted, listed, "")
+	if len(sections) > 0 {
+		summaryWithSections, _, err := read(sections, maxListed, "")
 		if err != nil {
 			return "", err
 		}
-		out.Sections = *whole.Sections
+		out.Sections = *summaryWithSections.Sections
 	}
-	rest, more, err := from([]string{"posts"}, postsPerPage, cursor)
+	rest, meta, err := read([]string{"posts"}, postsPerPage, cursor)
 	if err != nil {
 		return "", err
 	}
 	out.ReportSummary, out.Sections.Posts = rest, rest.Sections.Posts
-	out.Quoted.add(more.Untrusted)
-	return more.Cursor, p.readHistory(ctx, team, id, out)
+	out.Quoted.add(meta.Untrusted)
+	return meta.Cursor, p.readHistory(ctx, team, id, out)
 }
 
 // readHistory reads the history of a profile, or the top posts of a hashtag.
@@ -84,14 +84,14 @@ func (p *Handlers) readHistory(ctx context.Context, team int64, id string, out *
 	if out.Engagement == nil {
 		return nil
 	}
-	var found report.History
+	var h report.History
 	var err error
 	if out.ReportSummary.Kind == report.Hashtag {
-		found, err = p.reports.TopPosts(ctx, team, id, out.zone)
+		h, err = p.reports.TopPosts(ctx, team, id, out.zone)
 	} else {
-		found, err = p.reports.History(ctx, team, id, out.Engagement.Counts, out.zone)
+		h, err = p.reports.History(ctx, team, id, out.Engagement.Counts, out.zone)
 	}
-	out.History = history{found, out.zone, out.l}
+	out.History = history{h, out.zone, out.l}
 	return err
 }
 

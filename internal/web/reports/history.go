@@ -127,14 +127,14 @@ func (h history) Heat() template.HTML {
 
 // TopHours returns a heat map of the hours of the week by number of posts, or "" for fewer than 30 posts.
 func (h history) TopHours() template.HTML {
-	const fewest = 30
-	if h.Posts < fewest {
+	const minPosts = 30
+	if h.Posts < minPosts {
 		return ""
 	}
-	most := 0
+	maxPosts := 0
 	for _, day := range h.Week {
 		for _, hour := range day {
-			most = max(most, hour.Posts)
+			maxPosts = max(maxPosts, hour.Posts)
 		}
 	}
 	heat := plot.Heat{Label: h.l.T("Top posts by weekday and hour of publication; darker means more.")}
@@ -143,7 +143,7 @@ func (h history) TopHours() template.HTML {
 		for o, hour := range day {
 			if hour.Posts > 0 {
 				heat.Cells[d][o] = plot.Cell{
-					Level: max(1, hour.Posts*levels/most),
+					Level: max(1, hour.Posts*levels/maxPosts),
 					Text:  h.l.N(hour.Posts, "%[2]s, %[3]s: %[1]d top post", "%[2]s, %[3]s: %[1]d top posts", names[d], hours(h.l, o, 1)),
 				}
 			}

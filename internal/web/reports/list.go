@@ -252,12 +252,12 @@ func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, v
 		p.ShowError(w, r, err)
 		return
 	}
-	own, err := p.reports.OwnProfiles(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
+	profiles, err := p.reports.OwnProfiles(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	for _, o := range own {
+	for _, o := range profiles {
 		view.Own = append(view.Own, ownProfile{o})
 	}
 	p.Show(w, r, status, pages["new"], "New report", view)
@@ -273,14 +273,14 @@ func (p *Handlers) addPreview(r *http.Request, view *newView) error {
 		view.Type = report.Profile
 	}
 	team := shell.VisitorOf(r.Context()).Team
-	known, err := p.reports.Preview(r.Context(), team.ID,
+	preview, err := p.reports.Preview(r.Context(), team.ID,
 		report.CreateInput{Type: view.Type, Platform: view.Network(), Subject: view.Subject})
 	switch {
 	case err == nil:
 		if zone, err := time.LoadLocation(team.Timezone); err == nil {
-			known.MeasuredAt = known.MeasuredAt.In(zone)
+			preview.MeasuredAt = preview.MeasuredAt.In(zone)
 		}
-		view.Preview = &known
+		view.Preview = &preview
 	case apierr.FromError(err).IsServerError():
 		return err
 	}

@@ -65,17 +65,17 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 	if out.On {
 		out.NextAt = out.NextAt.In(zone)
 	}
-	listed := map[int64]bool{}
+	isRecipient := map[int64]bool{}
 	for i := range out.Recipients {
 		one := &out.Recipients[i]
-		listed[one.PersonID] = true
+		isRecipient[one.PersonID] = true
 		if !one.SentAt.IsZero() {
 			one.SentAt = one.SentAt.In(zone)
 		}
 	}
 	members, err := p.Teams.Members(r.Context(), v.Team.ID)
 	for _, m := range members {
-		if !listed[m.PersonID] {
+		if !isRecipient[m.PersonID] {
 			out.Members = append(out.Members, m)
 		}
 	}
@@ -85,7 +85,7 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 // changeMails handles a form about report emails: it calls work, and shows the share page with the message done or
 // the error.
 func (p *Handlers) changeMails(
-	w http.ResponseWriter, r *http.Request, kind, id string, done locale.Key, work func(operation.Call) error,
+	w http.ResponseWriter, r *http.Request, kind, id string, message locale.Key, work func(operation.Call) error,
 ) {
 	if !p.ReadForm(w, r) {
 		return
@@ -100,7 +100,7 @@ func (p *Handlers) changeMails(
 		}
 		return
 	}
-	p.Flash(r, done)
+	p.Flash(r, message)
 	shell.Redirect(w, r, "/reports/"+id+"/share#mails")
 }
 
@@ -152,7 +152,7 @@ func (p *Handlers) removeRecipient(w http.ResponseWriter, r *http.Request, kind,
 // unsubscribePage asks a recipient to confirm unsubscribing, because mail scanners follow links.
 func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
-	found, err := p.mails.Subscriber(r.Context(), r.PathValue("token"))
+	subscriber, err := p.mails.Subscriber(r.Context(), r.PathValue("token"))
 	if apierr.Is(err, apierr.NotFound) {
 		p.ShowMessage(w, r, http.StatusNotFound, "Not subscribed", "This address does not receive emails about this report.")
 		return
@@ -161,7 +161,7 @@ func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["unsubscribe"], "Unsubscribe", found)
+	p.Show(w, r, http.StatusOK, pages["unsubscribe"], "Unsubscribe", subscriber)
 }
 
 // unsubscribe ends the report emails to a recipient. Mail clients may send the request directly (RFC 8058).
@@ -178,19 +178,19 @@ func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) Summarize(
 	ctx context.Context, l *locale.Language, teamID int64, id string,
 ) (subscription.Summary, error) {
-	place, err := p.reports.FindOwner(ctx, id)
+	owner, err := p.reports.FindOwner(ctx, id)
 	if err != nil {
 		return subscription.Summary{}, err
 	}
-	found, err := p.Teams.Team(ctx, teamID)
+	t, err := p.Teams.Team(ctx, teamID)
 	if err != nil {
 		return subscription.Summary{}, err
 	}
 	out := view{Quoted: quotes{}, Shared: true, l: l}
-	if out.zone, err = time.LoadLocation(found.Timezone); err != nil {
+	if out.zone, err = time.LoadLocation(t.Timezone); err != nil {
 		return subscription.Summary{}, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	if _, err := p.readFigures(ctx, teamID, id, p.teamReader(ctx, teamID, place.Kind, id, out.zone), "", &out); err != nil {
+	if _, err := p.readMetrics(ctx, teamID, id, p.teamReader(ctx, teamID, owner.Kind, id, out.zone), "", &out); err != nil {
 		return subscription.Summary{}, err
 	}
 	if out.MeasuredAt == nil {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	listed        = 25  // number of hashtags and words shown
+	maxListed     = 25  // number of hashtags and words shown
 	postsPerPage  = 15  // number of posts on a page
 	captionLength = 280 // maximum number of characters shown of a caption
 )
@@ -110,7 +110,7 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	out.WaitMinutes = int((out.Wait + time.Minute - 1) / time.Minute)
 	out.mayShare = v.Is(shell.Writers)
 	from := r.URL.Query().Get("posts")
-	next, err := p.readFigures(r.Context(), v.Team.ID, id, p.visitorReader(r, kind, id), from, &out)
+	next, err := p.readMetrics(r.Context(), v.Team.ID, id, p.visitorReader(r, kind, id), from, &out)
 	if err != nil {
 		return out, err
 	}
@@ -132,10 +132,10 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 
 // reach returns a scale that fits all ratios on the page.
 func (v view) reach() float64 {
-	var all []float64
+	var ratios []float64
 	add := func(r *result.FindingRatio) {
 		if r != nil {
-			all = append(all, r.Low, r.High)
+			ratios = append(ratios, r.Low, r.High)
 		}
 	}
 	if s := v.Sections.Times; s != nil {
@@ -154,7 +154,7 @@ func (v view) reach() float64 {
 			add(h.Lift)
 		}
 	}
-	return plot.Reach(all...)
+	return plot.Reach(ratios...)
 }
 
 // ZoneName returns the time zone of hours and days.
@@ -171,8 +171,8 @@ func (v view) EngagementParts() string {
 	return v.l.And(countLabels(v.l, v.Engagement.Counts))
 }
 
-// LeftOut returns the number of posts that are excluded from engagement. The notes explain why.
-func (v view) LeftOut(posts int) int {
+// ExcludedPosts returns the number of posts that are excluded from engagement. The notes explain why.
+func (v view) ExcludedPosts(posts int) int {
 	if v.Engagement == nil || v.ReportSummary.Kind != report.Profile {
 		return 0
 	}
@@ -212,8 +212,8 @@ type part struct {
 func (v view) Contents() []part {
 	s := v.Sections
 	var out []part
-	add := func(there bool, id string, name locale.Key) {
-		if there {
+	add := func(shown bool, id string, name locale.Key) {
+		if shown {
 			out = append(out, part{id, name})
 		}
 	}

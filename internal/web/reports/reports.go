@@ -40,10 +40,10 @@ type Thumbnails interface {
 
 // New returns the handlers.
 func New(
-	f *shell.Shell, reports *report.Service, links *sharelink.Service, mails *subscription.Service,
+	sh *shell.Shell, reports *report.Service, links *sharelink.Service, mails *subscription.Service,
 	thumbnails Thumbnails,
 ) *Handlers {
-	return &Handlers{f, reports, links, mails, thumbnails, loadshed.NewKeyLimiter(maxLinkFiles)}
+	return &Handlers{sh, reports, links, mails, thumbnails, loadshed.NewKeyLimiter(maxLinkFiles)}
 }
 
 // Routes returns the routes of the pages.

@@ -37,15 +37,15 @@ func (p *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id st
 
 // showCreated redirects to the share page, which shows the new link. Reloading that page does not create another
 // link.
-func (p *Handlers) showCreated(w http.ResponseWriter, r *http.Request, id, made string) {
-	p.Put(r.Context(), createdLinkKey+id, []byte(made))
+func (p *Handlers) showCreated(w http.ResponseWriter, r *http.Request, id, link string) {
+	p.Put(r.Context(), createdLinkKey+id, []byte(link))
 	shell.Redirect(w, r, "/reports/"+id+"/share")
 }
 
 // showShare shows the share page. given holds what is not read from the database: the new link, or the input and error
 // of a form.
-func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, given shareView) {
-	v, out := shell.VisitorOf(r.Context()), given
+func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, input shareView) {
+	v, out := shell.VisitorOf(r.Context()), input
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		p.ServerError(w, r, err)
@@ -70,7 +70,7 @@ func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int,
 		p.ShowError(w, r, err)
 		return
 	}
-	if given.At == "mails" {
+	if input.At == "mails" {
 		out.Mail.Email = r.PostForm.Get("email")
 	}
 	out.ID, out.Lifetimes, out.CanBeShown = id, sharelink.Lifetimes, out.Status == report.Ready
@@ -105,12 +105,12 @@ func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, _, id str
 	if !ok {
 		return
 	}
-	made, err := p.links.Replace(r.Context(), call, id, link)
+	created, err := p.links.Replace(r.Context(), call, id, link)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.showCreated(w, r, id, made)
+	p.showCreated(w, r, id, created)
 }
 
 // linkCall reads the form, and returns the call of the given tool and the ID of the link in the path. On an error, it

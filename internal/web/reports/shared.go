@@ -56,7 +56,7 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	out.pictures = func(media int64) string {
 		return sharelink.Path + token + "/pictures/" + strconv.FormatInt(media, 10)
 	}
-	_, err = p.readFigures(r.Context(), link.Team, link.Report,
+	_, err = p.readMetrics(r.Context(), link.Team, link.Report,
 		p.teamReader(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
 	// Set only what the page shows, because the visitor must not see or change more.
 	out.Detail = report.Detail{
@@ -77,8 +77,8 @@ func (p *Handlers) teamReader(ctx context.Context, team int64, kind, id string, 
 	}
 }
 
-// errManyFiles is the error for too many concurrent downloads through one share link.
-var errManyFiles = apierr.New(apierr.RateLimited,
+// errTooManyFiles is the error for too many concurrent downloads through one share link.
+var errTooManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files are being loaded through this link. Try again in a moment.").With("scope",
 	"report_link").WithRetryAfter(time.Second)
 
@@ -87,8 +87,8 @@ var errManyFiles = apierr.New(apierr.RateLimited,
 func (p *Handlers) sharedPicture(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	if !p.linkFiles.TryAcquire(token) {
-		shell.SetRetryAfter(w, errManyFiles)
-		http.Error(w, errManyFiles.Detail, http.StatusTooManyRequests)
+		shell.SetRetryAfter(w, errTooManyFiles)
+		http.Error(w, errTooManyFiles.Detail, http.StatusTooManyRequests)
 		return
 	}
 	defer p.linkFiles.Release(token)

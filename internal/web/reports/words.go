@@ -167,7 +167,7 @@ func isBelowOne(r *result.FindingRatio) bool { return r != nil && r.High < 1 }
 func logarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }
 
 // shareOf draws a bar that shows part relative to whole. It returns "" if part is unknown.
-func shareOf(part any, whole float64) template.HTML {
+func shareOf(part any, total float64) template.HTML {
 	if p, ok := part.(*float64); ok {
 		if p == nil {
 			return ""
@@ -178,10 +178,10 @@ func shareOf(part any, whole float64) template.HTML {
 	if n, counted := part.(int); counted {
 		v, ok = float64(n), true
 	}
-	if !ok || whole <= 0 {
+	if !ok || total <= 0 {
 		return ""
 	}
-	return plot.Share{Fraction: v / whole}.Draw()
+	return plot.Share{Fraction: v / total}.Draw()
 }
 
 // date formats a date as an HTML time element.

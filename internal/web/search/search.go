@@ -56,12 +56,12 @@ func highlight(text, query string) template.HTML {
 
 // Lengths in characters. If a match ends after visible characters, the text before it is cut to the last leading
 // characters. The text is not cut on wide screens if at most wide characters precede the end of the match.
-const visible, leading, wide = 56, 40, 100
+const maxVisible, maxLeading, wideThreshold = 56, 40, 100
 
 // contextBefore returns the text before a match as HTML. Wide screens show all of it if there is room.
 func contextBefore(text, match string) string {
 	cut := cutBefore(text, match)
-	if cut == text || utf8.RuneCountInString(text+match) > wide {
+	if cut == text || utf8.RuneCountInString(text+match) > wideThreshold {
 		return template.HTMLEscapeString(cut)
 	}
 	kept := strings.TrimPrefix(cut, "…")
@@ -73,10 +73,10 @@ func contextBefore(text, match string) string {
 // otherwise.
 func cutBefore(before, match string) string {
 	letters := []rune(before)
-	if len(letters)+utf8.RuneCountInString(match) <= visible {
+	if len(letters)+utf8.RuneCountInString(match) <= maxVisible {
 		return before
 	}
-	kept := string(letters[max(0, len(letters)-leading):])
+	kept := string(letters[max(0, len(letters)-maxLeading):])
 	if _, words, found := strings.Cut(kept, " "); found {
 		kept = words
 	}
@@ -97,7 +97,7 @@ func indexFold(text, part string) int {
 type Handlers struct{ *shell.Shell }
 
 // New returns the handlers.
-func New(f *shell.Shell) *Handlers { return &Handlers{f} }
+func New(sh *shell.Shell) *Handlers { return &Handlers{sh} }
 
 // Routes returns the route of the page, which the search field of every page uses as well.
 func (p *Handlers) Routes() []shell.Route {
@@ -179,14 +179,14 @@ func (p *Handlers) addItems(r *http.Request, out *view) error {
 	for _, find := range []func(*http.Request, string) (group, error){
 		p.posts, p.accounts, p.media, p.reports, p.hashtagLists, p.voices,
 	} {
-		found, err := find(r, out.Query)
+		groups, err := find(r, out.Query)
 		if err != nil && shell.StatusOf(err) == http.StatusForbidden {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		out.add(found)
+		out.add(groups)
 	}
 	return nil
 }
@@ -326,9 +326,9 @@ func (p *Handlers) voices(r *http.Request, query string) (group, error) {
 }
 
 // limit returns the group with at most perGroup results. If there are more, it sets All and Total.
-func (g group) limit(all string) group {
+func (g group) limit(path string) group {
 	if len(g.Results) > perGroup {
-		g.Results, g.All, g.Total = g.Results[:perGroup], all, total(len(g.Results), false)
+		g.Results, g.All, g.Total = g.Results[:perGroup], path, total(len(g.Results), false)
 	}
 	return g
 }

@@ -86,10 +86,10 @@ type assistantPageView struct {
 	fieldError
 	keyView
 
-	Lacks []access.Capability // granted, but no longer within the person's role
-	Limit string              // as entered
-	typed bool                // Limit was restored after the visitor signed in again
-	Own   bool
+	Lacks    []access.Capability // granted, but no longer within the person's role
+	Limit    string              // as entered
+	restored bool                // Limit was restored after the visitor signed in again
+	Own      bool
 }
 
 // assistantPage shows a connection to the person who authorized it, and to owners and admins. If it belongs to
@@ -108,20 +108,20 @@ func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 	}
 	view := assistantPageView{}
 	if typed := p.SavedForm(r); typed != nil {
-		view.Limit, view.typed = strings.TrimSpace(typed.Get("daily_credits")), true
+		view.Limit, view.restored = strings.TrimSpace(typed.Get("daily_credits")), true
 	}
 	p.showAssistant(w, r, http.StatusOK, k, view)
 }
 
 // showAssistant shows a connection. typed holds the rejected or restored input.
 func (p *Handlers) showAssistant(
-	w http.ResponseWriter, r *http.Request, status int, k team.ListedKey, typed assistantPageView,
+	w http.ResponseWriter, r *http.Request, status int, k team.ListedKey, input assistantPageView,
 ) {
 	out := assistantPageView{
-		fieldError: typed.fieldError, keyView: p.viewOf(r, k), Limit: typed.Limit,
+		fieldError: input.fieldError, keyView: p.viewOf(r, k), Limit: input.Limit,
 		Own: k.PersonID == shell.VisitorOf(r.Context()).ID,
 	}
-	if out.Error == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
+	if out.Error == "" && !input.restored && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
 	may := k.Effective()

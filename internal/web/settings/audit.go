@@ -17,8 +17,8 @@ import (
 
 const eventsPerPage = 50
 
-// places maps the first part of an event's kind to the path prefix of the event's subject.
-var places = map[string]string{
+// eventPaths maps the first part of an event's kind to the path prefix of the event's subject.
+var eventPaths = map[string]string{
 	"key": "/settings/keys/", "assistant": "/settings/assistants/", "post": "/posts/", "series": "/posts/",
 	"report": "/reports/", "member": "/settings/members/", "hashtag_list": "/hashtags/",
 	"social_account": "/accounts/", "media": "/media/", "brand_voice": "/voices/",
@@ -34,7 +34,7 @@ var kindsWithoutPage = []string{
 // linkOf returns the path of an event's subject, or "" if it has no page.
 func linkOf(e auditlog.Event) string {
 	subject, _, _ := strings.Cut(e.Kind, ".")
-	place, ok := places[subject]
+	place, ok := eventPaths[subject]
 	if !ok || e.Subject == "" || slices.Contains(kindsWithoutPage, e.Kind) {
 		return ""
 	}

@@ -12,7 +12,7 @@ import (
 // auditFile serves the events that the filter selects as CSV, newest first.
 func (p *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
 	page := filterOf(r).page(zone(r))
-	page.Limit = rowsAtOnce
+	page.Limit = exportBatchSize
 	lines, more, err := p.fileLines(r, &page)
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -30,13 +30,13 @@ func (p *Handlers) namePosts(r *http.Request, lines []line) error {
 			posts = append(posts, l.Subject)
 		}
 	}
-	named, err := postlist.Labels(r.Context(), p.DB, teamID(r), posts)
+	labels, err := postlist.Labels(r.Context(), p.DB, teamID(r), posts)
 	if err != nil {
 		return err
 	}
 	for i := range lines {
 		l := &lines[i]
-		n, ok := named[l.Subject]
+		n, ok := labels[l.Subject]
 		if !ok || !l.ofPost() {
 			continue
 		}
@@ -60,13 +60,13 @@ func (p *Handlers) nameAccounts(r *http.Request, lines []line) error {
 	if len(accounts) == 0 {
 		return nil
 	}
-	known, err := p.Accounts.ByID(r.Context(), p.DB, teamID(r), accounts)
+	accountsByID, err := p.Accounts.ByID(r.Context(), p.DB, teamID(r), accounts)
 	if err != nil {
 		return err
 	}
 	for i := range lines {
 		l := &lines[i]
-		a, ok := known[l.account()]
+		a, ok := accountsByID[l.account()]
 		switch {
 		case !ok:
 		case l.ofPost():

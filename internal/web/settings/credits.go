@@ -56,9 +56,9 @@ type monthView struct {
 type StatementLine struct {
 	credit.Item
 
-	Whole      bool // the line includes the reservation
-	ReservedAt time.Time
-	Change     int64
+	IncludesReservation bool // the line includes the reservation
+	ReservedAt          time.Time
+	Change              int64
 }
 
 // StatementLines converts items, newest first, to lines.
@@ -67,8 +67,8 @@ func StatementLines(items []credit.Item) []StatementLine {
 	charged := map[string]int{} // index in out of the charge of each job
 	for _, i := range items {
 		at, found := charged[i.Job]
-		if found && i.Job != "" && i.Kind == credit.KindReserve && !out[at].Whole {
-			out[at].Whole, out[at].ReservedAt, out[at].Change = true, i.At, out[at].Change+i.Change
+		if found && i.Job != "" && i.Kind == credit.KindReserve && !out[at].IncludesReservation {
+			out[at].IncludesReservation, out[at].ReservedAt, out[at].Change = true, i.At, out[at].Change+i.Change
 			continue
 		}
 		if i.Kind == credit.KindSettle {
@@ -99,7 +99,7 @@ func (p *Handlers) showCredits(w http.ResponseWriter, r *http.Request, status in
 	if err == nil {
 		from, to := teamtime.Month(p.DB.Now(), zone(r))
 		view.MonthStart = from.In(zone(r))
-		view.ChargedMonth, err = p.Credits.ChargedIn(ctx, v.Team.ID, credit.Span{From: from, To: to})
+		view.ChargedMonth, err = p.Credits.ChargedIn(ctx, v.Team.ID, credit.StatementQuery{From: from, To: to})
 	}
 	if err == nil && v.Is(shell.Owners) {
 		err = p.fillThreshold(r, &view)
@@ -173,16 +173,16 @@ func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
 const monthForm = "2006-01"
 
 // monthOf returns the requested month, by default the current one.
-func (p *Handlers) monthOf(r *http.Request) (credit.Span, error) {
+func (p *Handlers) monthOf(r *http.Request) (credit.StatementQuery, error) {
 	at := p.DB.Now().In(zone(r))
 	if asked := r.URL.Query().Get("month"); asked != "" {
 		first, err := time.ParseInLocation(monthForm, asked, time.UTC)
 		if err != nil {
-			return credit.Span{}, apierr.Invalid(apierr.Malformed, "month", "Enter a month such as 2026-11.")
+			return credit.StatementQuery{}, apierr.Invalid(apierr.Malformed, "month", "Enter a month such as 2026-11.")
 		}
 		at = teamtime.StartOfDay(first.Year(), first.Month(), 1, zone(r))
 	}
-	var out credit.Span
+	var out credit.StatementQuery
 	out.From, out.To = teamtime.Month(at, zone(r))
 	return out, nil
 }
@@ -221,13 +221,13 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 }
 
 // addNeighbors sets the paths of the previous and next month.
-func (p *Handlers) addNeighbors(r *http.Request, span credit.Span, out *monthView) error {
-	begins, err := p.Credits.FirstTransferAt(r.Context(), teamID(r))
+func (p *Handlers) addNeighbors(r *http.Request, span credit.StatementQuery, out *monthView) error {
+	firstAt, err := p.Credits.FirstTransferAt(r.Context(), teamID(r))
 	if err != nil {
 		return err
 	}
-	out.Empty = begins.IsZero()
-	if !out.Empty && begins.Before(span.From) {
+	out.Empty = firstAt.IsZero()
+	if !out.Empty && firstAt.Before(span.From) {
 		out.Earlier = statementPath(span.From.Add(-time.Hour).In(zone(r)), credit.Position{})
 	}
 	if !span.To.After(p.DB.Now()) {
@@ -260,8 +260,8 @@ func positionOf(text string) (credit.Position, error) {
 	return credit.Position{At: db.Time(micros), ID: n}, nil
 }
 
-// rowsAtOnce is the number of rows that a download reads per query.
-const rowsAtOnce = 500
+// exportBatchSize is the number of rows that a download reads per query.
+const exportBatchSize = 500
 
 // statement sends a month's statement as CSV, newest first.
 func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
@@ -270,7 +270,7 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	span.Limit = rowsAtOnce
+	span.Limit = exportBatchSize
 	items, err := p.Credits.Items(r.Context(), teamID(r), span)
 	if err != nil {
 		p.ShowError(w, r, err)
@@ -283,10 +283,10 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 			out.WriteRow(rowOf(i, zone(r))...)
 		}
 		out.Flush()
-		if len(items) < rowsAtOnce {
+		if len(items) < exportBatchSize {
 			return
 		}
-		last := items[rowsAtOnce-1]
+		last := items[exportBatchSize-1]
 		span.After = credit.Position{At: last.At, ID: last.ID}
 		if items, err = p.Credits.Items(r.Context(), teamID(r), span); err != nil {
 			p.Log.ErrorContext(r.Context(), "sending a statement failed", "error", err)
@@ -298,14 +298,14 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 func rowOf(i credit.Item, zone *time.Location) []string {
 	l := locale.English // programs read the file
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	aside, charged, refunded := "", "", ""
+	reserved, charged, refunded := "", "", ""
 	switch i.Kind {
 	case credit.KindReserve:
-		aside = number(i.Amount)
+		reserved = number(i.Amount)
 	case credit.KindSettle:
 		charged, refunded = number(i.Charged), number(i.RefundedCredits())
 	case credit.KindGrant, credit.KindWithdraw:
 	}
-	return []string{i.At.In(zone).Format(time.RFC3339), itemDescription(l, i), actorName(l, i), aside, charged, refunded,
+	return []string{i.At.In(zone).Format(time.RFC3339), itemDescription(l, i), actorName(l, i), reserved, charged, refunded,
 		number(i.Change), number(i.Balance), i.Reference, i.Note, subjectOf(l, i)}
 }

@@ -29,7 +29,7 @@ const keysPerPage = 50
 type keyView struct {
 	team.ListedKey
 
-	Over bool // expired or revoked
+	IsEnded bool // expired or revoked
 }
 
 func (p *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
@@ -102,10 +102,10 @@ type keyForm struct {
 	Gates                       authn.KeyGates
 }
 
-func keyFormOf(typed url.Values) keyForm {
+func keyFormOf(form url.Values) keyForm {
 	return keyForm{
-		Name: strings.TrimSpace(typed.Get("name")), Level: typed.Get("level"),
-		Limit: strings.TrimSpace(typed.Get("daily_credits")), Expires: typed.Get("expires"),
+		Name: strings.TrimSpace(form.Get("name")), Level: form.Get("level"),
+		Limit: strings.TrimSpace(form.Get("daily_credits")), Expires: form.Get("expires"),
 	}
 }
 
@@ -141,7 +141,7 @@ func (p *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := keyFormOf(r.PostForm)
-	made, value, err := p.makeKey(r, form)
+	key, value, err := p.makeKey(r, form)
 	if err != nil {
 		var ok bool
 		if form.fieldError, ok = p.formError(w, r, err); ok {
@@ -149,8 +149,8 @@ func (p *Handlers) addKey(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	made.ExpiresAt = inZone(made.ExpiresAt, zone(r))
-	p.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", createdKeyView{made, value, p.PublicURL})
+	key.ExpiresAt = inZone(key.ExpiresAt, zone(r))
+	p.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", createdKeyView{key, value, p.PublicURL})
 }
 
 func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, error) {
@@ -158,13 +158,13 @@ func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, err
 	if err != nil {
 		return team.Key{}, "", err
 	}
-	ends, err := endOfDay(form.Expires, zone(r))
+	expiresAt, err := endOfDay(form.Expires, zone(r))
 	if err != nil {
 		return team.Key{}, "", err
 	}
 	return p.admin(r).
 		AddKey(r.Context(),
-			team.NewKey{Name: form.Name, Level: access.Level(form.Level), Expires: ends, DailyCredits: limit},
+			team.NewKey{Name: form.Name, Level: access.Level(form.Level), Expires: expiresAt, DailyCredits: limit},
 			r.PostForm.Get("once"))
 }
 
@@ -189,8 +189,8 @@ type keyPageView struct {
 	Levels []access.Level
 	Limit  string // as entered
 
-	NewName string // as entered
-	typed   bool   // the name, level and limit were restored after the visitor signed in again
+	NewName  string // as entered
+	restored bool   // the name, level and limit were restored after the visitor signed in again
 }
 
 // keyPage shows an API key to owners and admins. If it belongs to another of the person's teams, it switches to that
@@ -210,27 +210,27 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 		p.Forbid(w, r, shell.Managers)
 	default:
 		typed := p.SavedForm(r)
-		view := keyPageView{Limit: typed.Get("daily_credits"), typed: typed != nil}
+		view := keyPageView{Limit: typed.Get("daily_credits"), restored: typed != nil}
 		view.Level, view.NewName = access.Level(typed.Get("level")), typed.Get("name")
 		p.showKey(w, r, http.StatusOK, view)
 	}
 }
 
 // showKey shows the API key whose ID is in the path. typed holds the rejected or restored input.
-func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, typed keyPageView) {
+func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, input keyPageView) {
 	k, err := p.keyIn(r)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	out := keyPageView{
-		fieldError: typed.fieldError, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit, NewName: k.Name,
+		fieldError: input.fieldError, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: input.Limit, NewName: k.Name,
 	}
-	if out.Error == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
+	if out.Error == "" && !input.restored && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
-	if typed.Level != "" {
-		out.Level, out.NewName = typed.Level, typed.NewName
+	if input.Level != "" {
+		out.Level, out.NewName = input.Level, input.NewName
 	}
 	p.Show(w, r, status, pages["key"], "API key", out)
 }
@@ -302,7 +302,7 @@ func (p *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
 
 // revocation describes how to end an API key or connection.
 type revocation struct {
-	in      func(*http.Request) (team.ListedKey, error) // returns the key or connection in the path
+	find    func(*http.Request) (team.ListedKey, error) // returns the key or connection in the path
 	end     func(team.Admin, context.Context, int64) error
 	message locale.Key
 	next    string // where to redirect
@@ -315,21 +315,21 @@ func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e 
 	if !p.ReadForm(w, r) {
 		return
 	}
-	k, err := e.in(r)
-	chosen, messages := r.PostForm["tracking"], []string(nil)
-	if err == nil && (k.RevokedAt.IsZero() || len(chosen) == 0) {
+	k, err := e.find(r)
+	selected, messages := r.PostForm["tracking"], []string(nil)
+	if err == nil && (k.RevokedAt.IsZero() || len(selected) == 0) {
 		err, messages = e.end(p.admin(r), r.Context(), k.ID), []string{p.T(r, e.message)}
 	}
-	ended := 0
-	if err == nil && len(chosen) > 0 {
-		ended, err = p.endTrackings(r, k.ID, chosen)
+	endedCount := 0
+	if err == nil && len(selected) > 0 {
+		endedCount, err = p.endTrackings(r, k.ID, selected)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	if ended > 0 {
-		messages = append(messages, p.Language(r).N(ended,
+	if endedCount > 0 {
+		messages = append(messages, p.Language(r).N(endedCount,
 			"Tracking of %d report was turned off and will not be charged again.",
 			"Tracking of %d reports was turned off and will not be charged again."))
 	}
@@ -339,7 +339,7 @@ func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e 
 
 // endTrackings turns off the selected trackings that a key turned on, even while spending is paused. It returns their
 // number.
-func (p *Handlers) endTrackings(r *http.Request, key int64, chosen []string) (int, error) {
+func (p *Handlers) endTrackings(r *http.Request, key int64, selected []string) (int, error) {
 	tracked, err := p.Reports.TrackedByKey(r.Context(), teamID(r), key)
 	if err != nil {
 		return 0, err
@@ -350,7 +350,7 @@ func (p *Handlers) endTrackings(r *http.Request, key int64, chosen []string) (in
 	}
 	var refs []report.Ref
 	for _, t := range tracked {
-		if slices.Contains(chosen, t.ID) {
+		if slices.Contains(selected, t.ID) {
 			refs = append(refs, report.Ref{Type: t.Kind, ID: t.ID})
 		}
 	}

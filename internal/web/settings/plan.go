@@ -85,14 +85,14 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 	l := p.Language(r)
 	var out []allowance
 	for _, c := range p.limitUsages(r, limits) {
-		used, err := c.used(r.Context(), teamID(r))
+		usage, err := c.used(r.Context(), teamID(r))
 		if err != nil {
 			return nil, err
 		}
 		out = append(out,
 			allowance{
-				c.name, c.write(used), limitOf(l, c.limit, c.write), c.note, percent(used, c.limit),
-				c.limit != plan.Unlimited && used >= c.limit, c.limit == plan.Unlimited,
+				c.name, c.write(usage), limitOf(l, c.limit, c.write), c.note, percent(usage, c.limit),
+				c.limit != plan.Unlimited && usage >= c.limit, c.limit == plan.Unlimited,
 			})
 	}
 	calls, err := p.freeCalls(r, limits)

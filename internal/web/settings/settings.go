@@ -47,7 +47,7 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, s Services) *Handlers { return &Handlers{f, s} }
+func New(sh *shell.Shell, s Services) *Handlers { return &Handlers{sh, s} }
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {

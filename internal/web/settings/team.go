@@ -166,7 +166,7 @@ func (p *Handlers) changeTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	was := shell.VisitorOf(r.Context()).Team.Timezone
+	oldTimezone := shell.VisitorOf(r.Context()).Team.Timezone
 	form := teamForm{Profile: profileFromForm(r.PostForm)}
 	if err := p.admin(r).SetProfile(r.Context(), form.Profile); err != nil {
 		var ok bool
@@ -175,7 +175,7 @@ func (p *Handlers) changeTeam(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if form.Timezone == was {
+	if form.Timezone == oldTimezone {
 		p.finish(w, r, "Saved.", "/settings/team")
 		return
 	}

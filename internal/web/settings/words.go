@@ -139,16 +139,16 @@ func dailyLimit(l *locale.Language, credits int64) string {
 }
 
 // lostWords explains why an API key ended automatically. why is an error code.
-func lostWords(why string) locale.Key {
-	if why == "membership_lost" {
+func lostWords(reason string) locale.Key {
+	if reason == "membership_lost" {
 		return "Its creator left the team"
 	}
 	return "Its creator no longer owns the team"
 }
 
 // lostConnectionWords explains why a connection ended automatically. why is an error code.
-func lostConnectionWords(why string) locale.Key {
-	if why == "membership_lost" {
+func lostConnectionWords(reason string) locale.Key {
+	if reason == "membership_lost" {
 		return "The person who connected it left the team"
 	}
 	return "The person who connected it now has a lower role"
@@ -163,15 +163,17 @@ var capabilityNames = map[access.Capability][2]locale.Key{
 }
 
 // spends reports whether an assistant may spend credits, so that a limit applies.
-func spends(may []access.Capability) bool { return slices.Contains(may, access.Spend) }
+func spends(capabilities []access.Capability) bool {
+	return slices.Contains(capabilities, access.Spend)
+}
 
 // capabilityText describes what an assistant may do. The text follows the word "may".
-func capabilityText(l *locale.Language, may []access.Capability) string {
-	if len(may) == 0 {
+func capabilityText(l *locale.Language, capabilities []access.Capability) string {
+	if len(capabilities) == 0 {
 		return l.T("do nothing")
 	}
 	var out []string
-	for _, c := range may {
+	for _, c := range capabilities {
 		out = append(out, l.T(capabilityNames[c][0]))
 	}
 	return l.And(out)
@@ -215,7 +217,7 @@ func itemDescription(l *locale.Language, i credit.Item) string {
 // StatementText returns the description of a line and its subject, such as "Report · #coffee on Instagram".
 func StatementText(l *locale.Language, line StatementLine) string {
 	text := itemDescription(l, line.Item)
-	if line.Whole {
+	if line.IncludesReservation {
 		text = operationName(l, line.Item)
 	}
 	if subject := subjectOf(l, line.Item); subject != "" {

@@ -204,7 +204,8 @@ func TestStatementLines(t *testing.T) {
 		{ID: 2, Kind: credit.KindReserve, Job: "a", Change: -10},
 		{ID: 1, Kind: credit.KindGrant, Change: 100},
 	})
-	if len(lines) != 3 || lines[0].Whole || !lines[1].Whole || lines[1].Change != -7 || lines[2].Change != 100 {
+	if len(lines) != 3 || lines[0].IncludesReservation || !lines[1].IncludesReservation || lines[1].Change != -7 ||
+		lines[2].Change != 100 {
 		t.Errorf("lines: %+v", lines)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // NewCall returns an operation.Call by the visitor in the selected team, for an action that is not an API operation. It
 // checks the membership and the gates, but no limits, idempotency key or price. what names the action.
-func (s *Shell) NewCall(r *http.Request, what string) (operation.Call, error) {
+func (s *Shell) NewCall(r *http.Request, op string) (operation.Call, error) {
 	v := VisitorOf(r.Context())
 	if v == nil {
 		return operation.Call{}, apierr.ItemNotFound()
@@ -27,7 +27,7 @@ func (s *Shell) NewCall(r *http.Request, what string) (operation.Call, error) {
 	if err == nil {
 		err = pipeline.CheckGates(actor)
 	}
-	return operation.Call{Actor: actor, Operation: what, RequestID: uuid.NewString(), Now: s.DB.Now()}, err
+	return operation.Call{Actor: actor, Operation: op, RequestID: uuid.NewString(), Now: s.DB.Now()}, err
 }
 
 // Result returns the result of an operation. If the submission was a repeat, the stored result is JSON, which Result

@@ -16,8 +16,8 @@ const (
 )
 
 const (
-	appearanceCookie = "pressroom-appearance"
-	appearanceLife   = 400 * 24 * time.Hour // the longest that browsers accept (RFC 6265bis, section 5.5)
+	appearanceCookie   = "pressroom-appearance"
+	appearanceLifetime = 400 * 24 * time.Hour // the longest that browsers accept (RFC 6265bis, section 5.5)
 )
 
 // appearances are the options for the color scheme.
@@ -43,7 +43,7 @@ func (s *Shell) SetAppearance(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
-		Name: appearanceCookie, Value: scheme, Path: "/", MaxAge: int(appearanceLife / time.Second), HttpOnly: true,
+		Name: appearanceCookie, Value: scheme, Path: "/", MaxAge: int(appearanceLifetime / time.Second), HttpOnly: true,
 		Secure: strings.HasPrefix(s.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
 	}
 	if scheme == "" {

@@ -95,8 +95,8 @@ var styleURL = regexp.MustCompile(`url\("([^"]+)"\)`)
 func joinStyles(others map[string]asset) []byte {
 	var out bytes.Buffer
 	for _, name := range names("styles") {
-		out.Write(styleURL.ReplaceAllFunc(mustRead(name), func(found []byte) []byte {
-			file := string(styleURL.FindSubmatch(found)[1])
+		out.Write(styleURL.ReplaceAllFunc(mustRead(name), func(match []byte) []byte {
+			file := string(styleURL.FindSubmatch(match)[1])
 			a, ok := others[file]
 			if !ok {
 				panic("there is no asset " + file)

@@ -38,8 +38,8 @@ func (s *Shell) Do(r *http.Request, tool string, args operation.Arguments) (pipe
 }
 
 const (
-	onceTime     = "20060102T150405"
-	onceLifetime = 12 * time.Hour // shorter than the retention of idempotency keys
+	onceTimeFormat = "20060102T150405"
+	onceLifetime   = 12 * time.Hour // shorter than the retention of idempotency keys
 )
 
 // idempotencyKey returns the idempotency key of a form submission, or no key if the operation rejects keys. It returns
@@ -48,15 +48,15 @@ func (s *Shell) idempotencyKey(r *http.Request, op *operation.Operation) (pipeli
 	if op.Key == operation.KeyRejected {
 		return pipeline.Key{}, nil
 	}
-	once := r.PostFormValue("once")
-	if len(once) <= len(onceTime) {
+	token := r.PostFormValue("once")
+	if len(token) <= len(onceTimeFormat) {
 		return pipeline.Key{}, errStale
 	}
-	shown, err := time.Parse(onceTime, once[:len(onceTime)])
+	shown, err := time.Parse(onceTimeFormat, token[:len(onceTimeFormat)])
 	if age := s.DB.Now().Sub(shown); err != nil || age > onceLifetime || age < -time.Minute {
 		return pipeline.Key{}, errStale
 	}
-	return pipeline.Key{Given: true, Text: once}, nil
+	return pipeline.Key{Given: true, Text: token}, nil
 }
 
 var errStale = apierr.Invalid(apierr.Malformed, "once", "This page has expired. Reload it and try again.")

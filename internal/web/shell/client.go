@@ -64,24 +64,24 @@ func (p proxies) client(r *http.Request) string {
 // untrustedProxy records the last peer that forwarded a request but is not a trusted proxy. All clients behind such a
 // proxy count as one client and share one limit on sign-in attempts.
 type untrustedProxy struct {
-	mu     sync.Mutex
-	peer   string
-	seen   time.Time
-	warned time.Time
+	mu       sync.Mutex
+	peer     string
+	seenAt   time.Time
+	warnedAt time.Time
 }
 
-// warnEvery is the minimum interval between warnings about untrusted proxies.
-const warnEvery = time.Hour
+// warnInterval is the minimum interval between warnings about untrusted proxies.
+const warnInterval = time.Hour
 
 // note records a peer and reports whether a warning is due.
 func (u *untrustedProxy) note(peer string, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.peer, u.seen = peer, now
-	if !u.warned.IsZero() && now.Sub(u.warned) < warnEvery {
+	u.peer, u.seenAt = peer, now
+	if !u.warnedAt.IsZero() && now.Sub(u.warnedAt) < warnInterval {
 		return false
 	}
-	u.warned = now
+	u.warnedAt = now
 	return true
 }
 
@@ -90,7 +90,7 @@ func (u *untrustedProxy) note(peer string, now time.Time) bool {
 func (s *Shell) UntrustedProxy() string {
 	s.untrusted.mu.Lock()
 	defer s.untrusted.mu.Unlock()
-	if s.untrusted.seen.IsZero() || s.DB.Now().Sub(s.untrusted.seen) >= warnEvery {
+	if s.untrusted.seenAt.IsZero() || s.DB.Now().Sub(s.untrusted.seenAt) >= warnInterval {
 		return ""
 	}
 	return s.untrusted.peer

@@ -15,24 +15,24 @@ const minCompressSize = 1400
 // acceptsGzip reports whether a client accepts gzip (RFC 9110, section 12.5.3).
 func acceptsGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
-		name, weight, weighted := strings.Cut(part, ";")
+		name, weight, hasWeight := strings.Cut(part, ";")
 		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
 			continue
 		}
 		q, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(weight), "q="), 64)
-		return !weighted || err == nil && q > 0
+		return !hasWeight || err == nil && q > 0
 	}
 	return false
 }
 
-// writers is a pool of gzip writers, because each allocates large tables.
-var writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+// gzipWriters is a pool of gzip writers, because each allocates large tables.
+var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // compress returns data compressed with gzip.
 func compress(data []byte) []byte {
 	var out bytes.Buffer
-	z := writers.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool has only these
-	defer writers.Put(z)
+	z := gzipWriters.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool has only these
+	defer gzipWriters.Put(z)
 	z.Reset(&out)
 	_, err := z.Write(data)
 	if err == nil {

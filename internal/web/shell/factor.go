@@ -85,12 +85,12 @@ func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 func (s *Shell) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.LacksFactor(r.Context()) {
-			has, err := s.Teams.Factors(r.Context(), VisitorOf(r.Context()).ID)
+			factors, err := s.Teams.Factors(r.Context(), VisitorOf(r.Context()).ID)
 			if err != nil {
 				s.ShowError(w, r, err)
 				return
 			}
-			if has.Any() {
+			if factors.Any() {
 				Redirect(w, r, FactorPath)
 				return
 			}

@@ -37,15 +37,15 @@ func (s *Shell) RequireSignIn(next http.HandlerFunc) http.HandlerFunc {
 
 // requireSignIn is like RequireSignIn, but keeps a submitted form if back returns the path of a page that can restore
 // it.
-func (s *Shell) requireSignIn(back func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
+func (s *Shell) requireSignIn(returnPath func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case VisitorOf(r.Context()) != nil:
 			next(w, r)
 		case r.Method == http.MethodGet:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.RequestURI()}}.Encode())
-		case back(r) != "":
-			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back(r)}, "resume": {"1"}}.Encode(),
+		case returnPath(r) != "":
+			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {returnPath(r)}, "resume": {"1"}}.Encode(),
 				http.StatusTemporaryRedirect)
 		default:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {s.refererPath(r)}, "undone": {"1"}}.Encode())
@@ -56,15 +56,15 @@ func (s *Shell) requireSignIn(back func(*http.Request) string, next http.Handler
 // refererPath returns the path of the page from which a form was submitted, or that of the home page if that path is
 // unknown or has no GET route. A form that is shown again after an error, for example, has the path of its action.
 func (s *Shell) refererPath(r *http.Request) string {
-	from, err := url.Parse(r.Referer())
+	referer, err := url.Parse(r.Referer())
 	own, broken := url.Parse(s.PublicURL)
-	if err != nil || from.Host != r.Host && (broken != nil || from.Host != own.Host) {
+	if err != nil || referer.Host != r.Host && (broken != nil || referer.Host != own.Host) {
 		return "/"
 	}
-	if _, shows := s.routeMux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: from.Path}}); shows == "" {
+	if _, shows := s.routeMux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: referer.Path}}); shows == "" {
 		return "/"
 	}
-	return LocalPath(from.RequestURI())
+	return LocalPath(referer.RequestURI())
 }
 
 const savedFormKey = "form"
@@ -84,13 +84,13 @@ func (s *Shell) SaveForm(ctx context.Context, path string, form url.Values) {
 // SavedForm returns, once, the form that was saved for the requested page, or nil. It sets a message about missing
 // input.
 func (s *Shell) SavedForm(r *http.Request) url.Values {
-	kept := s.Pop(r.Context(), savedFormKey)
-	path, text, found := strings.Cut(string(kept), "\n")
+	saved := s.Pop(r.Context(), savedFormKey)
+	path, text, found := strings.Cut(string(saved), "\n")
 	if !found {
 		return nil
 	}
 	if path != r.URL.Path {
-		s.Put(r.Context(), savedFormKey, kept)
+		s.Put(r.Context(), savedFormKey, saved)
 		return nil
 	}
 	form, err := url.ParseQuery(text)

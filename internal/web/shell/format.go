@@ -138,19 +138,19 @@ func ShortTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
 // RelativeTimeHTML returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time
 // as its title. Instants a week ago or earlier, and future ones, are shown as dates.
 func RelativeTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
-	passed := now.Sub(at)
+	elapsed := now.Sub(at)
 	var text string
 	switch {
-	case passed < -time.Minute || passed >= 7*24*time.Hour:
+	case elapsed < -time.Minute || elapsed >= 7*24*time.Hour:
 		text = l.Format(at, locale.Day)
-	case passed < time.Minute:
+	case elapsed < time.Minute:
 		text = l.T("just now")
-	case passed < time.Hour:
-		text = l.N(int(passed.Minutes()), "%d minute ago", "%d minutes ago")
-	case passed < 24*time.Hour:
-		text = l.N(int(passed.Hours()), "%d hour ago", "%d hours ago")
+	case elapsed < time.Hour:
+		text = l.N(int(elapsed.Minutes()), "%d minute ago", "%d minutes ago")
+	case elapsed < 24*time.Hour:
+		text = l.N(int(elapsed.Hours()), "%d hour ago", "%d hours ago")
 	default:
-		text = l.N(int(passed.Hours()/24), "%d day ago", "%d days ago")
+		text = l.N(int(elapsed.Hours()/24), "%d day ago", "%d days ago")
 	}
 	exact := l.Format(at, locale.DateTime)
 	if at.Location() == time.UTC {

@@ -33,17 +33,17 @@ func (s *Shell) KnownBrowser(r *http.Request) string {
 }
 
 // recordSignIn records a sign-in, and sets the cookie that makes the browser known for the person.
-func (s *Shell) recordSignIn(ctx context.Context, person int64, by Method) error {
+func (s *Shell) recordSignIn(ctx context.Context, person int64, method Method) error {
 	v := visitOf(ctx)
 	cookieValue, err := s.Teams.RecordSignIn(ctx,
-		team.SignInEvent{Person: person, Method: string(by), Browser: v.knownBrowser,
+		team.SignInEvent{Person: person, Method: string(method), Browser: v.knownBrowser,
 			BrowserName: browserName(locale.English, v.browser)})
 	if err != nil {
 		return err
 	}
 	v.knownBrowser = cookieValue
 	c := http.Cookie{ //nolint:gosec // Secure if the service uses HTTPS
-		Name: s.knownCookieName(), Value: cookieValue, Path: "/", MaxAge: int(knownbrowser.Life / time.Second),
+		Name: s.knownCookieName(), Value: cookieValue, Path: "/", MaxAge: int(knownbrowser.Lifetime / time.Second),
 		HttpOnly: true,
 		Secure:   strings.HasPrefix(s.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
 	}

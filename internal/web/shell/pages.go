@@ -139,8 +139,8 @@ func (s *Shell) ShowText(w http.ResponseWriter, r *http.Request, status int, tit
 
 // Show writes a page as the response. It renders the page completely before it sends anything, so that it can still
 // show an error.
-func (s *Shell) Show(w http.ResponseWriter, r *http.Request, status int, show Page, title locale.Key, body any) {
-	s.ShowTitled(w, r, status, show, s.T(r, title), body)
+func (s *Shell) Show(w http.ResponseWriter, r *http.Request, status int, p Page, title locale.Key, body any) {
+	s.ShowTitled(w, r, status, p, s.T(r, title), body)
 }
 
 // ShowTitled is like Show for a title that is already in the visitor's language.
@@ -243,7 +243,7 @@ func (p page) CountOf(item navItem) int {
 
 // Once returns a new value for the form field "once", which identifies a submission: the time and a random part.
 func (s *Shell) Once() string {
-	return s.DB.Now().UTC().Format(onceTime) + "-" + rand.Text()
+	return s.DB.Now().UTC().Format(onceTimeFormat) + "-" + rand.Text()
 }
 
 // Flash sets the confirmation that the next page shows. Requests of scripts neither set nor show it, because nobody

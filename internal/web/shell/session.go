@@ -224,16 +224,16 @@ func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time
 	}
 	now := s.db.Now()
 	person, _ := values[personKey].(int64)
-	created, ends := now, now.Add(signInTimeout)
+	created, expiresAt := now, now.Add(signInTimeout)
 	if since, ok := values[sinceKey].(int64); ok && person != 0 {
 		created = db.Time(since) // new token, same sign-in
-		ends = expiry(now, created)
+		expiresAt = expiry(now, created)
 	}
 	v.token = token
 	err = s.write(ctx, "web.begin_session",
 		`INSERT INTO sessions (token_hash, id, person_id, browser, data, created_at, used_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		hash[:], rand.Text(), person, v.browser, data, db.Micros(created), db.Micros(now), db.Micros(ends))
+		hash[:], rand.Text(), person, v.browser, data, db.Micros(created), db.Micros(now), db.Micros(expiresAt))
 	if err != nil || person != 0 || s.created.Add(1)%s.trimInterval != 0 {
 		return err
 	}
@@ -288,12 +288,12 @@ func (m Method) hasTwoFactors() bool { return m == Code || m == Passkey || m == 
 
 // Proof records how and when a person authenticated.
 type Proof struct {
-	By Method
-	At time.Time // zero if unknown; step-up never accepts that
+	Method Method
+	At     time.Time // zero if unknown; step-up never accepts that
 }
 
 // ProofNow returns a Proof for an authentication at the current time.
-func (s *Shell) ProofNow(by Method) Proof { return Proof{by, s.DB.Now()} }
+func (s *Shell) ProofNow(method Method) Proof { return Proof{method, s.DB.Now()} }
 
 // SignIn signs the visitor in as a person. It issues a new session token to prevent session fixation. If the person has
 // already used two factors in this session and authenticates again with one, the session keeps two factors. If another
@@ -304,8 +304,8 @@ func (s *Shell) SignIn(ctx context.Context, person team.Person, proof Proof) err
 		return err
 	}
 	m := s.sessions.manager
-	if v := VisitorOf(ctx); v != nil && v.ID == person.ID && s.HasTwoFactors(ctx) && !proof.By.hasTwoFactors() {
-		proof.By = s.method(ctx)
+	if v := VisitorOf(ctx); v != nil && v.ID == person.ID && s.HasTwoFactors(ctx) && !proof.Method.hasTwoFactors() {
+		proof.Method = s.method(ctx)
 	}
 	if before := m.GetInt64(ctx, personKey); before != 0 && before != person.ID {
 		if err := m.Clear(ctx); err != nil {
@@ -315,13 +315,13 @@ func (s *Shell) SignIn(ctx context.Context, person team.Person, proof Proof) err
 	if err := m.RenewToken(ctx); err != nil {
 		return fmt.Errorf("signing in: %w", err)
 	}
-	if err := s.recordSignIn(ctx, person.ID, proof.By); err != nil {
+	if err := s.recordSignIn(ctx, person.ID, proof.Method); err != nil {
 		return err
 	}
 	m.Put(ctx, personKey, person.ID)
 	m.Put(ctx, sinceKey, db.Micros(s.DB.Now()))
 	m.Put(ctx, authenticatedKey, db.Micros(proof.At))
-	m.Put(ctx, methodKey, string(proof.By))
+	m.Put(ctx, methodKey, string(proof.Method))
 	m.Put(ctx, epochKey, person.Epoch)
 	m.Put(ctx, rightsKey, rightsDigest(account))
 	return nil

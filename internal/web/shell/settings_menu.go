@@ -115,12 +115,12 @@ func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []me
 
 // currentAt returns the item's aria-current value on the page with the path at, or "" if the page does not belong to
 // the item.
-func (i menuItem) currentAt(at string) string {
-	current := ariaCurrent(i.Path, at)
+func (i menuItem) currentAt(path string) string {
+	current := ariaCurrent(i.Path, path)
 	switch {
 	case i.Path == operatorHome && current == "true":
 		return "" // each page below it has its own entry
-	case current == "" && i.Also != "" && ariaCurrent(i.Also, at) != "":
+	case current == "" && i.Also != "" && ariaCurrent(i.Also, path) != "":
 		return "true"
 	}
 	return current

@@ -73,9 +73,9 @@ func New(o Options) (*Shell, error) {
 		o.IsReachable = func() bool { return false }
 	}
 	s := &Shell{
-		Options: o, proxies: trusted, longFormSlots: make(chan struct{}, longForms),
-		longFormLimiter: loadshed.NewKeyLimiter(longPerNetwork),
-		uploads:         loadshed.NewKeyLimiter(uploadsPerPerson), routeMux: http.NewServeMux(), routes: map[string]Route{},
+		Options: o, proxies: trusted, longFormSlots: make(chan struct{}, maxLongForms),
+		longFormLimiter: loadshed.NewKeyLimiter(maxLongFormsPerNetwork),
+		uploads:         loadshed.NewKeyLimiter(maxUploadsPerPerson), routeMux: http.NewServeMux(), routes: map[string]Route{},
 	}
 	s.sessions = newSessions(o, s.ServerError)
 	return s, nil

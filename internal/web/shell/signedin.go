@@ -28,7 +28,7 @@ type Session struct {
 // Sessions returns up to 100 sessions of the visitor: that of the request first, then the most recently used.
 func (s *Shell) Sessions(r *http.Request) ([]Session, error) {
 	ctx, l := r.Context(), s.Language(r)
-	here := sha256.Sum256([]byte(s.sessions.manager.Token(ctx)))
+	currentHash := sha256.Sum256([]byte(s.sessions.manager.Token(ctx)))
 	out, err := db.All(ctx, s.DB, func(rows *sql.Rows, s *Session) error {
 		var hash []byte
 		var since, used int64
@@ -37,7 +37,7 @@ func (s *Shell) Sessions(r *http.Request) ([]Session, error) {
 			return strings.Contains(s.Browser, system)
 		})
 		s.Browser, s.Since, s.Used, s.Here = browserName(l, s.Browser), db.Time(since), db.Time(used),
-			string(hash) == string(here[:])
+			string(hash) == string(currentHash[:])
 		return err
 	}, `SELECT token_hash, id, browser, created_at, used_at FROM sessions WHERE person_id = ? AND expires_at > ?
 		ORDER BY used_at DESC, id LIMIT 100`,

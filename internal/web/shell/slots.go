@@ -17,35 +17,35 @@ import (
 
 const (
 	// pageTimeout is the time limit for a page, so that it cannot hold its slot forever if a dependency hangs.
-	pageTimeout    = 30 * time.Second
-	formReadAhead  = 64 << 10 // bytes of a form that are read before it takes a slot, because clients may be slow
-	longReadAhead  = 2 << 20  // bytes of a long form that are read before it takes a slot
-	longForms      = 32       // maximum number of long forms in memory
-	longPerNetwork = 4        // maximum number of these per client network: an IPv4 /24 or IPv6 /48
+	pageTimeout            = 30 * time.Second
+	formReadAhead          = 64 << 10 // bytes of a form that are read before it takes a slot, because clients may be slow
+	longReadAhead          = 2 << 20  // bytes of a long form that are read before it takes a slot
+	maxLongForms           = 32       // maximum number of long forms in memory
+	maxLongFormsPerNetwork = 4        // maximum number of these per client network: an IPv4 /24 or IPv6 /48
 
-	// uploadsPerPerson limits a person's concurrent requests with files. The upload page's script sends two at once.
-	uploadsPerPerson  = 6
-	uploadsRetryAfter = 5 * time.Second
+	// maxUploadsPerPerson limits a person's concurrent requests with files. The upload page's script sends two at once.
+	maxUploadsPerPerson = 6
+	uploadsRetryAfter   = 5 * time.Second
 )
 
 // LimitConcurrency wraps a handler so that every request occupies a page slot of the node until it is served, except
 // for routes with SkipsSlot and forms with files. See AcquireUploadRequest for forms with files.
 func (s *Shell) LimitConcurrency(next http.Handler) http.Handler {
-	slotted := s.WithSlot(next, s.ServerError)
+	withSlot := s.WithSlot(next, s.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := s.routeMux.Handler(r)
 		if route := s.routes[pattern]; route.SkipsSlot || route.AcceptsFiles && SendsFiles(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		slotted.ServeHTTP(w, r) // also without a route: the 404 page looks up the visitor
+		withSlot.ServeHTTP(w, r) // also without a route: the 404 page looks up the visitor
 	})
 }
 
 // WithSlot wraps a handler to occupy a page slot, with the time limit pageTimeout. If the node is full, it calls
 // reject.
 func (s *Shell) WithSlot(next http.Handler, reject func(http.ResponseWriter, *http.Request, error)) http.Handler {
-	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	withTimeout := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
@@ -64,7 +64,7 @@ func (s *Shell) WithSlot(next http.Handler, reject func(http.ResponseWriter, *ht
 				r.Body, _ = readAhead(r.Body, longReadAhead)
 			}
 		}
-		s.serveWithSlot(s.Limiters.Pages, bounded, reject, w, r)
+		s.serveWithSlot(s.Limiters.Pages, withTimeout, reject, w, r)
 	})
 }
 
@@ -87,8 +87,8 @@ func (s *Shell) AcquireLongForm(r *http.Request) (func(), bool) {
 	}
 }
 
-var errManyUploads = apierr.Newf(apierr.RateLimited,
-	"You already have %d uploads in progress. Wait until one has finished, then send this one.", uploadsPerPerson).
+var errTooManyUploads = apierr.Newf(apierr.RateLimited,
+	"You already have %d uploads in progress. Wait until one has finished, then send this one.", maxUploadsPerPerson).
 	With("scope", "uploads_under_way").WithRetryAfter(uploadsRetryAfter)
 
 // AcquireUploadRequest counts a request with files toward the visitor's limit until the returned function is called. It
@@ -98,7 +98,7 @@ var errManyUploads = apierr.Newf(apierr.RateLimited,
 func (s *Shell) AcquireUploadRequest(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
 	if !s.uploads.TryAcquire(person) {
-		return nil, errManyUploads
+		return nil, errTooManyUploads
 	}
 	return func() { s.uploads.Release(person) }, nil
 }
@@ -140,13 +140,13 @@ type bufferedBody struct {
 // readAhead reads up to limit bytes of a body in advance, so that a slow sender occupies no slot. It returns a reader
 // of the whole body, and whether there may be bytes beyond the limit.
 func readAhead(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
-	var begun bytes.Buffer
-	_, err := io.CopyN(&begun, body, limit)
+	var head bytes.Buffer
+	_, err := io.CopyN(&head, body, limit)
 	rest := io.Reader(body)
 	if err != nil {
 		rest = errReader{err}
 	}
-	return bufferedBody{io.MultiReader(&begun, rest), body}, err == nil
+	return bufferedBody{io.MultiReader(&head, rest), body}, err == nil
 }
 
 // errReader is a reader that always returns an error.
@@ -202,11 +202,11 @@ func (s *Shell) showUnavailable(w http.ResponseWriter, r *http.Request, err erro
 // overloadedText returns the error text of an overloaded node. A rejected GET request may be the redirect after a form
 // that was processed, so the text must not say that nothing was changed.
 func overloadedText(r *http.Request) locale.Key {
-	const much = "The service is overloaded. "
+	const overloaded = "The service is overloaded. "
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return much +
+		return overloaded +
 			"This page cannot be shown now. If you sent a form, it was processed: reload this page, do not send " +
 			"the form again."
 	}
-	return much + "Nothing was changed. Try again in a moment."
+	return overloaded + "Nothing was changed. Try again in a moment."
 }

@@ -148,13 +148,13 @@ func TestStalledLongForms(t *testing.T) {
 			go func() { _, _ = io.Copy(sender, strings.NewReader(strings.Repeat("x", formReadAhead+1))) }()
 			go h.ServeHTTP(httptest.NewRecorder(), postFrom(ctx, client, body))
 		}
-		for n := range longForms {
+		for n := range maxLongForms {
 			stall(fmt.Sprintf("192.0.2.%d", n))
 			stall(fmt.Sprintf("2001:db8:1:%x::1", n)) // a /64 each
 		}
 		synctest.Wait()
-		if held := len(s.longFormSlots); held != 2*longPerNetwork {
-			t.Errorf("long forms of two IP networks: %d, want %d", held, 2*longPerNetwork)
+		if held := len(s.longFormSlots); held != 2*maxLongFormsPerNetwork {
+			t.Errorf("long forms of two IP networks: %d, want %d", held, 2*maxLongFormsPerNetwork)
 		}
 		for _, client := range []string{"192.0.2.99", "2001:db8:1:99::1"} {
 			checkForms(t, h, client, map[int]int{0: 204, 5: 204, formReadAhead + 1: 503})
@@ -162,7 +162,7 @@ func TestStalledLongForms(t *testing.T) {
 		for _, client := range []string{"198.51.100.1", "2001:db8:2::1"} {
 			checkForms(t, h, client, map[int]int{0: 204, 5: 204, formReadAhead + 1: 204})
 		}
-		for n := range longForms {
+		for n := range maxLongForms {
 			stall(fmt.Sprintf("10.0.%d.1", n))
 		}
 		synctest.Wait()

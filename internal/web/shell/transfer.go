@@ -29,7 +29,7 @@ type Upload struct {
 	startedAt       time.Time // first read; zero before
 	deadlineSetAt   time.Time // last update of the deadlines; zero before the first read
 	received        int64     // number of bytes received
-	ended           bool
+	atEnd           bool
 	rejected        bool  // whether the rest is limited and discarded
 	err             error // why the upload was interrupted; nil if it was not
 	expectsContinue bool  // whether the client waits for 100 Continue
@@ -48,7 +48,7 @@ func (b *Upload) Err() error { return b.err }
 // the rest.
 func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, writeResponse func()) {
 	_ = b.control.EnableFullDuplex()
-	unread := !b.ended && (r.ContentLength < 0 || r.ContentLength-b.received > maxDiscard) ||
+	unread := !b.atEnd && (r.ContentLength < 0 || r.ContentLength-b.received > maxDiscard) ||
 		b.rejected && b.received != r.ContentLength // LimitRest may have ended the body early
 	if r.ProtoMajor == 1 && unread {
 		w.Header().Set("Connection", "close")
@@ -69,8 +69,8 @@ func (b *Upload) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.received += int64(n)
-	if err != nil && !b.ended {
-		b.ended = true
+	if err != nil && !b.atEnd {
+		b.atEnd = true
 		_ = b.control.SetWriteDeadline(time.Now().Add(workTimeout))
 		if !errors.Is(err, io.EOF) {
 			b.err = err
@@ -93,7 +93,7 @@ func (b *Upload) deadline(now time.Time) time.Time {
 
 // discard reads a limited part of the rest of a rejected upload, unless the client waits for 100 Continue.
 func (b *Upload) discard() {
-	if begun := !b.deadlineSetAt.IsZero(); !b.ended && (begun || !b.expectsContinue) {
+	if begun := !b.deadlineSetAt.IsZero(); !b.atEnd && (begun || !b.expectsContinue) {
 		b.LimitRest()
 		_, _ = io.Copy(io.Discard, b) // errors no longer matter
 	}

@@ -20,8 +20,8 @@ type Visitor struct {
 	Zone *time.Location // time zone for times that the person sees and enters; statistics by day use the team's
 }
 
-// visitor returns a person as a visitor with a selected team.
-func visitor(account team.Account, selected team.OwnTeam) (*Visitor, error) {
+// newVisitor returns a person as a visitor with a selected team.
+func newVisitor(account team.Account, selected team.OwnTeam) (*Visitor, error) {
 	zone, err := time.LoadLocation(cmp.Or(account.Timezone, selected.Timezone))
 	if err != nil {
 		return nil, fmt.Errorf("loading the time zone of person %d: %w", account.ID, err)
@@ -46,7 +46,7 @@ func (s *Shell) identify(next http.Handler) http.Handler {
 			s.ServerError(w, r, err)
 			return
 		case err == nil:
-			v, err := visitor(account, TeamOrFirst(account, s.sessions.manager.GetInt64(r.Context(), teamKey)))
+			v, err := newVisitor(account, TeamOrFirst(account, s.sessions.manager.GetInt64(r.Context(), teamKey)))
 			if err != nil {
 				s.ServerError(w, r, err)
 				return

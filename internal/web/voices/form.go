@@ -32,13 +32,13 @@ var fieldNames = map[string]string{
 
 // formView is the form of a brand voice.
 type formView struct {
-	ID     int64 // 0 for a new voice
-	Name   string
-	Fields url.Values
-	People []audience // audiences, followed by empty ones
-	Error  shell.FormError
-	Past   int  // number of published posts from which empty fields were filled in
-	NoPast bool // the team has no published posts to start from
+	ID          int64 // 0 for a new voice
+	Name        string
+	Fields      url.Values
+	People      []audience // audiences, followed by empty ones
+	Error       shell.FormError
+	Past        int  // number of published posts from which empty fields were filled in
+	NoPastPosts bool // the team has no published posts to start from
 
 	PageRead bool // empty fields were filled in from a web page
 }
@@ -140,24 +140,24 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		p.startFromWebsite(w, r, call)
 		return
 	}
-	made, err := p.voices.Create(r.Context(), call, draftOf(r.PostForm))
+	created, err := p.voices.Create(r.Context(), call, draftOf(r.PostForm))
 	if err != nil {
 		p.showFormError(w, r, 0, err)
 		return
 	}
 	p.Flash(r, "The brand voice was created. This is how writers see it.")
 	if r.PostForm.Get("past_posts") != "" {
-		if _, err := p.voices.AddPastPosts(r.Context(), call, made.ID); err != nil {
-			p.Log.ErrorContext(r.Context(), "adding past posts to a new brand voice failed", "voice", made.ID, "error", err)
+		if _, err := p.voices.AddPastPosts(r.Context(), call, created.ID); err != nil {
+			p.Log.ErrorContext(r.Context(), "adding past posts to a new brand voice failed", "voice", created.ID, "error", err)
 			p.Flash(r, "The brand voice was created, but the past posts were not added. Add them under Material → Team posts.")
 		}
 	}
 	if r.PostForm.Get("add_page") != "" {
-		if err := p.addPage(r.Context(), call, made.ID, r.PostForm.Get("website")); err != nil {
+		if err := p.addPage(r.Context(), call, created.ID, r.PostForm.Get("website")); err != nil {
 			p.Flash(r, "The brand voice was created, but the web page was not added. Add its text under Material.")
 		}
 	}
-	shell.Redirect(w, r, pathOf(made.ID))
+	shell.Redirect(w, r, pathOf(created.ID))
 }
 
 // enterButton is the value of the button that browsers press when a person presses Enter in a field. It reads the
@@ -178,8 +178,8 @@ func (p *Handlers) addPage(ctx context.Context, call operation.Call, id int64, a
 }
 
 // fillEmpty fills in the empty fields of a form with other values.
-func fillEmpty(form, with url.Values) {
-	for name, values := range with {
+func fillEmpty(form, defaults url.Values) {
+	for name, values := range defaults {
 		if strings.TrimSpace(form.Get(name)) == "" {
 			form[name] = values
 		}
@@ -216,7 +216,7 @@ func (p *Handlers) startFromPosts(w http.ResponseWriter, r *http.Request, call o
 		r.PostForm.Set("past_posts", "1")
 	}
 	v := newForm(0, r.PostForm, shell.FormError{})
-	v.Past, v.NoPast = posts, posts == 0
+	v.Past, v.NoPastPosts = posts, posts == 0
 	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", v)
 }
 

@@ -129,7 +129,7 @@ func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status 
 		return
 	}
 	v := materialView{ID: req.voice, Name: d.Name, Fields: fields, Error: formErr}
-	found, err := p.voices.Materials(req.Context(), req.call, req.voice)
+	materials, err := p.voices.Materials(req.Context(), req.call, req.voice)
 	if err == nil {
 		v.Posts, err = p.ownPosts(req.Request)
 	}
@@ -137,7 +137,7 @@ func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status 
 		p.ShowError(w, req.Request, err)
 		return
 	}
-	for _, m := range found {
+	for _, m := range materials {
 		v.Pieces = append(v.Pieces, pieceFor(req.call, req.voice, m))
 	}
 	p.ShowTitled(w, req.Request, status, pages["material"], p.T(req.Request, "Material of %s", d.Name), v)
@@ -149,22 +149,22 @@ func (p *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := shell.Result[post.PostList](outcome)
+	list, err := shell.Result[post.PostList](outcome)
 	if err != nil {
 		return nil, err
 	}
 	var out []postChoice
-	for _, s := range found.Posts {
+	for _, s := range list.Posts {
 		if s.Excerpt == "" {
 			continue
 		}
-		one := postChoice{PostEntry: s}
+		option := postChoice{PostEntry: s}
 		for _, a := range s.Accounts {
-			if !slices.Contains(one.Networks, a.Platform) {
-				one.Networks = append(one.Networks, a.Platform)
+			if !slices.Contains(option.Networks, a.Platform) {
+				option.Networks = append(option.Networks, a.Platform)
 			}
 		}
-		out = append(out, one)
+		out = append(out, option)
 	}
 	return out, nil
 }
@@ -218,8 +218,8 @@ func (p *Handlers) addPastPosts(w http.ResponseWriter, req voiceRequest) {
 	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
-// onePage shows a piece of material. It shows a long one in parts.
-func (p *Handlers) onePage(w http.ResponseWriter, req voiceRequest) {
+// piecePage shows a piece of material. It shows a long one in parts.
+func (p *Handlers) piecePage(w http.ResponseWriter, req voiceRequest) {
 	m, err := p.voices.Material(req.Context(), req.call, req.voice, req.piece)
 	if err != nil {
 		p.switchTeam(w, req.Request, err, req.voice)

@@ -23,13 +23,13 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	found, err := p.voices.List(r.Context(), call)
+	voices, err := p.voices.List(r.Context(), call)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["list"], "Brand voices",
-		listView{found, shell.VisitorOf(r.Context()).Is(shell.Writers), len(found) >= voice.MaxVoices})
+		listView{voices, shell.VisitorOf(r.Context()).Is(shell.Writers), len(voices) >= voice.MaxVoices})
 }
 
 // view is the page of a voice.

@@ -37,7 +37,7 @@ type Handlers struct {
 }
 
 // New returns the handlers.
-func New(f *shell.Shell, voices *voice.Service) *Handlers { return &Handlers{f, voices} }
+func New(sh *shell.Shell, voices *voice.Service) *Handlers { return &Handlers{sh, voices} }
 
 // Routes returns the routes of the pages. Only people who may write can see the source material.
 func (p *Handlers) Routes() []shell.Route {
@@ -56,7 +56,7 @@ func (p *Handlers) Routes() []shell.Route {
 			RestoresForm: true},
 		{Pattern: "POST /voices/{id}/material/past-posts", Audience: shell.Writers, Handler: p.withVoice(p.addPastPosts)},
 		{Pattern: "GET /voices/{id}/material/{material}", Audience: shell.Writers,
-			Handler: p.withVoice(p.withMaterial(p.onePage))},
+			Handler: p.withVoice(p.withMaterial(p.piecePage))},
 		{Pattern: "POST /voices/{id}/material/{material}/remove", Audience: shell.Writers, Handler: p.withVoice(
 			p.withMaterial(p.removeMaterial))},
 	}

@@ -63,30 +63,30 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	checkCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	platforms := s.Accounts.Platforms()
-	found := make([][]Finding, len(platforms))
+	findings := make([][]Finding, len(platforms))
 	errs := make([]error, len(platforms))
-	var group sync.WaitGroup
+	var wg sync.WaitGroup
 	for i, platform := range platforms {
-		group.Go(func() { found[i], errs[i] = s.check(checkCtx, platform) })
+		wg.Go(func() { findings[i], errs[i] = s.check(checkCtx, platform) })
 	}
-	group.Wait()
+	wg.Wait()
 	out := []Finding{}
 	for i, platform := range platforms {
 		if errs[i] != nil {
 			return nil, errs[i]
 		}
 		if v, ok := verdicts[platform]; ok {
-			found[i] = append(found[i], lastPostFinding(platform, v, s.DefaultOptions(platform)))
+			findings[i] = append(findings[i], lastPostFinding(platform, v, s.DefaultOptions(platform)))
 		}
-		out = append(out, found[i]...)
+		out = append(out, findings[i]...)
 	}
 	return out, nil
 }
 
 // CountFailures returns the number of findings with the result CheckFailed.
-func CountFailures(found []Finding) int {
+func CountFailures(findings []Finding) int {
 	n := 0
-	for _, f := range found {
+	for _, f := range findings {
 		if f.Result == network.CheckFailed {
 			n++
 		}
@@ -124,13 +124,13 @@ func (s *Service) check(ctx context.Context, platform string) ([]Finding, error)
 // expired.
 func (s *Service) checkAccount(ctx context.Context, checker network.AppChecker, g accountGrant) []network.Finding {
 	expired := !g.Expires.IsZero() && s.Now().Add(expiryMargin).After(g.Expires)
-	var found []network.Finding
+	var findings []network.Finding
 	if !expired {
-		found = checker.CheckAccount(ctx, g.Grant.Grant)
-		expired = slices.ContainsFunc(found, func(f network.Finding) bool { return f.Expired })
+		findings = checker.CheckAccount(ctx, g.Grant.Grant)
+		expired = slices.ContainsFunc(findings, func(f network.Finding) bool { return f.Expired })
 	}
 	if !expired {
-		return found
+		return findings
 	}
 	fresh, err := s.Accounts.Refresh(ctx, g.account, g.Grant)
 	if err != nil {

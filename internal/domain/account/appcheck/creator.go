@@ -18,14 +18,14 @@ const (
 // creatorCache caches the settings of accounts.
 type creatorCache struct {
 	mu        sync.Mutex
-	byAccount map[int64]creator
+	byAccount map[int64]cacheEntry
 }
 
-// creator is a cached Creator and the time at which it was read.
-type creator struct {
+// cacheEntry is a cached Creator and the time at which it was read.
+type cacheEntry struct {
 	Creator
 
-	at time.Time
+	readAt time.Time
 }
 
 // Creator describes what the settings of a TikTok account allow.
@@ -46,26 +46,26 @@ func (c Creator) Forbids(option string) bool {
 // CreatorInfo returns what an account's own settings at TikTok allow. Text is empty if TikTok does not return the
 // settings within a few seconds. The composer shows the result. Delivery reads the settings again.
 func (s *Service) CreatorInfo(ctx context.Context, account int64) Creator {
-	if known, ok := s.cachedCreator(account); ok {
-		return known
+	if cached, ok := s.cachedCreator(account); ok {
+		return cached
 	}
 	readCtx, cancel := context.WithTimeout(ctx, creatorTimeout)
 	defer cancel()
-	read := s.readCreator(readCtx, account)
+	info := s.readCreator(readCtx, account)
 	s.creators.mu.Lock()
 	defer s.creators.mu.Unlock()
 	if s.creators.byAccount == nil || len(s.creators.byAccount) >= maxCreators {
-		s.creators.byAccount = map[int64]creator{}
+		s.creators.byAccount = map[int64]cacheEntry{}
 	}
-	s.creators.byAccount[account] = creator{read, s.Now()}
-	return read
+	s.creators.byAccount[account] = cacheEntry{info, s.Now()}
+	return info
 }
 
 func (s *Service) cachedCreator(account int64) (Creator, bool) {
 	s.creators.mu.Lock()
 	defer s.creators.mu.Unlock()
 	c, ok := s.creators.byAccount[account]
-	return c.Creator, ok && s.Now().Sub(c.at) < creatorTTL
+	return c.Creator, ok && s.Now().Sub(c.readAt) < creatorTTL
 }
 
 func (s *Service) readCreator(ctx context.Context, account int64) Creator {

@@ -118,9 +118,9 @@ func (s *Service) add(
 }
 
 // addHashtags adds the accepted hashtags to a locked list and requests that they be measured.
-func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Call, l *List, sent []string,
+func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Call, l *List, hashtags []string,
 	subcategory string) (HashtagListChange, error) {
-	accepted, c, err := s.selectNew(ctx, tx, call, *l, sent)
+	accepted, c, err := s.selectNew(ctx, tx, call, *l, hashtags)
 	if err != nil {
 		return c, err
 	}
@@ -156,16 +156,16 @@ func (c HashtagListChange) summary() string {
 
 // selectNew returns those of the sent hashtags that can be added to the list, and the outcome for each sent hashtag.
 func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Call, l List,
-	sent []string) ([]string, HashtagListChange, error) {
-	tags, rejected := parseHashtags(l.Platform, sent)
-	there, err := existing(ctx, q, l.ID, tags)
+	hashtags []string) ([]string, HashtagListChange, error) {
+	tags, rejected := parseHashtags(l.Platform, hashtags)
+	present, err := findPresent(ctx, q, l.ID, tags)
 	if err != nil {
 		return nil, HashtagListChange{}, err
 	}
 	c := HashtagListChange{Added: []string{}, AlreadyPresent: []string{}, Refused: rejected}
-	unknown := make([]string, 0, len(tags)-len(there))
+	unknown := make([]string, 0, len(tags)-len(present))
 	for _, tag := range tags {
-		if there[tag] {
+		if present[tag] {
 			c.AlreadyPresent = append(c.AlreadyPresent, tag)
 		} else {
 			unknown = append(unknown, tag)

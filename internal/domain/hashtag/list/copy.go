@@ -59,12 +59,12 @@ type group struct {
 // groupBySubcategory groups hashtags by subcategory, in order of first appearance.
 func groupBySubcategory(items []Item) []group {
 	var out []group
-	at := map[string]int{}
+	indexByName := map[string]int{}
 	for _, i := range items {
-		n, met := at[i.Subcategory]
-		if !met {
+		n, ok := indexByName[i.Subcategory]
+		if !ok {
 			n = len(out)
-			at[i.Subcategory], out = n, append(out, group{name: i.Subcategory})
+			indexByName[i.Subcategory], out = n, append(out, group{name: i.Subcategory})
 		}
 		out[n].tags = append(out[n].tags, i.Hashtag)
 	}

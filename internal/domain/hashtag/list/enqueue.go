@@ -39,8 +39,8 @@ func (s *Service) enqueueForAdd(ctx context.Context, call operation.Call, in Add
 	return s.enqueue(ctx, call, l, in.Hashtags)
 }
 
-func (s *Service) enqueue(ctx context.Context, call operation.Call, l List, sent []string) error {
-	accepted, _, err := s.selectNew(ctx, s.db, call, l, sent)
+func (s *Service) enqueue(ctx context.Context, call operation.Call, l List, hashtags []string) error {
+	accepted, _, err := s.selectNew(ctx, s.db, call, l, hashtags)
 	if err != nil {
 		return err
 	}

@@ -13,20 +13,20 @@ var iconText string
 
 // icons returns the set of the names of Remix Icons, without the prefix ri-.
 var icons = sync.OnceValue(func() map[string]bool {
-	all := map[string]bool{}
+	iconNames := map[string]bool{}
 	for line := range strings.Lines(iconText) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		for word := range strings.FieldsSeq(line) {
 			if name, noStyle := strings.CutSuffix(word, "="); noStyle {
-				all[name] = true
+				iconNames[name] = true
 				continue
 			}
-			all[word+"-line"], all[word+"-fill"] = true, true
+			iconNames[word+"-line"], iconNames[word+"-fill"] = true, true
 		}
 	}
-	return all
+	return iconNames
 })
 
 // IsIcon reports whether a token is the name of a Remix Icon, with the prefix ri-.

@@ -83,10 +83,10 @@ func New(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := loadReadyMade()
+	readyMade, err := loadReadyMade()
 	if err != nil {
 		return nil, err
 	}
-	return &Service{Options: o, db: o.DB, banned: b, readyMadeLists: made,
+	return &Service{Options: o, db: o.DB, banned: b, readyMadeLists: readyMade,
 		cache: &listCache{lists: map[int64]cacheEntry{}}}, nil
 }

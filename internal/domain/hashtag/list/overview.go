@@ -13,27 +13,27 @@ import (
 )
 
 // Samples returns the first hashtags of each list, by list ID. most limits the hashtags per list.
-func (s *Service) Samples(ctx context.Context, team int64, lists []HashtagListEntry, most int) (map[int64][]string, error) {
+func (s *Service) Samples(ctx context.Context, team int64, lists []HashtagListEntry, limit int) (map[int64][]string, error) {
 	out := map[int64][]string{}
 	for _, l := range lists {
 		if r, found := s.findReadyMade(l.ID); found {
-			out[l.ID] = hashtagsOf(r.items, most)
+			out[l.ID] = hashtagsOf(r.items, limit)
 			continue
 		}
-		tags, err := db.AllSized(ctx, s.db, most, scanHashtag, itemsQuery+` LIMIT ?`, team, l.ID, most)
+		tags, err := db.AllSized(ctx, s.db, limit, scanHashtag, itemsQuery+` LIMIT ?`, team, l.ID, limit)
 		if err != nil {
 			return nil, fmt.Errorf("reading the first hashtags of a list: %w", err)
 		}
-		out[l.ID] = hashtagsOf(tags, most)
+		out[l.ID] = hashtagsOf(tags, limit)
 	}
 	return out, nil
 }
 
 func scanHashtag(rows *sql.Rows, i *Item) error { return rows.Scan(&i.Hashtag, &i.Subcategory) }
 
-func hashtagsOf(items []Item, most int) []string {
-	out := make([]string, 0, min(len(items), most))
-	for _, i := range items[:min(len(items), most)] {
+func hashtagsOf(items []Item, limit int) []string {
+	out := make([]string, 0, min(len(items), limit))
+	for _, i := range items[:min(len(items), limit)] {
 		out = append(out, i.Hashtag)
 	}
 	return out
@@ -41,11 +41,11 @@ func hashtagsOf(items []Item, most int) []string {
 
 // Search returns the team's lists and the ready-made lists whose name or hashtags contain a text. most limits the lists
 // of each kind.
-func (s *Service) Search(ctx context.Context, team int64, in ListInput, text string, most int) ([]HashtagListEntry, error) {
+func (s *Service) Search(ctx context.Context, team int64, in ListInput, text string, limit int) ([]HashtagListEntry, error) {
 	text = provider.NormalizeText(strings.TrimPrefix(strings.TrimSpace(text), "#"))
 	var out []HashtagListEntry
 	if in.Scope != scopeSystem {
-		own, err := s.searchOwn(ctx, team, in.Platform, text, most)
+		own, err := s.searchOwn(ctx, team, in.Platform, text, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -54,14 +54,14 @@ func (s *Service) Search(ctx context.Context, team int64, in ListInput, text str
 	if in.Scope == scopeOwn {
 		return out, nil
 	}
-	found := 0
+	count := 0
 	for _, r := range s.readyMadeLists {
-		has := func(i Item) bool { return strings.Contains(i.Hashtag, text) }
-		if in.Platform != "" && r.Platform != "" && r.Platform != in.Platform || found == most {
+		matches := func(i Item) bool { return strings.Contains(i.Hashtag, text) }
+		if in.Platform != "" && r.Platform != "" && r.Platform != in.Platform || count == limit {
 			continue
 		}
-		if strings.Contains(provider.NormalizeText(r.Name), text) || slices.ContainsFunc(r.items, has) {
-			out, found = append(out, entry(r.List)), found+1
+		if strings.Contains(provider.NormalizeText(r.Name), text) || slices.ContainsFunc(r.items, matches) {
+			out, count = append(out, entry(r.List)), count+1
 		}
 	}
 	return out, nil
@@ -72,13 +72,13 @@ var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // searchOwn finds lists of a team, newest first. Names are compared in Go, because the databases fold letters
 // differently.
-func (s *Service) searchOwn(ctx context.Context, team int64, platform, text string, most int) ([]HashtagListEntry, error) {
-	query, args := page(team, platform, math.MaxInt64, math.MaxInt32)
+func (s *Service) searchOwn(ctx context.Context, team int64, platform, text string, limit int) ([]HashtagListEntry, error) {
+	query, args := pageQuery(team, platform, math.MaxInt64, math.MaxInt32)
 	lists, err := db.All(ctx, s.db, scanLists, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing hashtag lists: %w", err)
 	}
-	with, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+	matchingIDs, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
 		`SELECT l.id FROM hashtag_lists l WHERE l.team_id = ? AND EXISTS (SELECT 1 FROM hashtag_list_items i
 		WHERE i.list_id = l.id AND i.hashtag LIKE ? ESCAPE '\')`, team, "%"+escapeLike.Replace(text)+"%")
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Service) searchOwn(ctx context.Context, team int64, platform, text stri
 	}
 	var out []HashtagListEntry
 	for _, l := range lists {
-		if len(out) < most && (strings.Contains(provider.NormalizeText(l.Name), text) || slices.Contains(with, l.ID)) {
+		if len(out) < limit && (strings.Contains(provider.NormalizeText(l.Name), text) || slices.Contains(matchingIDs, l.ID)) {
 			out = append(out, entry(l))
 		}
 	}

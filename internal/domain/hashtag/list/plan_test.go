@@ -29,8 +29,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 		} {
 			must.Get(d.Writer().ExecContext(t.Context(), statement))(t)
 		}
-		all, allArgs := page(7, "", math.MaxInt64, 21)
-		on, onArgs := page(7, "tiktok", 1_019_000, 21)
+		all, allArgs := pageQuery(7, "", math.MaxInt64, 21)
+		on, onArgs := pageQuery(7, "tiktok", 1_019_000, 21)
 		asked := must.Get(positionsJSON([]string{"tag7", "tag507"}, 0))(t)
 		for name, c := range map[string]struct {
 			indexes []string // each database uses one of them

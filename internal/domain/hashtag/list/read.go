@@ -17,17 +17,17 @@ func (s *Service) lists(
 	ctx context.Context, call operation.Call, in ListInput,
 ) (operation.Response[HashtagLists], error) {
 	out := operation.Response[HashtagLists]{App: appPage, Data: HashtagLists{HashtagLists: []HashtagListEntry{}}}
-	before := int64(math.MaxInt64)
+	beforeID := int64(math.MaxInt64)
 	if in.Cursor != nil {
 		position, err := call.Position(*in.Cursor)
 		if err != nil {
 			return out, err
 		}
-		if before, err = strconv.ParseInt(position, 10, 64); err != nil {
+		if beforeID, err = strconv.ParseInt(position, 10, 64); err != nil {
 			return out, fmt.Errorf("parsing a cursor position: %w", err)
 		}
 	}
-	found, err := s.nextLists(ctx, call.TeamID, in, before)
+	found, err := s.nextLists(ctx, call.TeamID, in, beforeID)
 	if err != nil {
 		return out, err
 	}
@@ -42,13 +42,13 @@ func (s *Service) lists(
 }
 
 // nextLists returns the lists of a page and, if there is a next page, its first list.
-func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, before int64) ([]List, error) {
-	most := in.Limit + 1
+func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, beforeID int64) ([]List, error) {
+	limit := in.Limit + 1
 	var out []List
-	if in.Scope != scopeSystem && before > firstTeamListID {
-		query, args := page(team, in.Platform, before, most)
+	if in.Scope != scopeSystem && beforeID > firstTeamListID {
+		query, args := pageQuery(team, in.Platform, beforeID, limit)
 		var err error
-		if out, err = db.AllSized(ctx, s.db, most, scanLists, query, args...); err != nil {
+		if out, err = db.AllSized(ctx, s.db, limit, scanLists, query, args...); err != nil {
 			return nil, fmt.Errorf("listing hashtag lists: %w", err)
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, befor
 		return out, nil
 	}
 	for _, r := range s.readyMadeLists {
-		if len(out) < most && r.ID < before && (in.Platform == "" || r.Platform == "" || r.Platform == in.Platform) {
+		if len(out) < limit && r.ID < beforeID && (in.Platform == "" || r.Platform == "" || r.Platform == in.Platform) {
 			out = append(out, r.List)
 		}
 	}
@@ -90,22 +90,22 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 }
 
 // missingMetricsNotes explains why hashtags of a ready-made list have no metrics yet.
-func (s *Service) missingMetricsNotes(l List, shown []ListedHashtag) []string {
-	without := 0
-	for _, h := range shown {
+func (s *Service) missingMetricsNotes(l List, hashtags []ListedHashtag) []string {
+	withoutMetrics := 0
+	for _, h := range hashtags {
 		if h.Posts == nil && h.PostsPerDay == nil && h.Score == nil {
-			without++
+			withoutMetrics++
 		}
 	}
 	switch {
-	case without == 0 || !l.isReadyMade():
+	case withoutMetrics == 0 || !l.isReadyMade():
 		return nil
 	case !s.HasProvider:
 		return []string{"The hashtags have no metrics because no provider is configured. Ask the operator to connect " +
 			"one."}
 	}
 	return []string{fmt.Sprintf("%d of %d hashtags have no metrics yet. Ready-made lists are measured slowly, after "+
-		"teams' own lists. Add hashtags to a list of your own to have them measured sooner.", without, len(shown))}
+		"teams' own lists. Add hashtags to a list of your own to have them measured sooner.", withoutMetrics, len(hashtags))}
 }
 
 // find returns a list of the team or a ready-made list.
@@ -140,15 +140,15 @@ func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 	if err != nil {
 		return cacheEntry{}, err
 	}
-	shown, err := s.addStatistics(ctx, l, items)
+	hashtags, err := s.addStatistics(ctx, l, items)
 	if err != nil {
 		return cacheEntry{}, err
 	}
-	raw, err := operation.JSON(shown)
+	raw, err := operation.JSON(hashtags)
 	if err != nil {
 		return cacheEntry{}, fmt.Errorf("encoding the hashtags of a list: %w", err)
 	}
-	return cacheEntry{hashtags: shown, json: raw}, nil
+	return cacheEntry{hashtags: hashtags, json: raw}, nil
 }
 
 // addStatistics returns the hashtags with their statistics, in the form of the API. In a list for all platforms, each
@@ -162,13 +162,13 @@ func (s *Service) addStatistics(ctx context.Context, l List, items []Item) ([]Li
 	for n, i := range items {
 		tags[n] = i.Hashtag
 	}
-	known, err := s.Statistics.Get(ctx, s.db, l.Platform, tags)
+	statistics, err := s.Statistics.Get(ctx, s.db, l.Platform, tags)
 	if err != nil {
 		return nil, err
 	}
 	for n, i := range items {
 		h := ListedHashtag{HashtagSummary: stats.HashtagSummary{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
-		if f, found := known[i.Hashtag]; found {
+		if f, found := statistics[i.Hashtag]; found {
 			h.HashtagSummary = stats.Summarize(f)
 			if l.Platform == "" && hasMetrics(f) {
 				h.Platform = f.Platform

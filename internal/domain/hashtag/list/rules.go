@@ -33,19 +33,19 @@ func (HashtagListChangeRefused) Descriptions() map[string]string {
 }
 
 // parseHashtags returns the distinct hashtags of a request in order, and the rejected hashtags.
-func parseHashtags(platform string, sent []string) ([]string, []HashtagListChangeRefused) {
-	tags, rejected := make([]string, 0, len(sent)), []HashtagListChangeRefused{}
-	met, bad := make(map[string]bool, len(sent)), map[HashtagListChangeRefused]bool{}
-	for _, text := range sent {
+func parseHashtags(platform string, hashtags []string) ([]string, []HashtagListChangeRefused) {
+	tags, rejected := make([]string, 0, len(hashtags)), []HashtagListChangeRefused{}
+	seenTags, seenRejections := make(map[string]bool, len(hashtags)), map[HashtagListChangeRefused]bool{}
+	for _, text := range hashtags {
 		tag, err := provider.ParseHashtagFor(platform, text)
 		if err != nil {
-			if r := (HashtagListChangeRefused{sanitize(text), rejectionReason(err)}); !bad[r] {
-				bad[r], rejected = true, append(rejected, r)
+			if r := (HashtagListChangeRefused{sanitize(text), rejectionReason(err)}); !seenRejections[r] {
+				seenRejections[r], rejected = true, append(rejected, r)
 			}
 			continue
 		}
-		if !met[tag] {
-			met[tag], tags = true, append(tags, tag)
+		if !seenTags[tag] {
+			seenTags[tag], tags = true, append(tags, tag)
 		}
 	}
 	return tags, rejected
@@ -87,13 +87,13 @@ type banList map[string]map[string]bool
 // newBanList parses the operator's banned hashtags, by platform.
 func newBanList(byPlatform map[string][]string) (banList, error) {
 	out := banList{"": {}}
-	for platform, sent := range byPlatform {
+	for platform, hashtags := range byPlatform {
 		if !slices.Contains(platforms, platform) {
 			return nil, fmt.Errorf("banned_hashtags: unknown platform %s; use one of: %s", platform,
 				strings.Join(platforms, ", "))
 		}
-		out[platform] = make(map[string]bool, len(sent))
-		for n, text := range sent {
+		out[platform] = make(map[string]bool, len(hashtags))
+		for n, text := range hashtags {
 			tag, err := provider.ParseHashtagFor(platform, text)
 			if err != nil {
 				return nil, fmt.Errorf("banned_hashtags: %s: entry %d: %w", platform, n+1, err)
@@ -106,14 +106,14 @@ func newBanList(byPlatform map[string][]string) (banList, error) {
 
 // filter splits hashtags into accepted and rejected hashtags. free is how many more hashtags the list can hold;
 // negative means unlimited.
-func (b banList) filter(platform string, tags []string, free int64) ([]string, []HashtagListChangeRefused) {
+func (b banList) filter(platform string, tags []string, slots int64) ([]string, []HashtagListChangeRefused) {
 	var accepted []string
 	var rejected []HashtagListChangeRefused
 	for _, tag := range tags {
 		switch {
 		case b[platform][tag]:
 			rejected = append(rejected, HashtagListChangeRefused{tag, reasonBanned})
-		case free >= 0 && int64(len(accepted)) >= free:
+		case slots >= 0 && int64(len(accepted)) >= slots:
 			rejected = append(rejected, HashtagListChangeRefused{tag, reasonFull})
 		default:
 			accepted = append(accepted, tag)

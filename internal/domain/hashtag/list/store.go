@@ -13,9 +13,9 @@ import (
 
 const columns = `id, team_id, name, platform, color, icon, size, last_position, revision, created_at`
 
-func scan(row func(...any) error, l *List) error {
+func scan(scanRow func(...any) error, l *List) error {
 	var created int64
-	err := row(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.lastPosition, &l.revision,
+	err := scanRow(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.lastPosition, &l.revision,
 		&created)
 	l.CreatedAt = db.Time(created)
 	return err
@@ -48,9 +48,9 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team, id int64) (List, er
 	return read(ctx, tx, team, id, s.db.ForUpdate())
 }
 
-// page returns the query for a page of a team's lists, newest first.
-func page(team int64, platform string, before int64, limit int) (string, []any) {
-	where, args := `team_id = ? AND id < ?`, []any{team, before}
+// pageQuery returns the query for a page of a team's lists, newest first.
+func pageQuery(team int64, platform string, beforeID int64, limit int) (string, []any) {
+	where, args := `team_id = ? AND id < ?`, []any{team, beforeID}
 	if platform != "" {
 		where, args = where+` AND platform IN (?, '')`, append(args, platform)
 	}
@@ -84,12 +84,12 @@ func (s *Service) items(ctx context.Context, l List) ([]Item, error) {
 
 // positionsJSON returns hashtags with consecutive positions as a JSON object for json_each, which passes any number of
 // rows in one parameter.
-func positionsJSON(tags []string, last int64) (string, error) {
-	places := make(map[string]int64, len(tags))
+func positionsJSON(tags []string, lastPosition int64) (string, error) {
+	positions := make(map[string]int64, len(tags))
 	for n, tag := range tags {
-		places[tag] = last + 1 + int64(n)
+		positions[tag] = lastPosition + 1 + int64(n)
 	}
-	raw, err := json.Marshal(places)
+	raw, err := json.Marshal(positions)
 	if err != nil {
 		return "", fmt.Errorf("encoding hashtags: %w", err)
 	}
@@ -99,8 +99,8 @@ func positionsJSON(tags []string, last int64) (string, error) {
 const presentQuery = `SELECT hashtag FROM hashtag_list_items WHERE list_id = ? AND hashtag IN (SELECT key
 	FROM json_each(?))`
 
-// existing returns the hashtags that are already in the list.
-func existing(ctx context.Context, q db.Querier, list int64, tags []string) (map[string]bool, error) {
+// findPresent returns the hashtags that are already in the list.
+func findPresent(ctx context.Context, q db.Querier, list int64, tags []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(tags) == 0 {
 		return out, nil
@@ -109,12 +109,12 @@ func existing(ctx context.Context, q db.Querier, list int64, tags []string) (map
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All(ctx, q, func(rows *sql.Rows, tag *string) error { return rows.Scan(tag) }, presentQuery, list,
+	present, err := db.All(ctx, q, func(rows *sql.Rows, tag *string) error { return rows.Scan(tag) }, presentQuery, list,
 		rows)
 	if err != nil {
 		return nil, fmt.Errorf("finding hashtags in a list: %w", err)
 	}
-	for _, tag := range found {
+	for _, tag := range present {
 		out[tag] = true
 	}
 	return out, nil

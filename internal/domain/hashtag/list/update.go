@@ -35,7 +35,7 @@ func (c Change) apply(l *List) error {
 }
 
 // Change changes the name, color or icon of a team's list.
-func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id int64, change Change) (List, error) {
+func (s *Service) Change(ctx context.Context, team int64, actor auditlog.Actor, id int64, change Change) (List, error) {
 	var out List
 	err := s.db.InTx(ctx, "hashtags.change_list", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, team, id)
@@ -50,35 +50,35 @@ func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id 
 			return fmt.Errorf("changing a hashtag list: %w", err)
 		}
 		out = l
-		return auditlog.Record(ctx, tx, team, by, "hashtag_list.changed", formatID(id), nil)
+		return auditlog.Record(ctx, tx, team, actor, "hashtag_list.changed", formatID(id), nil)
 	})
 	return out, err
 }
 
 // Remove removes a hashtag from a team's list. It returns not_found if the list does not contain the hashtag.
-func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id int64, hashtag string) error {
+func (s *Service) Remove(ctx context.Context, team int64, actor auditlog.Actor, id int64, hashtag string) error {
 	return s.db.InTx(ctx, "hashtags.remove", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, team, id)
 		if err != nil {
 			return err
 		}
-		gone, err := tx.Exec(ctx, `DELETE FROM hashtag_list_items WHERE list_id = ? AND hashtag = ?`, l.ID, hashtag)
+		deletedCount, err := tx.Exec(ctx, `DELETE FROM hashtag_list_items WHERE list_id = ? AND hashtag = ?`, l.ID, hashtag)
 		if err != nil {
 			return fmt.Errorf("removing a hashtag from a list: %w", err)
 		}
-		if gone == 0 {
+		if deletedCount == 0 {
 			return apierr.ItemNotFound()
 		}
-		l.Size -= gone
+		l.Size -= deletedCount
 		if err := l.saveSize(ctx, tx); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, team, by, "hashtag_list.removed_from", formatID(id), nil)
+		return auditlog.Record(ctx, tx, team, actor, "hashtag_list.removed_from", formatID(id), nil)
 	})
 }
 
 // Delete deletes a team's list with its hashtags.
-func (s *Service) Delete(ctx context.Context, team int64, by auditlog.Actor, id int64) error {
+func (s *Service) Delete(ctx context.Context, team int64, actor auditlog.Actor, id int64) error {
 	return s.db.InTx(ctx, "hashtags.delete_list", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.lock(ctx, tx, team, id); err != nil {
 			return err
@@ -86,6 +86,6 @@ func (s *Service) Delete(ctx context.Context, team int64, by auditlog.Actor, id 
 		if _, err := tx.Exec(ctx, `DELETE FROM hashtag_lists WHERE team_id = ? AND id = ?`, team, id); err != nil {
 			return fmt.Errorf("deleting a hashtag list: %w", err)
 		}
-		return auditlog.Record(ctx, tx, team, by, "hashtag_list.deleted", formatID(id), nil)
+		return auditlog.Record(ctx, tx, team, actor, "hashtag_list.deleted", formatID(id), nil)
 	})
 }

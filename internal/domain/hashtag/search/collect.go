@@ -20,14 +20,14 @@ const (
 	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // hashtags in a result
 )
 
-// nearby holds the known hashtags that match a keyword or are related to its own hashtags.
-type nearby struct {
+// lookupResult holds the known hashtags that match a keyword or are related to its own hashtags.
+type lookupResult struct {
 	related []stats.Related
 	matches []stats.Statistics
 }
 
-func (s *Service) findNearby(ctx context.Context, t task) (nearby, error) {
-	var out nearby
+func (s *Service) lookUpRelated(ctx context.Context, t task) (lookupResult, error) {
+	var out lookupResult
 	var err error
 	if out.related, err = s.Statistics.RelatedTo(ctx, t.platform, t.words.hashtags(), maxRelated); err != nil {
 		return out, err
@@ -36,9 +36,9 @@ func (s *Service) findNearby(ctx context.Context, t task) (nearby, error) {
 	return out, err
 }
 
-func statisticsOf(all []stats.Related) []stats.Statistics {
-	out := make([]stats.Statistics, len(all))
-	for i, r := range all {
+func statisticsOf(related []stats.Related) []stats.Statistics {
+	out := make([]stats.Statistics, len(related))
+	for i, r := range related {
 		out[i] = r.Statistics
 	}
 	return out
@@ -49,12 +49,12 @@ func isComplete(f stats.Statistics) bool { return f.Posts != nil && f.PostsPerDa
 
 // findings is the result of a search.
 type findings struct {
-	hashtags   []stats.Statistics // complete; the keyword's own hashtags, then others by score
-	incomplete []stats.Statistics // existing own hashtags of the keyword that lack size or rate
-	related    []stats.Related
-	own        []string // the keyword's own hashtags, without those that do not exist
-	answered   int      // number of own hashtags for which the provider answered this search
-	fresh      int      // number of own hashtags with current statistics
+	hashtags      []stats.Statistics // complete; the keyword's own hashtags, then others by score
+	incomplete    []stats.Statistics // existing own hashtags of the keyword that lack size or rate
+	related       []stats.Related
+	ownHashtags   []string // the keyword's own hashtags, without those that do not exist
+	answeredCount int      // number of own hashtags for which the provider answered this search
+	freshCount    int      // number of own hashtags with current statistics
 }
 
 func (f findings) isEmpty() bool { return len(f.hashtags)+len(f.incomplete)+len(f.related) == 0 }
@@ -66,36 +66,36 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 	if err != nil {
 		return out, err
 	}
-	near, err := s.findNearby(ctx, t)
+	related, err := s.lookUpRelated(ctx, t)
 	if err != nil {
 		return out, err
 	}
-	own := t.words.hashtags()
-	names := slices.Concat(own, slices.Sorted(maps.Keys(answers)))
-	known, err := s.Statistics.Get(ctx, s.db, t.platform, names)
+	ownHashtags := t.words.hashtags()
+	names := slices.Concat(ownHashtags, slices.Sorted(maps.Keys(answers)))
+	statistics, err := s.Statistics.Get(ctx, s.db, t.platform, names)
 	if err != nil {
 		return out, err
 	}
-	for _, tag := range own {
+	for _, tag := range ownHashtags {
 		if answers[tag] {
-			out.answered++
+			out.answeredCount++
 		}
-		if s.isFresh(t, known[tag]) {
-			out.fresh++
+		if s.isFresh(t, statistics[tag]) {
+			out.freshCount++
 		}
 		if isMissing(answers, tag) {
 			continue
 		}
-		out.own = append(out.own, tag)
-		if f := known[tag]; !f.MeasuredAt.IsZero() && !isComplete(f) {
+		out.ownHashtags = append(out.ownHashtags, tag)
+		if f := statistics[tag]; !f.MeasuredAt.IsZero() && !isComplete(f) {
 			out.incomplete = append(out.incomplete, f)
 		}
 	}
-	candidates := slices.Concat(knownStatistics(own, known), near.matches, statisticsOf(near.related),
-		knownStatistics(names, known))
+	candidates := slices.Concat(knownStatistics(ownHashtags, statistics), related.matches, statisticsOf(related.related),
+		knownStatistics(names, statistics))
 	out.hashtags = selectComplete(candidates, answers)
-	slices.SortStableFunc(out.hashtags, resultOrder(own))
-	out.related = slices.DeleteFunc(near.related, func(r stats.Related) bool { return isMissing(answers, r.Hashtag) })
+	slices.SortStableFunc(out.hashtags, resultOrder(ownHashtags))
+	out.related = slices.DeleteFunc(related.related, func(r stats.Related) bool { return isMissing(answers, r.Hashtag) })
 	return out, nil
 }
 
@@ -105,10 +105,10 @@ func isMissing(exists map[string]bool, tag string) bool {
 	return answered && !found
 }
 
-func knownStatistics(names []string, known map[string]stats.Statistics) []stats.Statistics {
+func knownStatistics(names []string, byName map[string]stats.Statistics) []stats.Statistics {
 	var out []stats.Statistics
 	for _, name := range names {
-		if f, there := known[name]; there {
+		if f, there := byName[name]; there {
 			out = append(out, f)
 		}
 	}
@@ -130,15 +130,15 @@ func selectComplete(candidates []stats.Statistics, exists map[string]bool) []sta
 
 // resultOrder returns the order of a result: the keyword's own hashtags first, then the other hashtags by descending
 // score.
-func resultOrder(own []string) func(a, b stats.Statistics) int {
-	place := func(f stats.Statistics) int {
-		if at := slices.Index(own, f.Hashtag); at >= 0 {
+func resultOrder(ownHashtags []string) func(a, b stats.Statistics) int {
+	rank := func(f stats.Statistics) int {
+		if at := slices.Index(ownHashtags, f.Hashtag); at >= 0 {
 			return at
 		}
-		return len(own)
+		return len(ownHashtags)
 	}
 	return func(a, b stats.Statistics) int {
-		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(scoreOrUnknown(b), scoreOrUnknown(a)))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(scoreOrUnknown(b), scoreOrUnknown(a)))
 	}
 }
 
@@ -153,10 +153,10 @@ func scoreOrUnknown(f stats.Statistics) float64 {
 // hashtagsToMeasure returns the hashtags to measure for later searches: the keyword's own hashtags and some incomplete
 // related hashtags.
 func (f findings) hashtagsToMeasure() []string {
-	out := slices.Clone(f.own)
-	most := len(out) + maxEnqueued
+	out := slices.Clone(f.ownHashtags)
+	maxLength := len(out) + maxEnqueued
 	for _, r := range f.related {
-		if !isComplete(r.Statistics) && !slices.Contains(out, r.Hashtag) && len(out) < most {
+		if !isComplete(r.Statistics) && !slices.Contains(out, r.Hashtag) && len(out) < maxLength {
 			out = append(out, r.Hashtag)
 		}
 	}
@@ -168,11 +168,11 @@ func (f findings) rows() []row {
 	var out []row
 	for part, all := range map[string][]stats.Statistics{partHashtags: f.hashtags, partIncomplete: f.incomplete} {
 		for i, h := range all {
-			out = append(out, row{part: part, position: i, measured: h.MeasuredAt, entry: stats.Summarize(h)})
+			out = append(out, row{part: part, position: i, measuredAt: h.MeasuredAt, entry: stats.Summarize(h)})
 		}
 	}
 	for i, r := range f.related {
-		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt,
+		out = append(out, row{part: partRelated, position: i, measuredAt: r.MeasuredAt,
 			entry: RelatedHashtag{HashtagSummary: stats.Summarize(r.Statistics), Support: r.Support, Share: r.Share, Lift: r.Lift}})
 	}
 	return out
@@ -198,7 +198,7 @@ func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findi
 		return s.fail(ctx, h, t, "nothing_found")
 	}
 	e := outcome{state: job.Succeeded, paidUntil: t.paidUntil, resultOf: h.ID}
-	if t.paidUntil.IsZero() && (f.answered > 0 || len(providerErrs) == 0 && f.fresh > 0) {
+	if t.paidUntil.IsZero() && (f.answeredCount > 0 || len(providerErrs) == 0 && f.freshCount > 0) {
 		e.charged, e.paidUntil = true, s.db.Now().Add(s.window())
 	} else if t.paidUntil.IsZero() {
 		e.notes = append(e.notes, notChargedNote)

@@ -39,11 +39,11 @@ func (s *Service) paidUntil(ctx context.Context, q db.Querier, call operation.Ca
 	if r.isPaid(call.Now) {
 		return r.paidUntil, nil
 	}
-	own := k.hashtags()
-	if len(k) != 1 || len(own) != 1 {
+	hashtags := k.hashtags()
+	if len(k) != 1 || len(hashtags) != 1 {
 		return time.Time{}, nil
 	}
-	measured, err := s.Reports.MeasuredAt(ctx, q, call.TeamID, platform, own[0])
+	measured, err := s.Reports.MeasuredAt(ctx, q, call.TeamID, platform, hashtags[0])
 	if until := measured.Add(s.window()); err == nil && !measured.IsZero() && call.Now.Before(until) {
 		return until, nil
 	}
@@ -69,22 +69,22 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 		if err != nil {
 			return err
 		}
-		var begun job.Record
+		var record job.Record
 		switch {
 		case r.job != "":
 			out.Notes = []string{runningNote}
-			begun, err = job.Get(ctx, tx, call.TeamID, r.job)
+			record, err = job.Get(ctx, tx, call.TeamID, r.job)
 		case call.Reservation == 0 && r.isPaid(call.Now) && r.resultOf != "":
 			out.Notes = []string{paidNote}
-			begun, err = s.serveStored(ctx, tx, call, r)
+			record, err = s.serveStored(ctx, tx, call, r)
 		default:
-			begun, out.Notes, err = s.startJob(ctx, tx, call, in.Platform, k, r)
+			record, out.Notes, err = s.startJob(ctx, tx, call, in.Platform, k, r)
 		}
 		if err != nil {
 			return err
 		}
-		view, err := s.Jobs.View(ctx, tx, call, begun, job.GetInput{JobID: begun.ID, Limit: maxHashtags})
-		out.Data, out.Location, out.App = view.Data, job.Location(begun.ID), appPath(begun.ID)
+		view, err := s.Jobs.View(ctx, tx, call, record, job.GetInput{JobID: record.ID, Limit: maxHashtags})
+		out.Data, out.Location, out.App = view.Data, job.Location(record.ID), appPath(record.ID)
 		out.Notes = append(out.Notes, view.Notes...)
 		return err
 	})
@@ -106,44 +106,44 @@ func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, 
 			notes = []string{paidNote}
 		}
 	}
-	begun, err := s.Jobs.Start(ctx, tx, job.Params{TeamID: t.team, Type: job.HashtagSearch, Subject: platform,
+	record, err := s.Jobs.Start(ctx, tx, job.Params{TeamID: t.team, Type: job.HashtagSearch, Subject: platform,
 		Total: max(1, len(k.hashtags())), Reservation: call.Reservation})
 	if err != nil {
-		return begun, nil, err
+		return record, nil, err
 	}
-	if err := t.insert(ctx, tx, begun.ID); err != nil {
-		return begun, nil, err
+	if err := t.insert(ctx, tx, record.ID); err != nil {
+		return record, nil, err
 	}
-	if err := recordEvent(ctx, tx, call, begun, platform); err != nil {
-		return begun, nil, err
+	if err := recordEvent(ctx, tx, call, record, platform); err != nil {
+		return record, nil, err
 	}
-	return begun, notes, s.Worker.Submit(ctx, tx, begun.ID)
+	return record, notes, s.Worker.Submit(ctx, tx, record.ID)
 }
 
-func recordEvent(ctx context.Context, tx *db.Tx, call operation.Call, begun job.Record, platform string) error {
-	return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "hashtag.search", begun.ID,
+func recordEvent(ctx context.Context, tx *db.Tx, call operation.Call, record job.Record, platform string) error {
+	return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "hashtag.search", record.ID,
 		map[string]any{"platform": platform})
 }
 
 // serveStored creates a finished job with the result of an earlier search.
 func (s *Service) serveStored(ctx context.Context, tx *db.Tx, call operation.Call, r search) (job.Record, error) {
-	found, err := job.Get(ctx, tx, call.TeamID, r.resultOf)
+	previous, err := job.Get(ctx, tx, call.TeamID, r.resultOf)
 	if err != nil {
-		return found, err
+		return previous, err
 	}
-	made, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: call.TeamID, Type: job.HashtagSearch, Subject: found.Subject,
+	record, err := s.Jobs.Create(ctx, tx, job.Params{TeamID: call.TeamID, Type: job.HashtagSearch, Subject: previous.Subject,
 		Total: 1})
 	if err != nil {
-		return made, err
+		return record, err
 	}
-	if err := copyResult(ctx, tx, found.ID, made.ID); err != nil {
-		return made, err
+	if err := copyResult(ctx, tx, previous.ID, record.ID); err != nil {
+		return record, err
 	}
-	if err := job.Finish(ctx, tx, made.ID, job.Succeeded, ""); err != nil {
-		return made, err
+	if err := job.Finish(ctx, tx, record.ID, job.Succeeded, ""); err != nil {
+		return record, err
 	}
-	if err := recordEvent(ctx, tx, call, made, found.Subject); err != nil {
-		return made, err
+	if err := recordEvent(ctx, tx, call, record, previous.Subject); err != nil {
+		return record, err
 	}
-	return job.Get(ctx, tx, call.TeamID, made.ID)
+	return job.Get(ctx, tx, call.TeamID, record.ID)
 }

@@ -53,11 +53,11 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, charge
 	if h.Reservation == 0 {
 		return nil
 	}
-	how := s.Credits.Refund
+	chargeOrRefund := s.Credits.Refund
 	if charged {
-		how = s.Credits.Charge
+		chargeOrRefund = s.Credits.Charge
 	}
-	_, err := how(ctx, tx, h.Reservation)
+	_, err := chargeOrRefund(ctx, tx, h.Reservation)
 	return err
 }
 

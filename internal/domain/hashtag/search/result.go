@@ -56,35 +56,35 @@ func ResultReader(charged job.ChargedFunc) job.Result {
 
 func readResult(ctx context.Context, q db.Querier, charged job.ChargedFunc, call operation.Call, r job.Record,
 	in job.GetInput) (job.Output, error) {
-	made := job.Output{App: appPath(r.ID)}
+	output := job.Output{App: appPath(r.ID)}
 	if !r.IsFinished() {
-		return made, nil
+		return output, nil
 	}
 	credits, err := charged(ctx, q, r.Reservation)
 	if err != nil {
-		return made, err
+		return output, err
 	}
 	out := SearchResult{Hashtags: []FoundHashtag{}, Incomplete: []FoundHashtag{}, Related: []RelatedHashtag{}, CreditsCharged: credits}
 	from, err := parseCursor(call, in.Cursor)
 	if err != nil {
-		return made, err
+		return output, err
 	}
-	stored, err := page(ctx, q, r.ID, from, in.Limit+1)
+	rows, err := page(ctx, q, r.ID, from, in.Limit+1)
 	if err != nil {
-		return made, err
+		return output, err
 	}
-	for _, k := range stored {
+	for _, k := range rows {
 		if k.part == partHashtags && len(out.Hashtags) == in.Limit {
-			made.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
+			output.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
 			continue
 		}
 		if err := out.add(call, k); err != nil {
-			return made, err
+			return output, err
 		}
 	}
-	made.Result = out
-	made.Notes, err = readNotes(ctx, q, r.ID)
-	return made, err
+	output.Result = out
+	output.Notes, err = readNotes(ctx, q, r.ID)
+	return output, err
 }
 
 func parseCursor(call operation.Call, cursor *string) (int, error) {
@@ -104,9 +104,9 @@ func parseCursor(call operation.Call, cursor *string) (int, error) {
 
 // storedHashtag is a hashtag of a stored result.
 type storedHashtag struct {
-	part     string
-	measured int64
-	entry    []byte
+	part       string
+	measuredAt int64
+	entry      []byte
 }
 
 // pageQuery selects a page of the hashtags, and the other parts completely.
@@ -115,7 +115,7 @@ const pageQuery = `SELECT part, measured_at, entry FROM hashtag_search_results W
 
 func page(ctx context.Context, q db.Querier, id string, from, limit int) ([]storedHashtag, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, k *storedHashtag) error {
-		return rows.Scan(&k.part, &k.measured, &k.entry)
+		return rows.Scan(&k.part, &k.measuredAt, &k.entry)
 	}, pageQuery, id, partHashtags, from, from+limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the result of job %s: %w", id, err)
@@ -124,18 +124,18 @@ func page(ctx context.Context, q db.Querier, id string, from, limit int) ([]stor
 }
 
 func (r *SearchResult) add(call operation.Call, k storedHashtag) error {
-	measured := call.MomentOrNil(db.Time(k.measured))
-	one := RelatedHashtag{MeasuredAt: measured}
-	if err := json.Unmarshal(k.entry, &one); err != nil {
+	measuredAt := call.MomentOrNil(db.Time(k.measuredAt))
+	entry := RelatedHashtag{MeasuredAt: measuredAt}
+	if err := json.Unmarshal(k.entry, &entry); err != nil {
 		return fmt.Errorf("reading a hashtag of a result: %w", err)
 	}
-	switch plain := (FoundHashtag{one.HashtagSummary, measured}); k.part {
+	switch hashtag := (FoundHashtag{entry.HashtagSummary, measuredAt}); k.part {
 	case partRelated:
-		r.Related = append(r.Related, one)
+		r.Related = append(r.Related, entry)
 	case partHashtags:
-		r.Hashtags = append(r.Hashtags, plain)
+		r.Hashtags = append(r.Hashtags, hashtag)
 	default:
-		r.Incomplete = append(r.Incomplete, plain)
+		r.Incomplete = append(r.Incomplete, hashtag)
 	}
 	return nil
 }

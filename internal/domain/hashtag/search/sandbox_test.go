@@ -32,7 +32,7 @@ func (w env) runSandbox(t *testing.T) {
 		front.Close()
 		box.Close()
 	})
-	operated := must.Get(box.Operator(t.Context(), 3))(t)
+	operated := must.Get(box.Operators(t.Context(), 3))(t)
 	public := func(context.Context, string, int64, io.Writer) error { return errors.New("no file is fetched") }
 	opts := instagramgraph.Options{URL: front.URL + "/instagram/facebook", Hashtags: true,
 		HashtagStore: instagramgraph.NewDBHashtagStore(w.db), Now: w.clock.Now, FetchPublic: public}

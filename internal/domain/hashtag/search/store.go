@@ -70,13 +70,13 @@ func (t task) insert(ctx context.Context, tx *db.Tx, id string) error {
 func readTask(ctx context.Context, q db.Querier, r job.Record) (task, error) {
 	t := task{team: r.TeamID}
 	var words string
-	var covered int64
+	var paidUntil int64
 	err := q.QueryRow(ctx, `SELECT search_id, platform, words, covered_until FROM hashtag_search_jobs WHERE job_id = ?`,
-		r.ID).Scan(&t.search, &t.platform, &words, &covered)
+		r.ID).Scan(&t.search, &t.platform, &words, &paidUntil)
 	if err != nil {
 		return t, fmt.Errorf("reading the task of job %s: %w", r.ID, err)
 	}
-	t.words, t.paidUntil = parseKeyword(words), db.Time(covered)
+	t.words, t.paidUntil = parseKeyword(words), db.Time(paidUntil)
 	return t, nil
 }
 
@@ -86,13 +86,13 @@ func readAnswers(ctx context.Context, q db.Querier, id string) (map[string]bool,
 		hashtag string
 		found   int64
 	}
-	all, err := db.All(ctx, q, func(rows *sql.Rows, a *answer) error { return rows.Scan(&a.hashtag, &a.found) },
+	answers, err := db.All(ctx, q, func(rows *sql.Rows, a *answer) error { return rows.Scan(&a.hashtag, &a.found) },
 		`SELECT hashtag, found FROM hashtag_search_answers WHERE job_id = ?`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the answers for job %s: %w", id, err)
 	}
 	out := map[string]bool{}
-	for _, a := range all {
+	for _, a := range answers {
 		out[a.hashtag] = a.found != 0
 	}
 	return out, nil
@@ -100,13 +100,13 @@ func readAnswers(ctx context.Context, q db.Querier, id string) (map[string]bool,
 
 // saveAnswer stores whether the provider found a hashtag, and returns the number of answers of the job so far.
 func saveAnswer(ctx context.Context, tx *db.Tx, id, hashtag string, found bool) (int64, error) {
-	is := 0
+	foundInt := 0
 	if found {
-		is = 1
+		foundInt = 1
 	}
 	var answered int64
 	_, err := tx.Exec(ctx, `INSERT INTO hashtag_search_answers (job_id, hashtag, found) VALUES (?, ?, ?)`, id, hashtag,
-		is)
+		foundInt)
 	if err == nil {
 		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_search_answers WHERE job_id = ?`, id).Scan(&answered)
 	}
@@ -125,10 +125,10 @@ const (
 
 // row is a hashtag of a result to store.
 type row struct {
-	part     string
-	position int
-	measured time.Time
-	entry    any
+	part       string
+	position   int
+	measuredAt time.Time
+	entry      any
 }
 
 const rowsPerInsert = 100
@@ -142,7 +142,7 @@ func saveRows(ctx context.Context, tx *db.Tx, id string, rows []row) error {
 			if err != nil {
 				return fmt.Errorf("encoding the result of a search: %w", err)
 			}
-			args = append(args, id, r.part, r.position, db.Micros(r.measured), string(raw))
+			args = append(args, id, r.part, r.position, db.Micros(r.measuredAt), string(raw))
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO hashtag_search_results (job_id, part, position, measured_at, entry)
 			VALUES `+

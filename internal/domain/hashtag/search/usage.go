@@ -39,18 +39,18 @@ type Recent struct {
 }
 
 // RecentQueries returns the last searches of a team, newest first and at most most. A repeated query is listed once.
-func RecentQueries(ctx context.Context, q db.Querier, team int64, most int) ([]Recent, error) {
-	all, err := db.All(ctx, q, func(rows *sql.Rows, r *Recent) error { return rows.Scan(&r.Words, &r.Platform, &r.JobID) },
+func RecentQueries(ctx context.Context, q db.Querier, team int64, limit int) ([]Recent, error) {
+	queries, err := db.All(ctx, q, func(rows *sql.Rows, r *Recent) error { return rows.Scan(&r.Words, &r.Platform, &r.JobID) },
 		`SELECT s.words, s.platform, s.job_id FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id
-		WHERE j.team_id = ? ORDER BY j.created_at DESC, j.id DESC LIMIT ?`, team, 4*most)
+		WHERE j.team_id = ? ORDER BY j.created_at DESC, j.id DESC LIMIT ?`, team, 4*limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the last searches of a team: %w", err)
 	}
 	var out []Recent
-	for _, one := range all {
-		same := func(other Recent) bool { return other.Query == one.Query }
-		if len(out) < most && !slices.ContainsFunc(out, same) {
-			out = append(out, one)
+	for _, query := range queries {
+		same := func(other Recent) bool { return other.Query == query.Query }
+		if len(out) < limit && !slices.ContainsFunc(out, same) {
+			out = append(out, query)
 		}
 	}
 	return out, nil

@@ -40,16 +40,16 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	ctx, end := s.Limiter.Begin(ctx)
 	defer end()
 	counts := tally{}
-	failed, err := s.measureOwn(ctx, h, t, counts)
+	providerErrs, err := s.measureOwn(ctx, h, t, counts)
 	if err != nil {
 		return err
 	}
-	if delay, retry := retryDelay(failed); retry && h.Epoch <= maxWaits {
+	if delay, retry := retryDelay(providerErrs); retry && h.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error {
 			return h.Postpone(ctx, tx, tx.Now().Add(delay))
 		})
 	}
-	if len(failed) == 0 {
+	if len(providerErrs) == 0 {
 		if err := s.measureFurther(ctx, h, t, counts); err != nil {
 			return err
 		}
@@ -58,24 +58,24 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	if err != nil {
 		return err
 	}
-	return s.conclude(ctx, h, t, found, failed)
+	return s.conclude(ctx, h, t, found, providerErrs)
 }
 
 // retryDelay returns how long to wait for an unavailable provider. It reports false if no request failed, one failed
 // for another reason, or the delay is too long.
 func retryDelay(providerErrs map[string]error) (time.Duration, bool) {
-	longest, failed := time.Duration(0), false
+	delay, failed := time.Duration(0), false
 	for _, err := range providerErrs {
 		u, unavailable := errors.AsType[*provider.UnavailableError](err)
 		if !unavailable || u.After > maxWait {
 			return 0, false
 		}
-		longest, failed = max(longest, u.After), true
+		delay, failed = max(delay, u.After), true
 	}
-	if longest <= 0 {
-		longest = defaultWait
+	if delay <= 0 {
+		delay = defaultWait
 	}
-	return longest, failed
+	return delay, failed
 }
 
 // measureOwn measures the keyword's own hashtags that have no current statistics. It returns the errors of failed
@@ -85,24 +85,24 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 	if err != nil {
 		return nil, err
 	}
-	own := t.words.hashtags()
-	known, err := s.Statistics.Get(ctx, s.db, t.platform, own)
+	ownHashtags := t.words.hashtags()
+	statistics, err := s.Statistics.Get(ctx, s.db, t.platform, ownHashtags)
 	if err != nil {
 		return nil, err
 	}
-	failed := map[string]error{}
-	for _, tag := range own {
-		if _, answered := answers[tag]; !answered && !s.isFresh(t, known[tag]) {
+	providerErrs := map[string]error{}
+	for _, tag := range ownHashtags {
+		if _, answered := answers[tag]; !answered && !s.isFresh(t, statistics[tag]) {
 			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit},
 				counts)
 			if rejected, ok := errors.AsType[*sourceError](err); ok {
-				failed[tag] = rejected.err
+				providerErrs[tag] = rejected.err
 			} else if err != nil {
 				return nil, err
 			}
 		}
 	}
-	return failed, nil
+	return providerErrs, nil
 }
 
 // isFresh reports whether the statistics of a keyword's own hashtag are current. They must be less than a day old or,
@@ -180,11 +180,11 @@ func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, c
 	if err != nil {
 		return err
 	}
-	wanted, err := s.furtherHashtags(ctx, t, answers, counts)
+	hashtags, err := s.furtherHashtags(ctx, t, answers, counts)
 	if err != nil {
 		return err
 	}
-	for _, tag := range wanted {
+	for _, tag := range hashtags {
 		err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit,
 			Background: true}, tally{})
 		if _, rejected := errors.AsType[*sourceError](err); rejected {
@@ -200,33 +200,33 @@ func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, c
 // furtherHashtags returns the hashtags to measure beyond the keyword's own: significantly related hashtags, then
 // frequent hashtags, then matches of the keyword. It omits hashtags measured within the data window.
 func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[string]bool, counts tally) ([]string, error) {
-	own := t.words.hashtags()
+	ownHashtags := t.words.hashtags()
 	limit := maxFurther
 	for tag := range answers {
-		if !slices.Contains(own, tag) {
+		if !slices.Contains(ownHashtags, tag) {
 			limit--
 		}
 	}
-	near, err := s.findNearby(ctx, t)
+	related, err := s.lookUpRelated(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	var wanted []string
-	for _, f := range statisticsOf(near.related) {
-		wanted = append(wanted, f.Hashtag)
+	var candidates []string
+	for _, f := range statisticsOf(related.related) {
+		candidates = append(candidates, f.Hashtag)
 	}
-	wanted = append(wanted, counts.frequent()...)
-	for _, f := range near.matches {
-		wanted = append(wanted, f.Hashtag)
+	candidates = append(candidates, counts.frequent()...)
+	for _, f := range related.matches {
+		candidates = append(candidates, f.Hashtag)
 	}
-	known, err := s.Statistics.Get(ctx, s.db, t.platform, wanted)
+	statistics, err := s.Statistics.Get(ctx, s.db, t.platform, candidates)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, tag := range wanted {
+	for _, tag := range candidates {
 		_, answered := answers[tag]
-		if !answered && !slices.Contains(own, tag) && !slices.Contains(out, tag) && !s.inWindow(known[tag]) &&
+		if !answered && !slices.Contains(ownHashtags, tag) && !slices.Contains(out, tag) && !s.inWindow(statistics[tag]) &&
 			len(out) < limit {
 			out = append(out, tag)
 		}

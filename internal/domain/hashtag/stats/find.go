@@ -16,22 +16,22 @@ import (
 // MaxMatches is the maximum number of hashtags a lookup returns.
 const MaxMatches = 200
 
-// bounds limits how much of the trigram index one lookup reads. The index lists the hashtags that contain each trigram
+// scanLimits limits how much of the trigram index one lookup reads. The index lists the hashtags that contain each trigram
 // ("gram") by size. A prefix of two characters or a word of three is read directly from one gram. A longer word is
 // matched against the hashtags of its rarest gram. If every gram of the word is in more than maxScanned hashtags, only
 // the largest hashtags are considered. Otherwise a lookup is exhaustive.
-type bounds struct {
-	grams      int // maximum number of grams compared to find the rarest
+type scanLimits struct {
+	maxGrams   int // maximum number of grams compared to find the rarest
 	rareBelow  int // the first compared gram that is in fewer hashtags is used
 	maxScanned int // maximum number of hashtags scanned, the largest first
 }
 
-// defaultBounds keeps a lookup at a few milliseconds on both databases, independent of the number of hashtags.
-var defaultBounds = bounds{grams: 16, rareBelow: 500, maxScanned: 10_000}
+// defaultScanLimits keeps a lookup at a few milliseconds on both databases, independent of the number of hashtags.
+var defaultScanLimits = scanLimits{maxGrams: 16, rareBelow: 500, maxScanned: 10_000}
 
 // split returns the bounds for each of several lookups, so that together they read no more than a single lookup.
-func (b bounds) split(lookups int) bounds {
-	return bounds{grams: max(1, b.grams/lookups), rareBelow: max(1, b.rareBelow/lookups),
+func (b scanLimits) split(lookups int) scanLimits {
+	return scanLimits{maxGrams: max(1, b.maxGrams/lookups), rareBelow: max(1, b.rareBelow/lookups),
 		maxScanned: max(1, b.maxScanned/lookups)}
 }
 
@@ -46,17 +46,17 @@ func (s *Store) Find(ctx context.Context, platform, word string, limit int) ([]S
 // equal a single word. Hashtags that contain all words follow, largest first. Hashtags that contain any word are last,
 // ordered as by Find. Matches ignores characters that no hashtag contains, and words after the tenth.
 func (s *Store) Matches(ctx context.Context, platform string, words []string, limit int) ([]Statistics, error) {
-	names, err := s.matches(ctx, platform, words, min(limit, MaxMatches), defaultBounds)
+	names, err := s.matches(ctx, platform, words, min(limit, MaxMatches), defaultScanLimits)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	known, err := s.Get(ctx, s.db, platform, names)
+	statistics, err := s.Get(ctx, s.db, platform, names)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Statistics, len(names))
 	for n, name := range names {
-		f, found := known[name]
+		f, found := statistics[name]
 		if !found {
 			f = Statistics{Platform: platform, Hashtag: name}
 		}
@@ -65,7 +65,7 @@ func (s *Store) Matches(ctx context.Context, platform string, words []string, li
 	return out, nil
 }
 
-func (s *Store) matches(ctx context.Context, platform string, words []string, limit int, b bounds) ([]string, error) {
+func (s *Store) matches(ctx context.Context, platform string, words []string, limit int, b scanLimits) ([]string, error) {
 	words = normalizeWords(words)
 	if len(words) == 0 || limit < 1 {
 		return nil, nil
@@ -74,11 +74,11 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, li
 	if err != nil {
 		return nil, err
 	}
-	for _, looks := range [][]lookup{lookupsForAll(words), lookupsForAny(words)} {
-		if len(out) >= limit || len(looks) == 0 {
+	for _, lookups := range [][]lookup{lookupsForAll(words), lookupsForAny(words)} {
+		if len(out) >= limit || len(lookups) == 0 {
 			continue
 		}
-		hits, err := s.runLookups(ctx, platform, looks, limit, b.split(len(looks)))
+		hits, err := s.runLookups(ctx, platform, lookups, limit, b.split(len(lookups)))
 		if err != nil {
 			return nil, err
 		}
@@ -94,12 +94,12 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, li
 // exactMatches returns the known hashtags that equal the joined words or one of the words, in this order.
 func (s *Store) exactMatches(ctx context.Context, platform string, words []string) ([]string, error) {
 	names := slices.Compact(append([]string{strings.Join(words, "")}, words...))
-	known, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+	existing, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 		exactMatchQuery(len(names)), db.Args(platform, names)...)
 	if err != nil {
 		return nil, fmt.Errorf("looking up words as hashtags: %w", err)
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(known, name) }), nil
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(existing, name) }), nil
 }
 
 func exactMatchQuery(names int) string {
@@ -120,7 +120,7 @@ func (h hit) compare(other hit) int {
 var endOfIndex = hit{position: math.MaxInt64}
 
 // runLookups returns the combined hits of several lookups, the largest first.
-func (s *Store) runLookups(ctx context.Context, platform string, lookups []lookup, limit int, b bounds) ([]hit, error) {
+func (s *Store) runLookups(ctx context.Context, platform string, lookups []lookup, limit int, b scanLimits) ([]hit, error) {
 	var out []hit
 	for _, l := range lookups {
 		gram, end, err := s.chooseGram(ctx, platform, l, b)
@@ -139,19 +139,19 @@ func (s *Store) runLookups(ctx context.Context, platform string, lookups []looku
 
 // chooseGram returns the gram to scan and the last position to scan. Among frequent grams, the rarest is the gram whose
 // hashtag at the rank rareBelow is the smallest.
-func (s *Store) chooseGram(ctx context.Context, platform string, l lookup, b bounds) (string, hit, error) {
+func (s *Store) chooseGram(ctx context.Context, platform string, l lookup, b scanLimits) (string, hit, error) {
 	gram := l.grams[0]
 	if len(l.patterns) == 0 {
 		return gram, endOfIndex, nil
 	}
-	var rarest hit
-	for n, g := range l.grams[:min(b.grams, len(l.grams))] {
-		at, err := s.hitAtRank(ctx, platform, g, b.rareBelow)
-		if err != nil || at == endOfIndex {
-			return g, at, err
+	var rarestHit hit
+	for n, g := range l.grams[:min(b.maxGrams, len(l.grams))] {
+		h, err := s.hitAtRank(ctx, platform, g, b.rareBelow)
+		if err != nil || h == endOfIndex {
+			return g, h, err
 		}
-		if n == 0 || at.compare(rarest) > 0 {
-			gram, rarest = g, at
+		if n == 0 || h.compare(rarestHit) > 0 {
+			gram, rarestHit = g, h
 		}
 	}
 	end, err := s.hitAtRank(ctx, platform, gram, b.maxScanned)
@@ -176,14 +176,14 @@ const (
 // hitAtRank returns the position of a gram's hashtag with the given rank. The largest hashtag has rank 1. It returns
 // endOfIndex if the gram has fewer hashtags.
 func (s *Store) hitAtRank(ctx context.Context, platform, gram string, rank int) (hit, error) {
-	var at hit
-	switch err := s.db.QueryRow(ctx, rankQuery, platform, gram, rank-1).Scan(&at.position, &at.id); {
+	var out hit
+	switch err := s.db.QueryRow(ctx, rankQuery, platform, gram, rank-1).Scan(&out.position, &out.id); {
 	case errors.Is(err, sql.ErrNoRows):
 		return endOfIndex, nil
 	case err != nil:
 		return hit{}, fmt.Errorf("reading the frequency of a trigram: %w", err)
 	}
-	return at, nil
+	return out, nil
 }
 
 // scanGram returns the hashtags of a gram that match all patterns, the largest first.

@@ -254,7 +254,7 @@ func measureLatency(b *testing.B, s *Store, next func() []string) {
 		var tries [3]time.Duration
 		for n := range tries {
 			began := time.Now()
-			names, err := s.matches(b.Context(), provider.Instagram, phrase, MaxMatches, defaultBounds)
+			names, err := s.matches(b.Context(), provider.Instagram, phrase, MaxMatches, defaultScanLimits)
 			tries[n] = time.Since(began)
 			must.NoError(b, err)
 			found += len(names)

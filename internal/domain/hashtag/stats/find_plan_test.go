@@ -35,7 +35,7 @@ func TestFindScansInIndexOrder(t *testing.T) {
 				checkIndexScan(t, d, "the largest of "+gram, query, args, alongGrams, byID)
 			}
 			checkIndexScan(t, d, "the rank of "+gram, rankQuery, []any{provider.Instagram, gram,
-				defaultBounds.rareBelow - 1}, alongGrams)
+				defaultScanLimits.rareBelow - 1}, alongGrams)
 		}
 		checkIndexScan(t, d, "the words", exactMatchQuery(3), []any{provider.Instagram, "sailing", "boats",
 			"sailingboats"}, byName)

@@ -91,12 +91,12 @@ func trigrams(words []string) []string {
 		letters[n] = []rune(word)
 	}
 	var out []string
-	for at := range provider.MaxHashtag {
+	for start := range provider.MaxHashtag {
 		for _, word := range letters {
-			if at+gramSize > len(word) {
+			if start+gramSize > len(word) {
 				continue
 			}
-			if gram := string(word[at : at+gramSize]); !slices.Contains(out, gram) {
+			if gram := string(word[start : start+gramSize]); !slices.Contains(out, gram) {
 				out = append(out, gram)
 			}
 		}

@@ -196,7 +196,7 @@ func TestFindMatchesFullScan(t *testing.T) {
 			for _, words := range rapid.SliceOfN(rapid.SliceOfNDistinct(drawTag(4), 1, 3, rapid.ID), 1, 8).
 				Draw(t, "phrases") {
 				most := rapid.IntRange(0, 20).Draw(t, "most")
-				got := must.Get(s.matches(context.Background(), provider.Instagram, words, most, defaultBounds))(t)
+				got := must.Get(s.matches(context.Background(), provider.Instagram, words, most, defaultScanLimits))(t)
 				if diff := cmp.Diff(expectedMatches(there, words, most), got, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("%q (-want +got):\n%s", words, diff)
 				}
@@ -214,7 +214,7 @@ func TestNarrowBoundsOnlyOmit(t *testing.T) {
 		addHashtags(t, d, rapid.SliceOfN(drawKnown(), 300, 300).Example(7)...)
 		there := readHashtags(t, d, provider.Instagram)
 		rapid.Check(t, func(t *rapid.T) {
-			b := bounds{grams: rapid.IntRange(1, 3).Draw(t, "grams"), rareBelow: rapid.IntRange(1, 5).Draw(t, "few"),
+			b := scanLimits{maxGrams: rapid.IntRange(1, 3).Draw(t, "grams"), rareBelow: rapid.IntRange(1, 5).Draw(t, "few"),
 				maxScanned: rapid.IntRange(1, 20).Draw(t, "walked")}
 			words := []string{drawTag(5).Draw(t, "word")}
 			got := must.Get(s.matches(context.Background(), provider.Instagram, words, MaxMatches, b))(t)
@@ -248,14 +248,14 @@ func TestScanLimit(t *testing.T) {
 			want   []string
 		}{{41, nil}, {42, []string{"xabcdx"}}, {51, []string{"xabcdx"}}, {52, []string{"xabcdx", "yabcdy"}},
 			{53, []string{"xabcdx", "yabcdy"}}} {
-			got, err := s.matches(t.Context(), provider.Instagram, []string{"abcd"}, 10, bounds{grams: 2, rareBelow: 10,
+			got, err := s.matches(t.Context(), provider.Instagram, []string{"abcd"}, 10, scanLimits{maxGrams: 2, rareBelow: 10,
 				maxScanned: c.walked})
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("among %d: %q, not %q (%v)", c.walked, got, c.want, err)
 			}
 		}
 		// A word with a rare gram is found for any bounds.
-		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, rareBelow: 10,
+		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, scanLimits{maxGrams: 3, rareBelow: 10,
 			maxScanned: 1})
 		if err != nil || !slices.Equal(got, []string{"yabcdy"}) {
 			t.Errorf("word with a rare gram: %q (%v)", got, err)
@@ -314,7 +314,7 @@ func TestFind(t *testing.T) {
 			{[]string{"summer", "!", "summer", "day"}, []string{"summerday", "summer", "beachsummer", "summer_beach",
 				"summerbeach", "summertimebeaches"}},
 		} {
-			got := must.Get(s.matches(t.Context(), provider.Instagram, c.words, MaxMatches, defaultBounds))(t)
+			got := must.Get(s.matches(t.Context(), provider.Instagram, c.words, MaxMatches, defaultScanLimits))(t)
 			if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%q (-want +got):\n%s", c.words, diff)
 			}
@@ -333,8 +333,8 @@ func TestPhraseLookupLimit(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for looks := 1; looks <= maxWords+1; looks++ {
-		if b := defaultBounds.split(looks); b.maxScanned*looks > defaultBounds.maxScanned ||
-			b.grams*looks > defaultBounds.grams || b.grams < 1 {
+		if b := defaultScanLimits.split(looks); b.maxScanned*looks > defaultScanLimits.maxScanned ||
+			b.maxGrams*looks > defaultScanLimits.maxGrams || b.maxGrams < 1 {
 			t.Errorf("%d looks: %+v", looks, b)
 		}
 	}

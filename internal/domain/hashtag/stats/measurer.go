@@ -197,12 +197,12 @@ func (b *Measurer) findDue(ctx context.Context, platform string) (int64, error) 
 		args  []any
 	}{{unmeasuredQuery, []any{platform, db.Micros(now)}}, {staleQuery, []any{platform, db.Micros(now),
 		db.Micros(now.Add(-b.opts.MaxAge))}}} {
-		found, err := queryIDs(ctx, b.store.db, q.query, q.args...)
+		ids, err := queryIDs(ctx, b.store.db, q.query, q.args...)
 		if err != nil {
 			return 0, fmt.Errorf("finding hashtags to measure: %w", err)
 		}
-		if len(found) > 0 {
-			return found[0], nil
+		if len(ids) > 0 {
+			return ids[0], nil
 		}
 	}
 	return 0, nil
@@ -211,18 +211,18 @@ func (b *Measurer) findDue(ctx context.Context, platform string) (int64, error) 
 // claim leases a hashtag if it is still due and requested. It returns an empty claim if another node has leased it.
 func (b *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error) {
 	c := claim{id: id, leaseEnd: tx.Now().Add(leaseDuration)}
-	var wanted int64
+	var wantedAt int64
 	err := tx.QueryRow(ctx, `UPDATE hashtags SET due_at = ? WHERE id = ? AND due_at > 0 AND due_at <= ?
 		AND measured_at <= ? RETURNING platform, hashtag, wanted_at, fails`,
 		db.Micros(c.leaseEnd), id, db.Micros(tx.Now()), db.Micros(tx.Now().Add(-b.opts.MaxAge))).Scan(&c.platform,
-		&c.hashtag, &wanted, &c.failures)
+		&c.hashtag, &wantedAt, &c.failures)
 	if errors.Is(err, sql.ErrNoRows) {
 		return claim{}, nil
 	}
 	if err != nil {
 		return claim{}, fmt.Errorf("claiming a hashtag to measure: %w", err)
 	}
-	if c.wantedAt = db.Time(wanted); c.wantedAt.After(tx.Now().Add(-demandTTL)) {
+	if c.wantedAt = db.Time(wantedAt); c.wantedAt.After(tx.Now().Add(-demandTTL)) {
 		return c, nil
 	}
 	if b.opts.InAnyList != nil {
@@ -292,16 +292,16 @@ func (b *Measurer) recoverPanic(ctx context.Context, c claim) {
 // handleFailure reschedules the hashtag after a provider error and, depending on the error, pauses its platform. It
 // returns errors that are not expected of a provider.
 func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error {
-	unavailable, isUnavailable := errors.AsType[*provider.UnavailableError](err)
+	unavailableErr, isUnavailable := errors.AsType[*provider.UnavailableError](err)
 	switch {
 	case errors.Is(err, provider.ErrNotFound):
 		return b.reschedule(ctx, c, missingRetry, true)
 	case errors.Is(err, provider.ErrNotOffered):
 		b.pause(c.platform, unsupportedPause)
 		return b.reschedule(ctx, c, missingRetry, false)
-	case isUnavailable && unavailable.After > 0:
+	case isUnavailable && unavailableErr.After > 0:
 		// The hashtag is not the cause, so it keeps its place in the queue.
-		b.pause(c.platform, min(max(unavailable.After, minPause), maxPause))
+		b.pause(c.platform, min(max(unavailableErr.After, minPause), maxPause))
 		return b.reschedule(ctx, c, 0, false)
 	case isUnavailable:
 		b.pause(c.platform, defaultPause)
@@ -316,14 +316,14 @@ func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error 
 // reschedule makes the hashtag due after a delay, unless another node has claimed it. With a delay of 0, the hashtag
 // keeps its place in the queue. Otherwise, it is queued as if it was requested at that time. missing records that the
 // provider does not have the hashtag.
-func (b *Measurer) reschedule(ctx context.Context, c claim, after time.Duration, missing bool) error {
+func (b *Measurer) reschedule(ctx context.Context, c claim, delay time.Duration, missing bool) error {
 	return b.store.db.InTx(ctx, "hashtag.later", func(ctx context.Context, tx *db.Tx) error {
-		due := tx.Now().Add(after)
+		dueAt := tx.Now().Add(delay)
 		text := `UPDATE hashtags SET due_at = ?`
-		args := []any{db.Micros(due)}
-		if after > 0 {
+		args := []any{db.Micros(dueAt)}
+		if delay > 0 {
 			text += `, fails = fails + 1, turn = ?`
-			args = append(args, db.Micros(due))
+			args = append(args, db.Micros(dueAt))
 		}
 		if missing {
 			text += `, missing_at = ?`

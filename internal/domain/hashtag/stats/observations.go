@@ -33,7 +33,7 @@ type TaggedPost struct {
 // taggedPosts returns the distinct posts with their hashtags from the provider and from the caption. It adds the
 // hashtag under which the posts were found, unless it is empty.
 func taggedPosts(posts []provider.Post, under string) []TaggedPost {
-	carried := make(map[string][]string, len(posts))
+	hashtagsByPost := make(map[string][]string, len(posts))
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxPostIDBytes {
 			continue
@@ -48,11 +48,11 @@ func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 		if under != "" {
 			tags = append(tags, under)
 		}
-		carried[p.ID] = union(carried[p.ID], tags)
+		hashtagsByPost[p.ID] = union(hashtagsByPost[p.ID], tags)
 	}
-	out := make([]TaggedPost, 0, len(carried))
-	for _, id := range sortedKeys(carried) {
-		out = append(out, TaggedPost{ID: id, Hashtags: carried[id]})
+	out := make([]TaggedPost, 0, len(hashtagsByPost))
+	for _, id := range sortedKeys(hashtagsByPost) {
+		out = append(out, TaggedPost{ID: id, Hashtags: hashtagsByPost[id]})
 	}
 	return out
 }
@@ -75,19 +75,19 @@ func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, pos
 	if len(posts) == 0 {
 		return nil
 	}
-	now := make(map[string][]string, len(posts))
+	hashtagsByPost := make(map[string][]string, len(posts))
 	for _, p := range posts {
-		now[p.ID] = p.Hashtags
+		hashtagsByPost[p.ID] = p.Hashtags
 	}
-	was, err := s.lockPosts(ctx, tx, platform, now)
+	storedPosts, err := s.lockPosts(ctx, tx, platform, hashtagsByPost)
 	if err != nil {
 		return err
 	}
-	c := changes{posts: map[string]postRow{}, touched: map[string]bool{}}
-	for _, post := range was {
-		c.diff(post, now[post.networkID], under)
+	c := changes{posts: map[string]postRow{}, changedHashtags: map[string]bool{}}
+	for _, post := range storedPosts {
+		c.diff(post, hashtagsByPost[post.networkID], under)
 	}
-	ids, err := s.lockHashtags(ctx, tx, platform, sortedKeys(c.touched))
+	ids, err := s.lockHashtags(ctx, tx, platform, sortedKeys(c.changedHashtags))
 	if err != nil {
 		return err
 	}
@@ -104,14 +104,14 @@ type storedPost struct {
 // lockPosts inserts new posts that have hashtags and locks the rows of all posts. To avoid deadlocks, all transactions
 // lock posts in the same order, and before hashtags.
 func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string,
-	carried map[string][]string) ([]storedPost, error) {
-	fresh := make(map[string]int64, len(carried))
-	for post, tags := range carried {
+	hashtagsByPost map[string][]string) ([]storedPost, error) {
+	shuffleKeys := make(map[string]int64, len(hashtagsByPost))
+	for post, tags := range hashtagsByPost {
 		if len(tags) > 0 {
-			fresh[post] = shuffleKey(platform, post)
+			shuffleKeys[post] = shuffleKey(platform, post)
 		}
 	}
-	list, err := toJSON(fresh)
+	list, err := toJSON(shuffleKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +121,10 @@ func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string,
 	if err != nil {
 		return nil, fmt.Errorf("adding posts: %w", err)
 	}
-	if list, err = toJSON(positions(sortedKeys(carried))); err != nil {
+	if list, err = toJSON(positions(sortedKeys(hashtagsByPost))); err != nil {
 		return nil, err
 	}
-	rows, err := db.AllSized(ctx, tx, len(carried), func(rows *sql.Rows, p *storedPost) error {
+	rows, err := db.AllSized(ctx, tx, len(hashtagsByPost), func(rows *sql.Rows, p *storedPost) error {
 		var tags, found string
 		err := rows.Scan(&p.id, &p.networkID, &tags, &found)
 		p.hashtags, p.foundUnder = strings.Fields(tags), strings.Fields(found)
@@ -145,10 +145,10 @@ func shuffleKey(platform, post string) int64 {
 
 // changes collects the row changes for a batch of posts.
 type changes struct {
-	posts                map[string]postRow // by ID, as text
-	untagged             []int64            // posts without hashtags
-	touched              map[string]bool    // hashtags whose links change
-	add, drop, markFound []link
+	posts                      map[string]postRow // by ID, as text
+	untagged                   []int64            // posts without hashtags
+	changedHashtags            map[string]bool    // hashtags whose links change
+	added, dropped, newlyFound []link
 }
 
 type postRow struct {
@@ -159,43 +159,43 @@ type postRow struct {
 
 // link connects a post with a hashtag.
 type link struct {
-	post  int64
-	name  string
-	found int64 // 1 if the post was found under the hashtag, otherwise 0
+	post    int64
+	name    string
+	isFound int64 // 1 if the post was found under the hashtag, otherwise 0
 }
 
 // diff adds the changes between a stored post and what was found now: its hashtags, carries, and the hashtag under
 // which it was found, if any.
-func (c *changes) diff(p storedPost, carries []string, under string) {
-	found := p.foundUnder
-	if under != "" && len(found) < maxFinders {
-		found = union(found, []string{under})
+func (c *changes) diff(p storedPost, hashtags []string, under string) {
+	foundUnder := p.foundUnder
+	if under != "" && len(foundUnder) < maxFinders {
+		foundUnder = union(foundUnder, []string{under})
 	}
-	carries = union(carries, found) // a post may be listed under a hashtag that is not in its caption
-	for _, name := range carries {
-		switch l := (link{post: p.id, name: name, found: db.BoolToInt(slices.Contains(found, name))}); {
+	hashtags = union(hashtags, foundUnder) // a post may be listed under a hashtag that is not in its caption
+	for _, name := range hashtags {
+		switch l := (link{post: p.id, name: name, isFound: db.BoolToInt(slices.Contains(foundUnder, name))}); {
 		case !slices.Contains(p.hashtags, name):
-			c.push(&c.add, l)
-		case l.found == 1 && !slices.Contains(p.foundUnder, name):
-			c.push(&c.markFound, l)
+			c.push(&c.added, l)
+		case l.isFound == 1 && !slices.Contains(p.foundUnder, name):
+			c.push(&c.newlyFound, l)
 		}
 	}
 	for _, name := range p.hashtags {
-		if !slices.Contains(carries, name) {
-			c.push(&c.drop, link{post: p.id, name: name})
+		if !slices.Contains(hashtags, name) {
+			c.push(&c.dropped, link{post: p.id, name: name})
 		}
 	}
-	if len(carries) == 0 {
+	if len(hashtags) == 0 {
 		c.untagged = append(c.untagged, p.id)
 		return
 	}
-	c.posts[strconv.FormatInt(p.id, 10)] = postRow{ID: p.id, Hashtags: strings.Join(carries, " "),
-		FoundBy: strings.Join(found, " ")}
+	c.posts[strconv.FormatInt(p.id, 10)] = postRow{ID: p.id, Hashtags: strings.Join(hashtags, " "),
+		FoundBy: strings.Join(foundUnder, " ")}
 }
 
 func (c *changes) push(in *[]link, l link) {
 	*in = append(*in, l)
-	c.touched[l.name] = true
+	c.changedHashtags[l.name] = true
 }
 
 // linksJSON returns links as an object for json_each.
@@ -207,7 +207,7 @@ func linksJSON(links []link, ids map[string]int64) (string, error) {
 	}
 	rows := make(map[string]pair, len(links))
 	for i, l := range links {
-		rows[strconv.Itoa(i)] = pair{l.post, ids[l.name], l.found}
+		rows[strconv.Itoa(i)] = pair{l.post, ids[l.name], l.isFound}
 	}
 	return toJSON(rows)
 }
@@ -218,17 +218,17 @@ const linkRows = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BI
 // write applies the changes. The caller must have locked all affected rows. ids are the IDs of the touched hashtags.
 func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) error {
 	counts := map[int64]int64{}
-	for _, l := range c.add {
+	for _, l := range c.added {
 		counts[ids[l.name]]++
 	}
 	for _, step := range []struct {
 		links []link
 		text  string
 	}{
-		{c.add, `INSERT INTO hashtag_links (post_id, hashtag_id, found)
+		{c.added, `INSERT INTO hashtag_links (post_id, hashtag_id, found)
 			SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT), CAST(value ->> 'f' AS BIGINT)
 			FROM json_each(?)`},
-		{c.markFound, `UPDATE hashtag_links SET found = 1 WHERE (post_id, hashtag_id) IN (` + linkRows + `)`},
+		{c.newlyFound, `UPDATE hashtag_links SET found = 1 WHERE (post_id, hashtag_id) IN (` + linkRows + `)`},
 	} {
 		list, err := linksJSON(step.links, ids)
 		if err != nil {
@@ -241,8 +241,8 @@ func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) er
 			return fmt.Errorf("linking hashtags with posts: %w", err)
 		}
 	}
-	if len(c.drop) > 0 {
-		list, err := linksJSON(c.drop, ids)
+	if len(c.dropped) > 0 {
+		list, err := linksJSON(c.dropped, ids)
 		if err != nil {
 			return err
 		}
@@ -274,13 +274,13 @@ func (c *changes) writePosts(ctx context.Context, tx *db.Tx) error {
 }
 
 // deleteLinks deletes the links that match the condition which, and decrements the counts of their hashtags.
-func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, which string, args ...any) error {
-	gone, err := db.All(ctx, tx, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
-		`DELETE FROM hashtag_links WHERE `+which+` RETURNING hashtag_id`, args...)
+func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, condition string, args ...any) error {
+	hashtagIDs, err := db.All(ctx, tx, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+		`DELETE FROM hashtag_links WHERE `+condition+` RETURNING hashtag_id`, args...)
 	if err != nil {
 		return fmt.Errorf("unlinking hashtags from posts: %w", err)
 	}
-	for _, id := range gone {
+	for _, id := range hashtagIDs {
 		counts[id]--
 	}
 	return nil

@@ -25,27 +25,27 @@ func (b *Measurer) measureReadyMade(ctx context.Context, platform string) (bool,
 	if len(tags) == 0 || b.isPaused(readyMadePrefix+platform) {
 		return false, nil
 	}
-	var place, next int64
+	var position, nextAt int64
 	if err := b.store.db.QueryRow(ctx, `SELECT place, next_at FROM hashtag_ready WHERE platform = ?`, platform).
-		Scan(&place, &next); err != nil {
+		Scan(&position, &nextAt); err != nil {
 		return false, fmt.Errorf("reading the position in the ready-made hashtags: %w", err)
 	}
 	now := b.store.db.Now()
-	if db.Time(next).After(now) {
+	if db.Time(nextAt).After(now) {
 		return false, nil
 	}
-	known, err := b.store.Get(ctx, b.store.db, platform, tags)
+	statistics, err := b.store.Get(ctx, b.store.db, platform, tags)
 	if err != nil {
 		return false, err
 	}
-	at, found := nextDue(tags, int(place), func(name string) bool {
-		return known[name].MeasuredAt.Before(now.Add(-readyMadeMaxAge))
+	index, found := nextDue(tags, int(position), func(name string) bool {
+		return statistics[name].MeasuredAt.Before(now.Add(-readyMadeMaxAge))
 	})
-	mine, err := b.advanceReadyMade(ctx, platform, place, int64(at+1))
-	if err != nil || !mine || !found {
+	claimed, err := b.advanceReadyMade(ctx, platform, position, int64(index+1))
+	if err != nil || !claimed || !found {
 		return false, err
 	}
-	return true, b.measureOneReadyMade(ctx, platform, tags[at])
+	return true, b.measureOneReadyMade(ctx, platform, tags[index])
 }
 
 // nextDue returns the index of the first due hashtag, starting at from and wrapping around. It reports false if none is
@@ -85,7 +85,7 @@ func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag st
 	metrics, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag,
 		PostLimit:  b.opts.PostLimit,
 		Background: true, LowPriority: true})
-	unavailable, isUnavailable := errors.AsType[*provider.UnavailableError](err)
+	unavailableErr, isUnavailable := errors.AsType[*provider.UnavailableError](err)
 	switch {
 	case ctx.Err() != nil || errors.Is(err, provider.ErrNotFound):
 		return nil
@@ -93,7 +93,7 @@ func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag st
 		b.pause(readyMadePrefix+platform, unsupportedPause)
 		return nil
 	case isUnavailable:
-		b.pause(readyMadePrefix+platform, min(max(unavailable.After, defaultPause), maxPause))
+		b.pause(readyMadePrefix+platform, min(max(unavailableErr.After, defaultPause), maxPause))
 		return nil
 	case err != nil:
 		return fmt.Errorf("measuring a ready-made hashtag: %w", err)

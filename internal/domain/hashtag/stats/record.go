@@ -28,14 +28,14 @@ func Analyze(platform string, f provider.HashtagMetrics, now time.Time) Observat
 	if f.MeasuredAt.IsZero() || f.MeasuredAt.After(now) {
 		f.MeasuredAt = now // with a time in the future, later measurements would look older
 	}
-	found := hashtaganalysis.Analyze(hashtaganalysis.Input{Metrics: f})
-	statistics := Statistics{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts,
+	analysis := hashtaganalysis.Analyze(hashtaganalysis.Input{Metrics: f})
+	statistics := Statistics{Platform: platform, Hashtag: f.Hashtag, Posts: analysis.Hashtag.Posts,
 		MeasuredAt: f.MeasuredAt.UTC().Truncate(time.Microsecond)}
-	if rate := found.Hashtag.PostsPerDay; rate != nil {
+	if rate := analysis.Hashtag.PostsPerDay; rate != nil {
 		statistics.PostsPerDay = &rate.Value
 	}
-	if found.Score != nil {
-		statistics.Score = &found.Score.Value
+	if analysis.Score != nil {
+		statistics.Score = &analysis.Score.Value
 	}
 	return Observation{Statistics: statistics, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
 }
@@ -83,17 +83,17 @@ func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 		return err
 	}
 	id := ids[measured.Hashtag]
-	var now storedStatistics
+	var stored storedStatistics
 	var postsAt int64
-	err = now.scan(func(into ...any) error {
+	err = stored.scan(func(into ...any) error {
 		return tx.QueryRow(ctx, `SELECT `+columns+`, posts_at FROM hashtags WHERE id = ?`, id).
 			Scan(append(into, &postsAt)...)
 	})
 	if err != nil {
 		return fmt.Errorf("reading the statistics of a hashtag: %w", err)
 	}
-	now.postsAt = db.Time(postsAt)
-	if err := now.merge(measured).write(ctx, tx, id); err != nil {
+	stored.postsAt = db.Time(postsAt)
+	if err := stored.merge(measured).write(ctx, tx, id); err != nil {
 		return err
 	}
 	// Update this row last, because other writers of the platform wait for its lock until this transaction ends.

@@ -81,23 +81,23 @@ const familywiseError = 0.025
 // correction. A hashtag is tested if its target and reference posts together reach minSupport. The number of tests
 // therefore does not depend on which hashtags are frequent in the target.
 func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []string) []Related {
-	with := map[string]int{}
+	countByTag := map[string]int{}
 	for _, p := range target {
 		for _, name := range p.hashtags {
-			with[name]++
+			countByTag[name]++
 		}
 	}
 	reference := countReference(sample, seeds)
 	tests := 0
-	for _, name := range union(sortedKeys(with), sortedKeys(reference.containing)) {
-		if with[name]+reference.containing[name]-reference.foundUnder[name] >= minSupport && !slices.Contains(seeds,
+	for _, name := range union(sortedKeys(countByTag), sortedKeys(reference.containing)) {
+		if countByTag[name]+reference.containing[name]-reference.foundUnder[name] >= minSupport && !slices.Contains(seeds,
 			name) {
 			tests++
 		}
 	}
 	out := []Related{}
 	lowerBounds := map[string]float64{}
-	for name, posts := range with {
+	for name, posts := range countByTag {
 		if posts < minSupport || slices.Contains(seeds, name) {
 			continue
 		}
@@ -144,14 +144,14 @@ func (s *Store) addStatistics(ctx context.Context, platform string, related []Re
 	for i, r := range related {
 		tags[i] = r.Hashtag
 	}
-	found, err := s.Get(ctx, s.db, platform, tags)
+	statistics, err := s.Get(ctx, s.db, platform, tags)
 	if err != nil {
 		return err
 	}
 	for i := range related {
 		r := &related[i]
 		r.Platform = platform
-		if f, ok := found[r.Hashtag]; ok {
+		if f, ok := statistics[r.Hashtag]; ok {
 			r.Statistics = f
 		}
 	}

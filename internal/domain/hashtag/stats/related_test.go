@@ -51,7 +51,7 @@ func TestRelatedFirst(t *testing.T) {
 		n := syntheticrelated.RandomNetwork(seed, true)
 		c := samplePosts(n)
 		found := rankRelated(c.target, c.sample, []string{syntheticrelated.Subject(0)})
-		if len(found) >= len(n.Companions) && !slices.ContainsFunc(found[:len(n.Companions)], func(r Related) bool {
+		if len(found) >= len(n.CompanionShares) && !slices.ContainsFunc(found[:len(n.CompanionShares)], func(r Related) bool {
 			return !strings.HasPrefix(r.Hashtag, "companion")
 		}) {
 			first++

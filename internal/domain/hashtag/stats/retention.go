@@ -23,22 +23,22 @@ const (
 // Posts that were not found under the hashtag are unlinked first, then the oldest. It returns the number of deleted
 // posts and links.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
-	old, err := s.deleteOldPosts(ctx)
+	deletedCount, err := s.deleteOldPosts(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("deleting old posts: %w", err)
 	}
-	crowded, err := queryIDs(ctx, s.db, crowdedQuery, sweepHashtags)
+	hashtagIDs, err := queryIDs(ctx, s.db, crowdedQuery, sweepHashtags)
 	if err != nil {
 		return 0, fmt.Errorf("finding crowded hashtags: %w", err)
 	}
-	for _, id := range crowded {
+	for _, id := range hashtagIDs {
 		n, err := s.trimHashtag(ctx, id)
 		if err != nil {
 			return 0, fmt.Errorf("trimming a crowded hashtag: %w", err)
 		}
-		old += n
+		deletedCount += n
 	}
-	return old, nil
+	return deletedCount, nil
 }
 
 const (
@@ -67,12 +67,12 @@ func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "hashtag.forget", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(-postTTL))
-		old, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldQuery+`) AND seen_at <= ?
+		postIDs, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldQuery+`) AND seen_at <= ?
 			ORDER BY platform, post`+s.db.ForUpdate(), until, sweepPosts, until)
-		if err != nil || len(old) == 0 {
+		if err != nil || len(postIDs) == 0 {
 			return err
 		}
-		list, err := keySet(old)
+		list, err := keySet(postIDs)
 		if err != nil {
 			return err
 		}
@@ -84,8 +84,8 @@ func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 		if err := deleteLinks(ctx, tx, counts, `post_id `+inKeys, list); err != nil {
 			return err
 		}
-		n = int64(len(old))
-		if err := deletePosts(ctx, tx, old); err != nil {
+		n = int64(len(postIDs))
+		if err := deletePosts(ctx, tx, postIDs); err != nil {
 			return err
 		}
 		return addToCounts(ctx, tx, counts)

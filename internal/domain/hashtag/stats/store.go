@@ -43,9 +43,9 @@ const enqueueBatch = 500
 // thousands of new hashtags would block the others for a second. After it, an Enqueue of the same hashtags writes
 // nothing.
 func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []string) error {
-	for first := 0; first < len(tags); first += enqueueBatch {
+	for start := 0; start < len(tags); start += enqueueBatch {
 		err := s.db.InTx(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
-			return s.enqueue(ctx, tx, platform, tags[first:min(first+enqueueBatch, len(tags))], first)
+			return s.enqueue(ctx, tx, platform, tags[start:min(start+enqueueBatch, len(tags))], start)
 		})
 		if err != nil {
 			return err
@@ -55,21 +55,21 @@ func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []st
 }
 
 // enqueue is like Enqueue. first is the index of the first hashtag in a call of EnqueueInBatches.
-func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string, first int) error {
+func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string, firstIndex int) error {
 	if len(tags) == 0 {
 		return nil
 	}
-	turns := make(map[string]int64, len(tags))
+	turnTimes := make(map[string]int64, len(tags))
 	for i, name := range tags {
-		if _, twice := turns[name]; !twice {
-			turns[name] = db.Micros(tx.Now().Add(time.Duration(first+i) * turnSpacing))
+		if _, twice := turnTimes[name]; !twice {
+			turnTimes[name] = db.Micros(tx.Now().Add(time.Duration(firstIndex+i) * turnSpacing))
 		}
 	}
 	for _, on := range platforms {
 		if platform != "" && platform != on {
 			continue
 		}
-		if err := s.enqueueOn(ctx, tx, on, turns); err != nil {
+		if err := s.enqueueOn(ctx, tx, on, turnTimes); err != nil {
 			return err
 		}
 	}
@@ -78,8 +78,8 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []
 
 // enqueueOn requests hashtags on one platform. It upserts their rows in one statement, in the order in which all
 // transactions lock them.
-func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turns map[string]int64) error {
-	list, err := toJSON(turns)
+func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turnTimes map[string]int64) error {
+	list, err := toJSON(turnTimes)
 	if err != nil {
 		return err
 	}
@@ -174,12 +174,12 @@ func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []s
 		if platform != "" && platform != on {
 			continue
 		}
-		found, err := db.AllSized(ctx, q, len(tags), func(rows *sql.Rows, f *Statistics) error { return f.scan(rows.Scan) },
+		statistics, err := db.AllSized(ctx, q, len(tags), func(rows *sql.Rows, f *Statistics) error { return f.scan(rows.Scan) },
 			getQuery, on, list)
 		if err != nil {
 			return nil, fmt.Errorf("reading the statistics of hashtags: %w", err)
 		}
-		for _, f := range found {
+		for _, f := range statistics {
 			if _, known := out[f.Hashtag]; !known {
 				out[f.Hashtag] = f
 			}

@@ -15,27 +15,27 @@ import (
 
 // Network generates posts about subjects. Each subject has a hashtag, which most of its posts use.
 type Network struct {
-	Seed       uint64
-	Subjects   int       // number of subjects; the hashtag of the first is the seed
-	Companions []float64 // hashtags related to the first subject: share of its posts with each
-	Rarely     float64   // share of all other posts with each companion
-	Everywhere []float64 // unrelated hashtags: share of all posts with each
-	Stray      float64   // share of a subject's posts with each other subject's hashtag
-	Own        int       // companions of each other subject; each is on a quarter of the subject's posts
+	Seed                 uint64
+	Subjects             int       // number of subjects; the hashtag of the first is the seed
+	CompanionShares      []float64 // hashtags related to the first subject: share of its posts with each
+	CompanionNoise       float64   // share of all other posts with each companion
+	CommonShares         []float64 // unrelated hashtags: share of all posts with each
+	Stray                float64   // share of a subject's posts with each other subject's hashtag
+	CompanionsPerSubject int       // companions of each other subject; each is on a quarter of the subject's posts
 }
 
 // RandomNetwork returns a random network whose first subject has four companions, or none if companions is false.
 func RandomNetwork(seed uint64, companions bool) Network {
-	rng := newRand(seed, seedNetwork)
+	rng := newRand(seed, streamNetwork)
 	n := Network{
-		Seed: seed, Subjects: 6 + rng.IntN(8), Rarely: 0.002 + 0.008*rng.Float64(),
-		Stray: 0.01 + 0.04*rng.Float64(), Own: 3,
+		Seed: seed, Subjects: 6 + rng.IntN(8), CompanionNoise: 0.002 + 0.008*rng.Float64(),
+		Stray: 0.01 + 0.04*rng.Float64(), CompanionsPerSubject: 3,
 	}
 	for i := range 20 { // from half of all posts down to a few percent
-		n.Everywhere = append(n.Everywhere, 0.5/float64(1+i))
+		n.CommonShares = append(n.CommonShares, 0.5/float64(1+i))
 	}
 	for i := 0; companions && i < 4; i++ {
-		n.Companions = append(n.Companions, 0.12+0.3*rng.Float64())
+		n.CompanionShares = append(n.CompanionShares, 0.12+0.3*rng.Float64())
 	}
 	return n
 }
@@ -53,15 +53,15 @@ func newRand(seed uint64, stream int) *rand.Rand {
 
 // The streams of random numbers.
 const (
-	seedNetwork = iota
-	seedCommon
-	seedAny
-	seedSubject // plus the index of the subject
+	streamNetwork = iota
+	streamCommon
+	streamAny
+	streamSubject // plus the index of the subject
 )
 
 // PostsUnder returns posts found under a subject's hashtag.
 func (n Network) PostsUnder(subject, posts int) []provider.Post {
-	return n.posts(fmt.Sprint("s", subject), seedSubject+subject, posts, Subject(subject), func(*rand.Rand) (int,
+	return n.posts(fmt.Sprint("s", subject), streamSubject+subject, posts, Subject(subject), func(*rand.Rand) (int,
 		bool) {
 		return subject, true
 	})
@@ -69,7 +69,7 @@ func (n Network) PostsUnder(subject, posts int) []provider.Post {
 
 // PostsUnderCommon returns posts found under an unrelated hashtag.
 func (n Network) PostsUnderCommon(name string, posts int) []provider.Post {
-	return n.posts(name, seedCommon, posts, name, func(rng *rand.Rand) (int, bool) {
+	return n.posts(name, streamCommon, posts, name, func(rng *rand.Rand) (int, bool) {
 		return rng.IntN(n.Subjects),
 			false
 	})
@@ -77,21 +77,21 @@ func (n Network) PostsUnderCommon(name string, posts int) []provider.Post {
 
 // PostsAnywhere returns posts that were not found by hashtag.
 func (n Network) PostsAnywhere(posts int) []provider.Post {
-	return n.posts("any", seedAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
+	return n.posts("any", streamAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
 }
 
 // posts generates posts. choose returns the subject of a post and whether the post has the subject's hashtag for
 // certain. All posts have the hashtag always, unless it is empty.
 func (n Network) posts(
-	id string, stream, count int, always string, choose func(*rand.Rand) (int, bool),
+	id string, stream, count int, commonTag string, choose func(*rand.Rand) (int, bool),
 ) []provider.Post {
 	rng := newRand(n.Seed, stream)
 	out := make([]provider.Post, count)
 	for i := range out {
 		subject, tagged := choose(rng)
 		tags := n.tags(rng, subject, tagged)
-		if always != "" {
-			tags[always] = true
+		if commonTag != "" {
+			tags[commonTag] = true
 		}
 		out[i] = provider.Post{ID: id + "_" + strconv.Itoa(i), Hashtags: slices.Sorted(maps.Keys(tags))}
 	}
@@ -116,17 +116,17 @@ func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool 
 			maybeAdd(n.Stray, Subject, i)
 		}
 	}
-	for i := range n.Everywhere {
-		maybeAdd(n.Everywhere[i], everywhere, i)
+	for i := range n.CommonShares {
+		maybeAdd(n.CommonShares[i], commonName, i)
 	}
-	for i := range n.Companions {
-		share := n.Rarely
+	for i := range n.CompanionShares {
+		share := n.CompanionNoise
 		if tags[Subject(0)] {
-			share = n.Companions[i]
+			share = n.CompanionShares[i]
 		}
 		maybeAdd(share, Companion, i)
 	}
-	for i := range n.Own * min(subject, 1) {
+	for i := range n.CompanionsPerSubject * min(subject, 1) {
 		maybeAdd(0.25, func(i int) string { return fmt.Sprintf("of%d_%d", subject, i) }, i)
 	}
 	if rng.Float64() < 0.5 {
@@ -135,4 +135,4 @@ func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool 
 	return tags
 }
 
-func everywhere(i int) string { return "everywhere" + strconv.Itoa(i) }
+func commonName(i int) string { return "everywhere" + strconv.Itoa(i) }

@@ -70,7 +70,7 @@ var (
 	errOutside  = apierr.Invalid(apierr.OutOfRange, "part", "The crop area extends beyond the image.")
 	errSmall    = apierr.Invalidf(apierr.OutOfRange, "part",
 		"The crop area is too small. It needs at least %d pixels per side.", MinSide)
-	errSame = apierr.Invalid(apierr.MissingArgument, "part",
+	errUnchanged = apierr.Invalid(apierr.MissingArgument, "part",
 		"This is the whole image. Choose an aspect ratio, a smaller crop area or a rotation.")
 	errBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Wait, then try again.").
 		With("reason", apierr.Busy).WithRetryAfter(retryAfter)
@@ -89,14 +89,15 @@ func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edi
 	if err != nil {
 		return media.AddResult{}, err
 	}
-	made, err := s.cut(ctx, call.TeamID, original, e)
+	result, err := s.cut(ctx, call.TeamID, original, e)
 	if err != nil {
 		return media.AddResult{}, err
 	}
 	added, err := s.media.Add(ctx, media.Owner{TeamID: call.TeamID, PersonID: call.PersonID}, media.Incoming{
-		Name: editedName(original.Name, e) + ".image", Type: made.Type, Size: int64(len(made.Bytes)), Body: bytes.NewReader(made.Bytes),
+		Name: editedName(original.Name, e) + ".image", Type: result.Type, Size: int64(len(result.Bytes)),
+		Body: bytes.NewReader(result.Bytes),
 	})
-	if err != nil || added.Already {
+	if err != nil || added.AlreadyExists {
 		return added, err
 	}
 	if original.Folder != nil {
@@ -140,7 +141,7 @@ func (s *Service) cut(ctx context.Context, team int64, original media.ItemView, 
 	case min(part.Dx(), part.Dy()) < MinSide:
 		return thumbnail.Result{}, errSmall
 	case part.Size() == size && e.QuarterTurns%4 == 0:
-		return thumbnail.Result{}, errSame
+		return thumbnail.Result{}, errUnchanged
 	}
 	file, err := s.media.OpenForTeam(ctx, team, original.ID)
 	if err != nil {
@@ -171,7 +172,7 @@ func asProblem(err error) error {
 	case errors.Is(err, thumbnail.ErrBusy):
 		return errBusy.Wrap(err)
 	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, mediainfo.ErrType), errors.Is(err, thumbnail.ErrUnsupported),
-		errors.Is(err, thumbnail.ErrOutside):
+		errors.Is(err, thumbnail.ErrOutOfBounds):
 		return errDamaged.Wrap(err)
 	}
 	return fmt.Errorf("cropping an image: %w", err)

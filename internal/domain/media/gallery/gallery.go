@@ -103,8 +103,8 @@ func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, e
 	where, args := f.where(team)
 	order := map[Order]string{Newest: "m.id DESC", Oldest: "m.id", ByName: "m.search, m.id"}[f.Order]
 	if cursor != "" {
-		first, search, _ := strings.Cut(cursor, ".")
-		id, err := strconv.ParseInt(first, 10, 64)
+		idText, search, _ := strings.Cut(cursor, ".")
+		id, err := strconv.ParseInt(idText, 10, 64)
 		switch {
 		case err != nil:
 			return "", nil, apierr.Invalid(apierr.InvalidCursor, "cursor",
@@ -155,16 +155,16 @@ func Items(ctx context.Context, q db.Querier, team int64, ids []int64) ([]Item, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := db.AllSized(ctx, q, len(ids), scanItem, `SELECT `+columns+` FROM media m
+	items, err := db.AllSized(ctx, q, len(ids), scanItem, `SELECT `+columns+` FROM media m
 		WHERE m.team_id = ? AND m.deleted_at = 0 AND m.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading media of team %d: %w", team, err)
 	}
 	byID := map[int64]Item{}
-	for _, i := range found {
+	for _, i := range items {
 		byID[i.ID] = i
 	}
-	out := make([]Item, 0, len(found))
+	out := make([]Item, 0, len(items))
 	for _, id := range ids {
 		if i, ok := byID[id]; ok {
 			out = append(out, i)

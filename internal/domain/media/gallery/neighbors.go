@@ -22,12 +22,12 @@ func Neighbors(ctx context.Context, q db.Querier, team int64, f Filter, id int64
 
 func neighbor(ctx context.Context, q db.Querier, team int64, f Filter, id int64, after bool) (int64, error) {
 	text, args := neighborQuery(team, f, id, after)
-	var found int64
-	err := q.QueryRow(ctx, text, args...).Scan(&found)
+	var neighborID int64
+	err := q.QueryRow(ctx, text, args...).Scan(&neighborID)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("reading a neighbor of media item %d of team %d: %w", id, team, err)
 	}
-	return found, nil
+	return neighborID, nil
 }
 
 func neighborQuery(team int64, f Filter, id int64, after bool) (string, []any) {

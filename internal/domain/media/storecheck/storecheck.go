@@ -51,20 +51,20 @@ func markerName(ctx context.Context, d *db.DB) (string, error) {
 // claim makes the store belong to this database and returns the name of its marker file. If nodes start
 // concurrently, the first node wins.
 func claim(ctx context.Context, d *db.DB, blobs blob.Store) (string, error) {
-	mine := uuid.NewString()
-	if err := blob.PutBytes(ctx, blobs, MarkerFolder+mine, []byte("pressroom\n")); err != nil {
+	newName := uuid.NewString()
+	if err := blob.PutBytes(ctx, blobs, MarkerFolder+newName, []byte("pressroom\n")); err != nil {
 		return "", fmt.Errorf("marking the media store: %w", err)
 	}
 	err := d.InTx(ctx, "media.settle", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO blob_store (id, name) VALUES (1, ?) ON CONFLICT (id) DO NOTHING`, mine)
+		_, err := tx.Exec(ctx, `INSERT INTO blob_store (id, name) VALUES (1, ?) ON CONFLICT (id) DO NOTHING`, newName)
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("recording the name of the media store: %w", err)
 	}
 	name, err := markerName(ctx, d)
-	if err == nil && name != mine {
-		err = blobs.Delete(ctx, MarkerFolder+mine)
+	if err == nil && name != newName {
+		err = blobs.Delete(ctx, MarkerFolder+newName)
 	}
 	return name, err
 }

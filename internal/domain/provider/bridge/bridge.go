@@ -180,7 +180,7 @@ func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return unavailable(response.StatusCode, response.Header, c.opts.Now())
+		return unavailableError(response.StatusCode, response.Header, c.opts.Now())
 	}
 	if response.ContentLength > limit {
 		return provider.ErrTooLarge
@@ -189,19 +189,19 @@ func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io
 }
 
 // copyFile copies at most limit bytes. It returns an error if the file is longer or empty.
-func copyFile(from io.Reader, limit int64, into io.Writer) error {
-	taken, err := io.Copy(into, io.LimitReader(from, limit))
+func copyFile(src io.Reader, limit int64, dst io.Writer) error {
+	n, err := io.Copy(dst, io.LimitReader(src, limit))
 	if err != nil {
 		return fmt.Errorf("downloading the file: %w", err)
 	}
-	further, err := io.Copy(io.Discard, io.LimitReader(from, 1))
+	extra, err := io.Copy(io.Discard, io.LimitReader(src, 1))
 	if err != nil {
 		return fmt.Errorf("downloading the file: %w", err)
 	}
-	if further > 0 {
+	if extra > 0 {
 		return provider.ErrTooLarge
 	}
-	if taken == 0 {
+	if n == 0 {
 		return wire.Unavailable("the file is empty")
 	}
 	return nil

@@ -151,11 +151,11 @@ func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.
 	if err != nil {
 		return provider.HashtagMetrics{}, err
 	}
-	best, newest := wire.Posts{Limit: q.PostLimit}, wire.Posts{Limit: q.PostLimit}
-	best.Add(top)
-	newest.Add(recent)
-	metrics.Top, metrics.Recent = best.All(), newest.NewestFirst()
-	if newest.IsTruncated() || len(recent) < len(parsed.Recent) {
+	topPosts, recentPosts := wire.Posts{Limit: q.PostLimit}, wire.Posts{Limit: q.PostLimit}
+	topPosts.Add(top)
+	recentPosts.Add(recent)
+	metrics.Top, metrics.Recent = topPosts.All(), recentPosts.NewestFirst()
+	if recentPosts.IsTruncated() || len(recent) < len(parsed.Recent) {
 		metrics.From = time.Time{} // Recent is incomplete
 	}
 	return metrics, nil
@@ -180,7 +180,7 @@ func readPost(text json.RawMessage, now time.Time) (provider.Post, bool) {
 	if !wire.Decode(text, &parsed) || parsed.ID == "" {
 		return provider.Post{}, false
 	}
-	found := provider.Post{
+	out := provider.Post{
 		ID: wire.ID(parsed.ID), TakenAt: wire.ParseTime(parsed.TakenAt, now), Caption: wire.Text(parsed.Caption,
 			wire.MaxText), URL: wire.URL(parsed.URL),
 		Hashtags: readHashtags(parsed.Hashtags), Likes: parsed.Likes.Value(), Comments: parsed.Comments.Value(),
@@ -189,9 +189,9 @@ func readPost(text json.RawMessage, now time.Time) (provider.Post, bool) {
 	}
 	switch parsed.Format {
 	case provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel:
-		found.Format = parsed.Format
+		out.Format = parsed.Format
 	}
-	return found, true
+	return out, true
 }
 
 func readHashtags(raw []json.RawMessage) []string {

@@ -33,10 +33,10 @@ func readError(response wire.Response, now time.Time) error {
 	if code, known := errorCodes[parsed.Error]; known && code.status == response.Status {
 		return code.err
 	}
-	return unavailable(response.Status, response.Header, now)
+	return unavailableError(response.Status, response.Header, now)
 }
 
-func unavailable(status int, header http.Header, now time.Time) *provider.UnavailableError {
+func unavailableError(status int, header http.Header, now time.Time) *provider.UnavailableError {
 	u := wire.Unavailable("the bridge returned HTTP %d", status)
 	u.After = wire.RetryAfter(header, now)
 	return u
@@ -90,19 +90,19 @@ func readPage(body []byte, q provider.Query, now time.Time) (provider.Page, erro
 
 // uniqueItems returns at most limit valid items with distinct IDs.
 func uniqueItems(raw []json.RawMessage, limit int, now time.Time) []provider.Item {
-	var taken []provider.Item
+	var items []provider.Item
 	seen := map[string]bool{}
 	for _, text := range raw {
-		if len(taken) >= limit {
+		if len(items) >= limit {
 			break
 		}
 		found, usable := readItem(text, now)
 		if usable && !seen[found.ID] {
 			seen[found.ID] = true
-			taken = append(taken, found)
+			items = append(items, found)
 		}
 	}
-	return taken
+	return items
 }
 
 func readItem(text json.RawMessage, now time.Time) (provider.Item, bool) {
@@ -112,16 +112,16 @@ func readItem(text json.RawMessage, now time.Time) (provider.Item, bool) {
 		!wire.IsURL(parsed.URL) {
 		return provider.Item{}, false
 	}
-	found := provider.Item{
+	out := provider.Item{
 		ID: wire.ID(parsed.ID), Kind: parsed.Kind, URL: parsed.URL, TakenAt: wire.ParseTime(parsed.TakenAt,
 			now.AddDate(0, 0, 1)),
 		Caption: wire.Text(parsed.Caption, wire.MaxText), Width: dimension(parsed.Width),
 		Height: dimension(parsed.Height),
 	}
 	if parsed.Kind == provider.Video {
-		found.Duration = wire.VideoDuration(parsed.Duration)
+		out.Duration = wire.VideoDuration(parsed.Duration)
 	}
-	return found, true
+	return out, true
 }
 
 // dimension returns a width or height, or 0 if it is invalid.

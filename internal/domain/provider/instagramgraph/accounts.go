@@ -17,14 +17,14 @@ const (
 	quotaPause        = time.Hour        // after Instagram rejected a hashtag although a slot should have been free
 )
 
-// accounts holds the operator's accounts and their state in this process.
-type accounts struct {
+// accountPool holds the operator's accounts and their state in this process.
+type accountPool struct {
 	mu   sync.Mutex
-	all  []*account
+	list []*accountState
 	next int // index of the account to try first
 }
 
-type account struct {
+type accountState struct {
 	id, token string
 	// recentLock is held while reading recent posts. Instagram returns the same cursor for every page and tracks the
 	// position per account, so concurrent readers would each get only a part.
@@ -36,57 +36,57 @@ type account struct {
 	tokenInvalid   bool      // whether the token was rejected last time; the rejection was logged
 }
 
-func newAccounts(given []Account) *accounts {
-	var a accounts
-	for _, g := range given {
-		a.all = append(a.all, &account{id: g.ID, token: g.Token, recentLock: make(chan struct{}, 1)})
+func newAccountPool(configured []Account) *accountPool {
+	var a accountPool
+	for _, g := range configured {
+		a.list = append(a.list, &accountState{id: g.ID, token: g.Token, recentLock: make(chan struct{}, 1)})
 	}
 	return &a
 }
 
 // lockRecent waits for the account's recentLock. unlockRecent unlocks it.
-func (one *account) lockRecent(ctx context.Context) error {
+func (acct *accountState) lockRecent(ctx context.Context) error {
 	provider.Release(ctx) // the holder of the lock may be waiting for the slot
 	select {
-	case one.recentLock <- struct{}{}:
+	case acct.recentLock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return wire.Unavailable("waiting for other queries by the same account: %w", context.Cause(ctx))
 	}
 }
 
-func (one *account) unlockRecent() { <-one.recentLock }
+func (acct *accountState) unlockRecent() { <-acct.recentLock }
 
 // available returns the accounts that are not paused and, if hashtags is true, have hashtag quota. Each call starts
 // with another account.
-func (a *accounts) available(now time.Time, hashtags bool) []*account {
+func (a *accountPool) available(now time.Time, hashtags bool) []*accountState {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var ready []*account
-	for i := range a.all {
-		one := a.all[(a.next+i)%len(a.all)]
+	var readyAccounts []*accountState
+	for i := range a.list {
+		one := a.list[(a.next+i)%len(a.list)]
 		if !one.availableAt(hashtags).After(now) {
-			ready = append(ready, one)
+			readyAccounts = append(readyAccounts, one)
 		}
 	}
-	a.next = (a.next + 1) % len(a.all)
-	return ready
+	a.next = (a.next + 1) % len(a.list)
+	return readyAccounts
 }
 
 // availableAt returns when the account can be used again, for hashtag queries or for others.
-func (one *account) availableAt(hashtags bool) time.Time {
-	if hashtags && one.quotaFullUntil.After(one.pausedUntil) {
-		return one.quotaFullUntil
+func (acct *accountState) availableAt(hashtags bool) time.Time {
+	if hashtags && acct.quotaFullUntil.After(acct.pausedUntil) {
+		return acct.quotaFullUntil
 	}
-	return one.pausedUntil
+	return acct.pausedUntil
 }
 
 // untilNextAvailable returns the time until the next paused account is available, or 0 if none is paused.
-func (a *accounts) untilNextAvailable(now time.Time, hashtags bool) time.Duration {
+func (a *accountPool) untilNextAvailable(now time.Time, hashtags bool) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var wait time.Duration
-	for _, one := range a.all {
+	for _, one := range a.list {
 		if rest := one.availableAt(hashtags).Sub(now); rest > 0 && (wait == 0 || rest < wait) {
 			wait = rest
 		}
@@ -95,60 +95,60 @@ func (a *accounts) untilNextAvailable(now time.Time, hashtags bool) time.Duratio
 }
 
 // pause pauses an account until a time, unless it is paused for longer already.
-func (a *accounts) pause(one *account, until time.Time) {
+func (a *accountPool) pause(acct *accountState, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if until.After(one.pausedUntil) {
-		one.pausedUntil = until
+	if until.After(acct.pausedUntil) {
+		acct.pausedUntil = until
 	}
 }
 
 // markValid records that an account's token was accepted.
-func (a *accounts) markValid(one *account) {
+func (a *accountPool) markValid(acct *accountState) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one.tokenInvalid = false
+	acct.tokenInvalid = false
 }
 
 // pauseAccount pauses an account after an error. It logs the first rejection of an invalid token.
-func (s *Source) pauseAccount(ctx context.Context, one *account, f *apiError) {
+func (s *Source) pauseAccount(ctx context.Context, acct *accountState, f *apiError) {
 	now := s.now()
 	switch f.kind {
 	case kindRateLimited:
-		s.accounts.pause(one, now.Add(f.after))
+		s.accounts.pause(acct, now.Add(f.retryDelay))
 	case kindInvalidToken:
-		s.accounts.pause(one, now.Add(invalidTokenPause))
-		if s.accounts.markInvalid(one) {
+		s.accounts.pause(acct, now.Add(invalidTokenPause))
+		if s.accounts.markInvalid(acct) {
 			s.opts.Log.ErrorContext(ctx, "Instagram rejected the access token of an account; the account is paused",
-				"account", one.id, "error", f)
+				"account", acct.id, "error", f)
 		}
 	case kindQuotaFull:
-		s.accounts.markQuotaFull(one, now.Add(quotaPause))
+		s.accounts.markQuotaFull(acct, now.Add(quotaPause))
 	default: // a missing permission affects only this query
 	}
 }
 
 // markInvalid records that an account's token was rejected, and reports whether it was valid before.
-func (a *accounts) markInvalid(one *account) bool {
+func (a *accountPool) markInvalid(acct *accountState) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	wasValid := !one.tokenInvalid
-	one.tokenInvalid = true
+	wasValid := !acct.tokenInvalid
+	acct.tokenInvalid = true
 	return wasValid
 }
 
-func (a *accounts) markQuotaFull(one *account, until time.Time) {
+func (a *accountPool) markQuotaFull(acct *accountState, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one.quotaFullUntil = until
+	acct.quotaFullUntil = until
 }
 
 // tryAccounts calls try with one available account after another, until try succeeds or its error does not depend on
 // the account.
-func (s *Source) tryAccounts(ctx context.Context, try func(one *account) error) error {
-	var last error
-	for _, one := range s.accounts.available(s.now(), false) {
-		err := try(one)
+func (s *Source) tryAccounts(ctx context.Context, try func(one *accountState) error) error {
+	var lastErr error
+	for _, acct := range s.accounts.available(s.now(), false) {
+		err := try(acct)
 		f, ok := errors.AsType[*apiError](err)
 		if !ok {
 			return err
@@ -156,17 +156,17 @@ func (s *Source) tryAccounts(ctx context.Context, try func(one *account) error) 
 		if !f.kind.isAccountSpecific() {
 			return f.publicError()
 		}
-		s.pauseAccount(ctx, one, f)
-		last = f
+		s.pauseAccount(ctx, acct, f)
+		lastErr = f
 	}
-	return s.noAccount(last, false)
+	return s.noAccount(lastErr, false)
 }
 
 // noAccount returns the error for a query for which no account is available.
-func (s *Source) noAccount(last error, hashtags bool) *provider.UnavailableError {
+func (s *Source) noAccount(lastErr error, hashtags bool) *provider.UnavailableError {
 	u := wire.Unavailable("all Instagram accounts are paused")
-	if last != nil {
-		u = wire.Unavailable("no Instagram account is available: %w", last)
+	if lastErr != nil {
+		u = wire.Unavailable("no Instagram account is available: %w", lastErr)
 	}
 	u.After = min(s.accounts.untilNextAvailable(s.now(), hashtags), wire.MaxRetryAfter)
 	return u

@@ -32,7 +32,7 @@ type apiError struct {
 	kind          errorKind
 	status        int
 	code, subcode int
-	after         time.Duration // pause for the account
+	retryDelay    time.Duration // pause for the account
 }
 
 func (f *apiError) Error() string {
@@ -44,7 +44,7 @@ func (f *apiError) publicError() error {
 	if f.kind == kindNotFound {
 		return provider.ErrNotFound
 	}
-	return &provider.UnavailableError{After: f.after, Err: f}
+	return &provider.UnavailableError{After: f.retryDelay, Err: f}
 }
 
 // Codes and subcodes of the API's errors.
@@ -110,7 +110,7 @@ func readError(response wire.Response, now time.Time) *apiError {
 	if response.Status == http.StatusTooManyRequests {
 		f.kind = kindRateLimited
 	}
-	f.after = f.retryAfter(response, now)
+	f.retryDelay = f.retryAfter(response, now)
 	return f
 }
 
@@ -159,15 +159,15 @@ func readUsage(header http.Header) usage {
 	var businesses map[string][]limitUsage
 	_ = json.Unmarshal([]byte(header.Get("X-App-Usage")), &app) // unreadable headers count as no usage
 	_ = json.Unmarshal([]byte(header.Get("X-Business-Use-Case-Usage")), &businesses)
-	all := []limitUsage{app}
+	usages := []limitUsage{app}
 	for _, shares := range businesses {
-		all = append(all, shares...)
+		usages = append(usages, shares...)
 	}
-	var most usage
-	for _, one := range all {
-		most.share = max(most.share, one.Calls, one.CPU, one.Time)
+	var highest usage
+	for _, one := range usages {
+		highest.share = max(highest.share, one.Calls, one.CPU, one.Time)
 		wait := time.Duration(min(max(one.Minutes, 0), wire.MaxRetryAfter.Minutes()) * float64(time.Minute))
-		most.retryAfter = max(most.retryAfter, wait)
+		highest.retryAfter = max(highest.retryAfter, wait)
 	}
-	return most
+	return highest
 }

@@ -29,15 +29,15 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 	if q.Platform != provider.Instagram || !s.opts.Hashtags {
 		return provider.HashtagMetrics{}, provider.ErrNotOffered
 	}
-	var last error
-	tried := map[string]bool{}
-	for range s.accounts.all {
-		one, err := s.reserveSlot(ctx, q, tried, last)
+	var lastErr error
+	triedIDs := map[string]bool{}
+	for range s.accounts.list {
+		acct, err := s.reserveSlot(ctx, q, triedIDs, lastErr)
 		if err != nil {
 			return provider.HashtagMetrics{}, err
 		}
-		tried[one.id] = true
-		metrics, err := s.fetchHashtag(ctx, one, q)
+		triedIDs[acct.id] = true
+		metrics, err := s.fetchHashtag(ctx, acct, q)
 		f, ok := errors.AsType[*apiError](err)
 		if !ok {
 			return metrics, err
@@ -45,48 +45,48 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 		if !f.kind.isAccountSpecific() {
 			return provider.HashtagMetrics{}, f.publicError()
 		}
-		s.pauseAccount(ctx, one, f)
+		s.pauseAccount(ctx, acct, f)
 		if f.kind == kindQuotaFull {
-			if err := s.opts.HashtagStore.Release(ctx, q.Hashtag, one.id); err != nil {
+			if err := s.opts.HashtagStore.Release(ctx, q.Hashtag, acct.id); err != nil {
 				return provider.HashtagMetrics{}, err
 			}
 		}
-		last = f
+		lastErr = f
 	}
-	return provider.HashtagMetrics{}, s.noAccount(last, true)
+	return provider.HashtagMetrics{}, s.noAccount(lastErr, true)
 }
 
 // reserveSlot reserves a slot for a hashtag at an available account that was not tried yet. last is the error of the
 // last tried account.
-func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, tried map[string]bool,
-	last error) (*account, error) {
+func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, triedIDs map[string]bool,
+	lastErr error) (*accountState, error) {
 	now := s.now()
-	byID := map[string]*account{}
+	byID := map[string]*accountState{}
 	var ids []string
 	for _, one := range s.accounts.available(now, true) {
-		if !tried[one.id] {
+		if !triedIDs[one.id] {
 			byID[one.id] = one
 			ids = append(ids, one.id)
 		}
 	}
 	if len(ids) == 0 {
-		return nil, s.noAccount(last, true)
+		return nil, s.noAccount(lastErr, true)
 	}
-	most := maxSlots
+	limit := maxSlots
 	if q.Background {
-		most = backgroundSlots
+		limit = backgroundSlots
 	}
 	if q.LowPriority {
-		most = lowPrioritySlots
+		limit = lowPrioritySlots
 	}
-	place, err := s.opts.HashtagStore.Reserve(ctx, q.Hashtag, ids, most)
+	slot, err := s.opts.HashtagStore.Reserve(ctx, q.Hashtag, ids, limit)
 	if err != nil {
 		return nil, err
 	}
-	if one := byID[place.Account]; one != nil {
+	if one := byID[slot.Account]; one != nil {
 		return one, nil
 	}
-	wait := place.FreeAt.Sub(now)
+	wait := slot.FreeAt.Sub(now)
 	if sooner := s.accounts.untilNextAvailable(now, true); sooner > 0 && sooner < wait {
 		wait = sooner
 	}
@@ -98,23 +98,23 @@ func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, tried
 }
 
 // fetchHashtag queries a hashtag through an account that has a slot for it.
-func (s *Source) fetchHashtag(ctx context.Context, one *account,
+func (s *Source) fetchHashtag(ctx context.Context, acct *accountState,
 	q provider.HashtagQuery) (provider.HashtagMetrics, error) {
-	id, err := s.hashtagID(ctx, one, q.Hashtag)
+	id, err := s.hashtagID(ctx, acct, q.Hashtag)
 	if err != nil {
 		return provider.HashtagMetrics{}, err
 	}
-	top, _, err := s.fetchPosts(ctx, one, id+"/top_media", q.PostLimit)
+	top, _, err := s.fetchPosts(ctx, acct, id+"/top_media", q.PostLimit)
 	if err != nil {
 		return provider.HashtagMetrics{}, err
 	}
-	if err := one.lockRecent(ctx); err != nil {
+	if err := acct.lockRecent(ctx); err != nil {
 		return provider.HashtagMetrics{}, err
 	}
-	defer one.unlockRecent()
+	defer acct.unlockRecent()
 	// Posts published while reading are not returned, so the time of measurement is the start of reading.
 	metrics := provider.HashtagMetrics{Hashtag: q.Hashtag, Top: top.All(), MeasuredAt: s.now()}
-	recent, complete, err := s.fetchPosts(ctx, one, id+"/recent_media", q.PostLimit)
+	recent, complete, err := s.fetchPosts(ctx, acct, id+"/recent_media", q.PostLimit)
 	if err != nil {
 		return provider.HashtagMetrics{}, err
 	}
@@ -126,7 +126,7 @@ func (s *Source) fetchHashtag(ctx context.Context, one *account,
 }
 
 // hashtagID returns Instagram's ID of a hashtag, which never changes.
-func (s *Source) hashtagID(ctx context.Context, one *account, hashtag string) (string, error) {
+func (s *Source) hashtagID(ctx context.Context, acct *accountState, hashtag string) (string, error) {
 	id, err := s.opts.HashtagStore.ID(ctx, hashtag)
 	if err != nil || id != "" {
 		return id, err
@@ -136,7 +136,7 @@ func (s *Source) hashtagID(ctx context.Context, one *account, hashtag string) (s
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := s.get(ctx, one, "ig_hashtag_search", url.Values{"user_id": {one.id}, "q": {hashtag}}, &parsed); err != nil {
+	if err := s.get(ctx, acct, "ig_hashtag_search", url.Values{"user_id": {acct.id}, "q": {hashtag}}, &parsed); err != nil {
 		return "", err
 	}
 	if len(parsed.Data) == 0 {
@@ -150,13 +150,13 @@ func (s *Source) hashtagID(ctx context.Context, one *account, hashtag string) (s
 
 // fetchPosts reads the posts of a hashtag and reports whether it read all of them. Instagram returns the same cursor
 // for every page, so the list ends with a page without a cursor or without new posts.
-func (s *Source) fetchPosts(ctx context.Context, one *account, path string, most int) (wire.Posts, bool, error) {
-	posts := wire.Posts{Limit: most}
-	params := url.Values{"user_id": {one.id}, "fields": {hashtagFields},
-		"limit": {strconv.Itoa(min(max(most, 1), pageSize))}}
+func (s *Source) fetchPosts(ctx context.Context, acct *accountState, path string, limit int) (wire.Posts, bool, error) {
+	posts := wire.Posts{Limit: limit}
+	params := url.Values{"user_id": {acct.id}, "fields": {hashtagFields},
+		"limit": {strconv.Itoa(min(max(limit, 1), pageSize))}}
 	for range maxPages {
 		var parsed mediaList
-		if err := s.get(ctx, one, path, params, &parsed); err != nil {
+		if err := s.get(ctx, acct, path, params, &parsed); err != nil {
 			return posts, false, err
 		}
 		page := parsed.posts(s.now())

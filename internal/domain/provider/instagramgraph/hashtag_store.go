@@ -19,7 +19,7 @@ type HashtagStore interface {
 	SaveID(ctx context.Context, hashtag, id string) error
 	// Reserve reserves a slot for a hashtag at one of the accounts. It prefers an account that has already queried the
 	// hashtag. Otherwise it selects the account with the most free slots, if fewer than most of its slots are used.
-	Reserve(ctx context.Context, hashtag string, accounts []string, most int) (Slot, error)
+	Reserve(ctx context.Context, hashtag string, accounts []string, limit int) (Slot, error)
 	// Release releases a slot that Instagram did not grant.
 	Release(ctx context.Context, hashtag, account string) error
 }
@@ -39,9 +39,9 @@ const (
 	backgroundSlots = maxSlots / 3
 	// lowPrioritySlots is the limit for low-priority queries.
 	lowPrioritySlots = backgroundSlots / 2
-	// slack is how much longer than at Instagram a slot counts as used, because a slot is reserved before the request,
+	// slotMargin is how much longer than at Instagram a slot counts as used, because a slot is reserved before the request,
 	// and clocks differ. A query for the hashtag in that time may take a new slot at Instagram.
-	slack = time.Hour
+	slotMargin = time.Hour
 )
 
 // DBHashtagStore is a HashtagStore in the database.
@@ -80,27 +80,27 @@ func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts [
 	if err != nil || account != "" {
 		return Slot{Account: account}, err
 	}
-	var place Slot
+	var slot Slot
 	err = s.db.InTx(ctx, "hashtag.place", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.lock(ctx, tx, accounts); err != nil {
 			return err
 		}
-		taken, err := s.reservedSlots(ctx, tx, accounts)
+		reserved, err := s.reservedSlots(ctx, tx, accounts)
 		if err != nil {
 			return err
 		}
-		if place = choose(taken, hashtag, accounts, limit); place.Account == "" {
+		if slot = choose(reserved, hashtag, accounts, limit); slot.Account == "" {
 			return nil
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO instagram_hashtag_places (account, hashtag, asked_at) VALUES (?, ?, ?)
-			ON CONFLICT (account, hashtag) DO UPDATE SET asked_at = excluded.asked_at`, place.Account, hashtag,
+			ON CONFLICT (account, hashtag) DO UPDATE SET asked_at = excluded.asked_at`, slot.Account, hashtag,
 			db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("reserving a hashtag slot: %w", err)
 		}
 		return nil
 	})
-	return place, err
+	return slot, err
 }
 
 // findAccount returns an account that has queried the hashtag and whose slot for it has certainly not expired, or "" if
@@ -110,7 +110,7 @@ func (s *DBHashtagStore) findAccount(ctx context.Context, hashtag string, accoun
 	err := s.db.QueryRow(ctx, `SELECT account FROM instagram_hashtag_places WHERE hashtag = ? AND asked_at > ?
 		AND account IN (`+db.Placeholders(len(accounts))+`)
 		ORDER BY asked_at DESC, account LIMIT 1`, accountArgs(accounts, hashtag,
-		db.Micros(s.db.Now().Add(slack-slotDuration)))...).Scan(&account)
+		db.Micros(s.db.Now().Add(slotMargin-slotDuration)))...).Scan(&account)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("finding the account of a hashtag: %w", err)
 	}
@@ -143,13 +143,13 @@ type reservedSlot struct {
 func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts []string) ([]reservedSlot, error) {
 	in := ` account IN (` + db.Placeholders(len(accounts)) + `)`
 	if _, err := tx.Exec(ctx, `DELETE FROM instagram_hashtag_places WHERE asked_at <= ? AND`+in,
-		accountArgs(accounts, db.Micros(tx.Now().Add(-slotDuration-slack)))...); err != nil {
+		accountArgs(accounts, db.Micros(tx.Now().Add(-slotDuration-slotMargin)))...); err != nil {
 		return nil, fmt.Errorf("deleting expired hashtag slots: %w", err)
 	}
 	slots, err := db.All(ctx, tx, func(rows *sql.Rows, one *reservedSlot) error {
 		var at int64
 		err := rows.Scan(&one.account, &one.hashtag, &at)
-		one.freeAt = db.Time(at).Add(slotDuration + slack)
+		one.freeAt = db.Time(at).Add(slotDuration + slotMargin)
 		return err
 	}, `SELECT account, hashtag, asked_at FROM instagram_hashtag_places WHERE`+in, accountArgs(accounts)...)
 	if err != nil {
@@ -162,21 +162,21 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 // first account with the fewest used slots. If all accounts use at least limit slots, it returns the time at which
 // enough slots have expired.
 func choose(reserved []reservedSlot, hashtag string, accounts []string, limit int) Slot {
-	free := map[string][]time.Time{}
+	freeTimes := map[string][]time.Time{}
 	for _, one := range reserved {
 		if one.hashtag == hashtag {
 			return Slot{Account: one.account}
 		}
-		free[one.account] = append(free[one.account], one.freeAt)
+		freeTimes[one.account] = append(freeTimes[one.account], one.freeAt)
 	}
-	best := slices.MinFunc(accounts, func(a, b string) int { return len(free[a]) - len(free[b]) })
-	if len(free[best]) < limit {
-		return Slot{Account: best}
+	leastUsed := slices.MinFunc(accounts, func(a, b string) int { return len(freeTimes[a]) - len(freeTimes[b]) })
+	if len(freeTimes[leastUsed]) < limit {
+		return Slot{Account: leastUsed}
 	}
 	var soonest time.Time
 	for _, account := range accounts {
-		slices.SortFunc(free[account], time.Time.Compare)
-		if at := free[account][len(free[account])-limit]; soonest.IsZero() || at.Before(soonest) {
+		slices.SortFunc(freeTimes[account], time.Time.Compare)
+		if at := freeTimes[account][len(freeTimes[account])-limit]; soonest.IsZero() || at.Before(soonest) {
 			soonest = at
 		}
 	}
@@ -195,9 +195,9 @@ func (s *DBHashtagStore) Release(ctx context.Context, hashtag, account string) e
 }
 
 // accountArgs appends accounts to query arguments.
-func accountArgs(accounts []string, before ...any) []any {
+func accountArgs(accounts []string, args ...any) []any {
 	for _, account := range accounts {
-		before = append(before, account)
+		args = append(args, account)
 	}
-	return before
+	return args
 }

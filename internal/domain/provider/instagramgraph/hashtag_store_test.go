@@ -51,7 +51,7 @@ func TestReserve(t *testing.T) {
 		for i := range maxSlots - 3 {
 			place(fmt.Sprint("more", i), "b", "b")
 		}
-		if free := place("late", "", "b").FreeAt; !free.Equal(began.Add(slotDuration + slack)) {
+		if free := place("late", "", "b").FreeAt; !free.Equal(began.Add(slotDuration + slotMargin)) {
 			t.Errorf("the first slot is free at %s", free)
 		}
 		place("cake", "b", "b")
@@ -59,10 +59,10 @@ func TestReserve(t *testing.T) {
 		// A slot that may have expired at Instagram is reserved again.
 		clock.Advance(slotDuration - time.Minute)
 		place("cake", "b", "b")
-		clock.Advance(slack)
+		clock.Advance(slotMargin)
 		place("fresh", "b", "b") // the slots of jam and bread have expired, but not the slot of cake
 		place("other", "b", "b")
-		if free := place("late", "", "b").FreeAt; !free.Equal(began.Add(time.Minute + slotDuration + slack)) {
+		if free := place("late", "", "b").FreeAt; !free.Equal(began.Add(time.Minute + slotDuration + slotMargin)) {
 			t.Errorf("the next slot is free at %s", free)
 		}
 		must.NoError(t, shelf.Release(t.Context(), "fresh", "b"))
@@ -96,7 +96,7 @@ func TestReserveInBackground(t *testing.T) {
 			place(fmt.Sprint("tag", i), backgroundSlots, account(i))
 			clock.Advance(time.Minute)
 		}
-		if free := place("late", backgroundSlots, "").FreeAt; !free.Equal(began.Add(slotDuration + slack)) {
+		if free := place("late", backgroundSlots, "").FreeAt; !free.Equal(began.Add(slotDuration + slotMargin)) {
 			t.Errorf("the first slot is free at %s", free)
 		}
 		place("tag3", backgroundSlots, "b") // already requested
@@ -105,10 +105,10 @@ func TestReserveInBackground(t *testing.T) {
 		}
 		// Three slots of an account must expire. The first six slots, three per account, do.
 		if free := place("late", backgroundSlots, "").FreeAt; !free.Equal(began.Add(4*time.Minute + slotDuration +
-			slack)) {
+			slotMargin)) {
 			t.Errorf("the next slot is free at %s", free)
 		}
-		clock.Advance(slotDuration + slack - (2*backgroundSlots-4)*time.Minute)
+		clock.Advance(slotDuration + slotMargin - (2*backgroundSlots-4)*time.Minute)
 		place("late", backgroundSlots, "a")
 		place("later", backgroundSlots, "")
 	})

@@ -144,14 +144,14 @@ func TestWeeklySlots(t *testing.T) {
 		t.Errorf("a constant ID was requested again: %d requests", searches)
 	}
 	calls := len(g.requests)
-	checkUnavailable(t, ask(60), slotDuration+slack-2*time.Hour)
+	checkUnavailable(t, ask(60), slotDuration+slotMargin-2*time.Hour)
 	if len(g.requests) != calls {
 		t.Errorf("requests were sent without a slot: %v", g.requests[calls:])
 	}
 	if err := ask(7); err != nil {
 		t.Error(err)
 	}
-	g.clock.Advance(slotDuration + slack - 2*time.Hour)
+	g.clock.Advance(slotDuration + slotMargin - 2*time.Hour)
 	g.unique = map[string][]string{}
 	if err := ask(60); err != nil {
 		t.Error(err)
@@ -176,7 +176,7 @@ func TestBackgroundSlots(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	checkUnavailable(t, ask(backgroundSlots, true), slotDuration+slack)
+	checkUnavailable(t, ask(backgroundSlots, true), slotDuration+slotMargin)
 	if err := ask(0, true); err != nil {
 		t.Errorf("the repeated query was rejected: %v", err)
 	}
@@ -185,7 +185,7 @@ func TestBackgroundSlots(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	checkUnavailable(t, ask(maxSlots, false), slotDuration+slack)
+	checkUnavailable(t, ask(maxSlots, false), slotDuration+slotMargin)
 }
 
 // If Instagram rejects a hashtag because of other queries, the account is paused and the slot is released.

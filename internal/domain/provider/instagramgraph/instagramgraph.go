@@ -66,7 +66,7 @@ type Source struct {
 	opts     Options
 	base     string // including the version
 	http     *http.Client
-	accounts *accounts
+	accounts *accountPool
 	noViews  atomic.Bool // whether this version of the API has no view counts
 }
 
@@ -96,7 +96,7 @@ func New(opts Options) (*Source, error) {
 	return &Source{
 		opts: opts, base: strings.TrimRight(opts.URL, "/") + "/" + opts.Version + "/", http: wire.NewClient(opts.HTTP,
 			nil),
-		accounts: newAccounts(opts.Accounts),
+		accounts: newAccountPool(opts.Accounts),
 	}, nil
 }
 

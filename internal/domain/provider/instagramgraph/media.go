@@ -19,9 +19,9 @@ const (
 // ProfileMedia returns a page of a professional account's media: its avatar, posts or reels. It returns the same errors
 // as Profile.
 func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error) {
-	offered := q.Type == provider.Profile || q.Type == provider.Avatar || q.Type == provider.Posts ||
+	supported := q.Type == provider.Profile || q.Type == provider.Avatar || q.Type == provider.Posts ||
 		q.Type == provider.Reels
-	if q.Platform != provider.Instagram || !offered {
+	if q.Platform != provider.Instagram || !supported {
 		return provider.Page{}, provider.ErrNotOffered
 	}
 	at, ok := parsePosition(q.Cursor)
@@ -32,7 +32,7 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 		return provider.Page{}, provider.ErrNotFound
 	}
 	var page provider.Page
-	err := s.tryAccounts(ctx, func(one *account) error {
+	err := s.tryAccounts(ctx, func(one *accountState) error {
 		var err error
 		page, err = s.page(ctx, one, q, at)
 		return err
@@ -49,7 +49,7 @@ func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io
 // start of one of Instagram's pages, and a post may have several items.
 type pagePosition struct {
 	cursor string // of the Instagram page that has the next item; empty for the first page
-	last   string // ID of the last item that was returned from that page, or empty
+	lastID string // ID of the last item that was returned from that page, or empty
 }
 
 // parsePosition is the inverse of pagePosition.String. It reports false for invalid text.
@@ -60,47 +60,47 @@ func parsePosition(text string) (pagePosition, bool) {
 }
 
 func (p pagePosition) String() string {
-	if p.last == "" {
+	if p.lastID == "" {
 		return p.cursor
 	}
-	return p.cursor + "~" + p.last
+	return p.cursor + "~" + p.lastID
 }
 
 // page reads pages of Instagram until a page of items is full or there are no more items.
-func (s *Source) page(ctx context.Context, one *account, q provider.Query, at pagePosition) (provider.Page, error) {
+func (s *Source) page(ctx context.Context, acct *accountState, q provider.Query, start pagePosition) (provider.Page, error) {
 	g := itemPage{kind: q.Type, limit: q.Limit}
-	first := at == pagePosition{}
+	isFirst := start == pagePosition{}
 	for range mediaPages {
-		parsed, err := s.discover(ctx, one, q.Username, func() []string {
-			return mediaQueryFields(q.Type, first,
-				at.cursor)
+		parsed, err := s.discover(ctx, acct, q.Username, func() []string {
+			return mediaQueryFields(q.Type, isFirst,
+				start.cursor)
 		})
 		if err != nil {
 			return provider.Page{}, err
 		}
-		if first && q.Type != provider.Posts && q.Type != provider.Reels {
+		if isFirst && q.Type != provider.Posts && q.Type != provider.Reels {
 			g.add(parsed.avatar())
 		}
-		first = false
-		if last, enough := g.addFrom(parsed.Media, at.last, s.now()); enough {
-			return provider.Page{Items: g.items, Next: pagePosition{at.cursor, last}.String()}, nil
+		isFirst = false
+		if last, enough := g.addFrom(parsed.Media, start.lastID, s.now()); enough {
+			return provider.Page{Items: g.items, Next: pagePosition{start.cursor, last}.String()}, nil
 		}
 		cursor, err := parsed.Media.nextCursor()
 		if err != nil {
 			return provider.Page{}, err
 		}
-		at = pagePosition{cursor: cursor}
-		if at.cursor == "" || len(g.items) >= q.Limit {
+		start = pagePosition{cursor: cursor}
+		if start.cursor == "" || len(g.items) >= q.Limit {
 			break
 		}
 	}
-	return provider.Page{Items: g.items, Next: at.String()}, nil
+	return provider.Page{Items: g.items, Next: start.String()}, nil
 }
 
 // mediaQueryFields returns the fields to request.
-func mediaQueryFields(kind string, first bool, cursor string) []string {
+func mediaQueryFields(kind string, isFirst bool, cursor string) []string {
 	var fields []string
-	if first {
+	if isFirst {
 		fields = []string{"id", "profile_picture_url"}
 	}
 	if kind != provider.Avatar {
@@ -132,22 +132,22 @@ func (g *itemPage) add(item provider.Item) {
 // addFrom adds the items of an Instagram page that follow the item lastID. If some of them do not fit, it returns the
 // ID of the last added item and true.
 func (g *itemPage) addFrom(l mediaList, lastID string, now time.Time) (string, bool) {
-	all := itemPage{kind: g.kind}
+	parsed := itemPage{kind: g.kind}
 	for _, m := range l.media() {
 		if g.kind == provider.Reels && !m.isReel() {
 			continue
 		}
 		for _, item := range m.items(now) {
-			all.add(item)
+			parsed.add(item)
 		}
 	}
-	fresh := itemsAfter(all.items, lastID)
-	free := max(g.limit-len(g.items), 0)
-	if len(fresh) <= free {
-		g.items = append(g.items, fresh...)
+	newItems := itemsAfter(parsed.items, lastID)
+	capacity := max(g.limit-len(g.items), 0)
+	if len(newItems) <= capacity {
+		g.items = append(g.items, newItems...)
 		return "", false
 	}
-	g.items = append(g.items, fresh[:free]...)
+	g.items = append(g.items, newItems[:capacity]...)
 	if len(g.items) > 0 {
 		lastID = g.items[len(g.items)-1].ID
 	}

@@ -197,7 +197,7 @@ func FuzzAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, said []byte) {
 		body = said
-		s.accounts = newAccounts([]Account{{ID: "1", Token: "x"}})
+		s.accounts = newAccountPool([]Account{{ID: "1", Token: "x"}})
 		metrics, err := s.Profile(t.Context(), profileQuery(100))
 		if err != nil && metrics.Posts != nil {
 			t.Error("posts were returned with an error")
@@ -216,7 +216,7 @@ func FuzzAnswer(f *testing.F) {
 				t.Errorf("taken: %+v", item)
 			}
 		}
-		_, _, _ = s.fetchPosts(t.Context(), s.accounts.all[0], "1/top_media", 10)
+		_, _, _ = s.fetchPosts(t.Context(), s.accounts.list[0], "1/top_media", 10)
 	})
 }
 

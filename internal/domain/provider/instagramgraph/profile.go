@@ -37,7 +37,7 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 		return provider.ProfileMetrics{}, provider.ErrNotFound
 	}
 	var metrics provider.ProfileMetrics
-	err := s.tryAccounts(ctx, func(one *account) error {
+	err := s.tryAccounts(ctx, func(one *accountState) error {
 		var err error
 		metrics, err = s.profile(ctx, one, q)
 		return err
@@ -46,12 +46,12 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 }
 
 // profile reads a profile through an account, page by page.
-func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
+func (s *Source) profile(ctx context.Context, acct *accountState, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
 	cursor := ""
 	var metrics provider.ProfileMetrics
 	for page := range maxPages {
-		parsed, err := s.discover(ctx, one, q.Username, func() []string {
+		parsed, err := s.discover(ctx, acct, q.Username, func() []string {
 			return s.profileQueryFields(page == 0,
 				q.PostLimit, cursor)
 		})
@@ -75,9 +75,9 @@ func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQu
 
 // profileQueryFields returns the fields to request. The first page has the profile's fields. All pages have the posts
 // after a cursor.
-func (s *Source) profileQueryFields(first bool, limit int, cursor string) []string {
+func (s *Source) profileQueryFields(isFirst bool, limit int, cursor string) []string {
 	var fields []string
-	if first {
+	if isFirst {
 		fields = []string{profileFields}
 	}
 	if limit <= 0 {
@@ -122,7 +122,7 @@ func (d businessAccount) account(username string, now time.Time) provider.Accoun
 
 // discover requests fields of a profile. If this version of the API has no view counts, it repeats the request without
 // them, and later requests omit them.
-func (s *Source) discover(ctx context.Context, one *account, username string,
+func (s *Source) discover(ctx context.Context, acct *accountState, username string,
 	fields func() []string) (businessAccount, error) {
 	request := func() (businessAccount, error) {
 		var parsed struct {
@@ -130,7 +130,7 @@ func (s *Source) discover(ctx context.Context, one *account, username string,
 		}
 		params := url.Values{"fields": {"business_discovery.username(" + username + "){" + strings.Join(fields(), ",") +
 			"}"}}
-		if err := s.get(ctx, one, one.id, params, &parsed); err != nil {
+		if err := s.get(ctx, acct, acct.id, params, &parsed); err != nil {
 			return businessAccount{}, err
 		}
 		if parsed.Discovered == nil {

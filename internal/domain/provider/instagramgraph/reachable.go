@@ -13,7 +13,7 @@ func (s *Source) Reachable(ctx context.Context, platform string) error {
 	if platform != provider.Instagram {
 		return provider.ErrNotOffered
 	}
-	return s.tryAccounts(ctx, func(one *account) error {
+	return s.tryAccounts(ctx, func(one *accountState) error {
 		var parsed struct{}
 		return s.get(ctx, one, one.id, url.Values{"fields": {"id"}}, &parsed)
 	})

@@ -15,10 +15,10 @@ import (
 
 // get requests a path with the token of an account and decodes the response. Errors are *apiError and
 // *provider.UnavailableError. They do not contain the token or the queried profile.
-func (s *Source) get(ctx context.Context, one *account, path string, params url.Values, into any) error {
+func (s *Source) get(ctx context.Context, acct *accountState, path string, params url.Values, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	params.Set("access_token", one.token)
+	params.Set("access_token", acct.token)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path+"?"+params.Encode(), http.NoBody)
 	if err != nil {
 		return wire.Unavailable("the URL of Instagram's API is invalid") // err contains the token
@@ -30,13 +30,13 @@ func (s *Source) get(ctx context.Context, one *account, path string, params url.
 	if f := readError(response, s.now()); f != nil {
 		return f
 	}
-	s.accounts.markValid(one)
+	s.accounts.markValid(acct)
 	if used := readUsage(response.Header); used.share >= float64(s.opts.Usage) {
 		pause := used.retryAfter
 		if pause == 0 {
 			pause = defaultPause
 		}
-		s.accounts.pause(one, s.now().Add(pause))
+		s.accounts.pause(acct, s.now().Add(pause))
 	}
 	if !wire.Decode(response.Body, into) {
 		return errInvalidResponse
@@ -90,14 +90,14 @@ type mediaObject struct {
 
 // media returns the valid media of a list.
 func (l mediaList) media() []mediaObject {
-	var all []mediaObject
+	var objects []mediaObject
 	for _, text := range l.Data {
 		var m mediaObject
 		if wire.Decode(text, &m) && m.ID != "" {
-			all = append(all, m)
+			objects = append(objects, m)
 		}
 	}
-	return all
+	return objects
 }
 
 // posts returns the posts of a list.

@@ -26,7 +26,7 @@ func newSandboxSource(t *testing.T, clock *testkit.Clock, accounts int) *Source 
 		front.Close()
 		box.Close()
 	})
-	operated := must.Get(box.Operator(t.Context(), accounts))(t)
+	operated := must.Get(box.Operators(t.Context(), accounts))(t)
 	opts := Options{
 		URL: front.URL + "/instagram/facebook", Hashtags: true, HashtagStore: NewDBHashtagStore(testkit.Open(t,
 			testkit.SQLite(t), clock)), Now: clock.Now, FetchPublic: rejectFetch,
@@ -107,8 +107,8 @@ func TestSandboxSlots(t *testing.T) {
 		clock.Advance(time.Minute)
 	}
 	_, err := s.Hashtag(t.Context(), hashtagQuery("late", 1))
-	checkUnavailable(t, err, slotDuration+slack-maxSlots*time.Minute)
-	clock.Advance(slotDuration + slack - maxSlots*time.Minute)
+	checkUnavailable(t, err, slotDuration+slotMargin-maxSlots*time.Minute)
+	clock.Advance(slotDuration + slotMargin - maxSlots*time.Minute)
 	if _, err := s.Hashtag(t.Context(), hashtagQuery("late", 1)); err != nil || s.accounts.untilNextAvailable(
 		clock.Now(), true) != 0 {
 		t.Errorf("an expired slot is not granted again: %v", err)

@@ -22,7 +22,7 @@ type Provider interface {
 // Media is a provider that also has profile media.
 type Media interface {
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
-	Fetch(ctx context.Context, address string, most int64, into io.Writer) error
+	Fetch(ctx context.Context, address string, maxBytes int64, into io.Writer) error
 }
 
 // NamedProvider is a provider with a name. The name prefixes stored URLs and cursors, so it must not change.
@@ -32,25 +32,25 @@ type NamedProvider struct {
 }
 
 // Source combines providers.
-type Source struct{ all []NamedProvider }
+type Source struct{ providers []NamedProvider }
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
 // New combines providers. Names must be unique and must not look like a URL scheme.
-func New(all ...NamedProvider) (*Source, error) {
+func New(providers ...NamedProvider) (*Source, error) {
 	seen := map[string]bool{"http": true, "https": true}
-	for _, one := range all {
+	for _, one := range providers {
 		if !nameForm.MatchString(one.Name) || seen[one.Name] || one.Source == nil {
 			return nil, fmt.Errorf("provider %q has no source, or its name is invalid or not unique", one.Name)
 		}
 		seen[one.Name] = true
 	}
-	return &Source{all}, nil
+	return &Source{providers}, nil
 }
 
 // Profile returns the result of the first provider that supports the query.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
-	for _, one := range s.all {
+	for _, one := range s.providers {
 		metrics, err := one.Source.Profile(ctx, q)
 		if !errors.Is(err, provider.ErrNotOffered) {
 			return metrics, err
@@ -61,7 +61,7 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 
 // Hashtag returns the result of the first provider that supports the query.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
-	for _, one := range s.all {
+	for _, one := range s.providers {
 		metrics, err := one.Source.Hashtag(ctx, q)
 		if !errors.Is(err, provider.ErrNotOffered) {
 			return metrics, err
@@ -73,21 +73,21 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 // ProfileMedia returns a page from the first provider that supports the query. Further pages come from the same
 // provider. URLs and cursors are prefixed with the provider's name, so that they work after a restart.
 func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error) {
-	further := q.Cursor != ""
+	hasCursor := q.Cursor != ""
 	name, cursor := s.splitName(q.Cursor)
 	q.Cursor = cursor
-	for _, one := range s.all {
-		media, has := one.Source.(Media)
-		if !has || further && one.Name != name {
+	for _, p := range s.providers {
+		media, ok := p.Source.(Media)
+		if !ok || hasCursor && p.Name != name {
 			continue
 		}
 		page, err := media.ProfileMedia(ctx, q)
 		if errors.Is(err, provider.ErrNotOffered) {
 			continue
 		}
-		return one.prefixAddresses(page), err
+		return p.prefixAddresses(page), err
 	}
-	if further && name == "" {
+	if hasCursor && name == "" {
 		return provider.Page{}, errUnknownSource
 	}
 	return provider.Page{}, provider.ErrNotOffered
@@ -109,27 +109,27 @@ var errUnknownSource = &provider.UnavailableError{Err: errors.New("the provider 
 // splitName splits a stored URL or cursor into the provider's name and the rest. Earlier releases had only one provider
 // and stored no prefix. Without a prefix, it returns the name of the only provider with media, or "" if there are
 // several.
-func (s *Source) splitName(stored string) (string, string) {
-	name, rest, named := strings.Cut(stored, ":")
+func (s *Source) splitName(address string) (string, string) {
+	name, rest, hasPrefix := strings.Cut(address, ":")
 	var holders []string
-	for _, one := range s.all {
-		if _, has := one.Source.(Media); has {
-			if named && one.Name == name {
+	for _, p := range s.providers {
+		if _, has := p.Source.(Media); has {
+			if hasPrefix && p.Name == name {
 				return name, rest
 			}
-			holders = append(holders, one.Name)
+			holders = append(holders, p.Name)
 		}
 	}
 	if len(holders) == 1 {
-		return holders[0], stored
+		return holders[0], address
 	}
-	return "", stored
+	return "", address
 }
 
 // Fetch downloads the file of an item from the item's provider. It returns the errors of that provider.
 func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	name, address := s.splitName(address)
-	for _, one := range s.all {
+	for _, one := range s.providers {
 		if media, has := one.Source.(Media); has && one.Name == name {
 			return media.Fetch(ctx, address, limit, into)
 		}

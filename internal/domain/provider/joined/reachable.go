@@ -16,9 +16,9 @@ type reachable interface {
 // counts as reachable. Reachable returns provider.ErrNotOffered if no provider supports the platform.
 func (s *Source) Reachable(ctx context.Context, platform string) error {
 	err := provider.ErrNotOffered
-	for _, one := range s.all {
-		checker, can := one.Source.(reachable)
-		if !can {
+	for _, p := range s.providers {
+		checker, ok := p.Source.(reachable)
+		if !ok {
 			return nil
 		}
 		if err = checker.Reachable(ctx, platform); !errors.Is(err, provider.ErrNotOffered) {

@@ -32,7 +32,7 @@ type token struct {
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 // accessToken returns the cached token, or a new one if the cached token has expired or equals rejected.
-func (s *Source) accessToken(ctx context.Context, rejected string) (string, error) {
+func (s *Source) accessToken(ctx context.Context, rejectedToken string) (string, error) {
 	ctx = provider.WithoutSlot(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock() // other goroutines wait for the same token
@@ -40,7 +40,7 @@ func (s *Source) accessToken(ctx context.Context, rejected string) (string, erro
 	if wait := s.pausedUntil.Sub(now); wait > 0 {
 		return "", &provider.UnavailableError{After: wait, Err: errors.New("requests to TikTok are paused")}
 	}
-	if s.token.text != "" && s.token.text != rejected && now.Before(s.token.expiresAt) {
+	if s.token.text != "" && s.token.text != rejectedToken && now.Before(s.token.expiresAt) {
 		return s.token.text, nil
 	}
 	form := url.Values{"client_key": {s.opts.ClientKey}, "client_secret": {s.opts.ClientSecret},
@@ -73,9 +73,9 @@ func (s *Source) post(ctx context.Context, path, fields string, body, into any) 
 	if err != nil {
 		return fmt.Errorf("encoding a request to TikTok: %w", err)
 	}
-	rejected := ""
+	rejectedToken := ""
 	for {
-		bearer, err := s.accessToken(ctx, rejected)
+		bearer, err := s.accessToken(ctx, rejectedToken)
 		if err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func (s *Source) post(ctx context.Context, path, fields string, body, into any) 
 				return wire.Unavailable("the response is not in the format of TikTok's API")
 			}
 			return nil
-		case parsed.Error.Code == "access_token_invalid" && rejected == "":
-			rejected = bearer
+		case parsed.Error.Code == "access_token_invalid" && rejectedToken == "":
+			rejectedToken = bearer
 		default:
 			return s.readError(response, parsed.Error)
 		}

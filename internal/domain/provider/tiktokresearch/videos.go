@@ -51,7 +51,7 @@ func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, video
 }
 
 // fetchWindow reads all videos of a profile between two days, inclusive.
-func (s *Source) fetchWindow(ctx context.Context, username string, first, last time.Time, into *wire.Posts) error {
+func (s *Source) fetchWindow(ctx context.Context, username string, first, last time.Time, posts *wire.Posts) error {
 	query := map[string]any{
 		"query": map[string]any{"and": []any{map[string]any{"operation": "EQ", "field_name": "username",
 			"field_values": []string{username}}}},
@@ -67,7 +67,7 @@ func (s *Source) fetchWindow(ctx context.Context, username string, first, last t
 		if err := s.post(ctx, "/v2/research/video/query/", videoFields, query, &parsed); err != nil {
 			return err
 		}
-		into.Add(s.readVideos(parsed.Videos, username))
+		posts.Add(s.readVideos(parsed.Videos, username))
 		if !parsed.More {
 			return nil
 		}
@@ -96,13 +96,13 @@ type video struct {
 // readVideos decodes videos and skips invalid ones.
 func (s *Source) readVideos(raw []json.RawMessage, username string) []provider.Post {
 	now := s.now()
-	var all []provider.Post
+	var posts []provider.Post
 	for _, text := range raw {
 		if found, usable := readVideo(text, username, now); usable {
-			all = append(all, found)
+			posts = append(posts, found)
 		}
 	}
-	return all
+	return posts
 }
 
 func readVideo(text json.RawMessage, username string, now time.Time) (provider.Post, bool) {
@@ -110,8 +110,8 @@ func readVideo(text json.RawMessage, username string, now time.Time) (provider.P
 	if !wire.Decode(text, &parsed) {
 		return provider.Post{}, false
 	}
-	id, usable := readID(parsed.ID)
-	if !usable {
+	id, ok := readID(parsed.ID)
+	if !ok {
 		return provider.Post{}, false
 	}
 	post := provider.Post{

@@ -27,8 +27,8 @@ const (
 	maxHashtags = 100                   // per post
 )
 
-// earliest is before the start of all supported networks.
-var earliest = time.Date(2004, 1, 1, 0, 0, 0, 0, time.UTC)
+// earliestTime is before the start of all supported networks.
+var earliestTime = time.Date(2004, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Text truncates a text to a number of characters and removes invalid UTF-8 and control characters other than line
 // feeds.
@@ -83,7 +83,7 @@ func URL(text string) string {
 
 // PlausibleTime returns a time in UTC. It returns the zero time if the time is before earliest or after latest.
 func PlausibleTime(at, latest time.Time) time.Time {
-	if at.Before(earliest) || at.After(latest) {
+	if at.Before(earliestTime) || at.After(latest) {
 		return time.Time{}
 	}
 	return at.UTC()

@@ -24,13 +24,13 @@ const (
 // NewClient returns an HTTP client for a provider: a copy of given or, if given is nil, a client with limits. It stores
 // no cookies. It follows only redirects that follow allows. If follow is nil, it follows no redirects, because a
 // redirect could leak the token.
-func NewClient(given *http.Client, follow func(r *http.Request, via []*http.Request) error) *http.Client {
+func NewClient(base *http.Client, follow func(r *http.Request, via []*http.Request) error) *http.Client {
 	client := &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, IdleConnTimeout: time.Minute,
 		ForceAttemptHTTP2: true,
 	}}
-	if given != nil {
-		own := *given
+	if base != nil {
+		own := *base
 		own.Jar = nil
 		client = &own
 	}

@@ -29,16 +29,16 @@ type Snapshot struct {
 // Analyze returns all results that the metrics allow. Negative numbers count as unknown, and duplicate posts count
 // once.
 func Analyze(in ProfileInput) result.Result {
-	all := prepare(in)
-	engagement := engagement(all)
-	effects := estimate(all)
+	prof := prepare(in)
+	engagement := engagement(prof)
+	effects := estimate(prof)
 	out := result.Result{
 		Engagement: engagement,
 		BestTime:   effects.bestTime(),
 		Sections: result.Sections{
-			Times: effects.timesSection(), Formats: formatsSection(all, effects), Growth: growth(in.Snapshots, in.At),
-			Cadence: cadence(all), Hashtags: hashtagsSection(all, effects), Words: result.NewWords(all.words,
-				len(all.posts), maxSectionWords),
+			Times: effects.timesSection(), Formats: formatsSection(prof, effects), Growth: growth(in.Snapshots, in.At),
+			Cadence: cadence(prof), Hashtags: hashtagsSection(prof, effects), Words: result.NewWords(prof.words,
+				len(prof.posts), maxSectionWords),
 		},
 		TopHashtags: []result.FindingHashtag{}, TopWords: []result.FindingWord{},
 	}
@@ -51,8 +51,8 @@ func Analyze(in ProfileInput) result.Result {
 	if section := out.Sections.Words; section != nil {
 		out.TopWords = section.Words[:min(maxTopWords, len(section.Words))]
 	}
-	out.Sections.Score = score(out, all)
-	out.Score = out.Sections.Score.Short()
-	out.Notes = notes(out, all, effects)
+	out.Sections.Score = score(out, prof)
+	out.Score = out.Sections.Score.Summary()
+	out.Notes = notes(out, prof, effects)
 	return out
 }

@@ -14,20 +14,20 @@ const (
 )
 
 // cadence returns how often and how regularly the profile posts, or nil if fewer than two posts have a time.
-func cadence(all *profile) *result.FindingCadence {
+func cadence(prof *profile) *result.FindingCadence {
 	var times []time.Time
-	for _, p := range all.posts {
-		if p.timed {
+	for _, p := range prof.posts {
+		if p.dated {
 			times = append(times, p.TakenAt)
 		}
 	}
 	if len(times) < 2 {
 		return nil
 	}
-	newest := times[len(times)-1]
-	until := all.measuredAt
+	newestAt := times[len(times)-1]
+	until := prof.measuredAt
 	if until.IsZero() {
-		until = newest
+		until = newestAt
 	}
 	gaps := make([]float64, 0, len(times))
 	for i := range times[1:] {
@@ -36,7 +36,7 @@ func cadence(all *profile) *result.FindingCadence {
 	slices.Sort(gaps)
 	span := days(until.Sub(times[0]))
 	out := &result.FindingCadence{
-		Posts: len(times), Days: result.Round4(span), LastPostDays: result.Round4(days(until.Sub(newest))),
+		Posts: len(times), Days: result.Round4(span), LastPostDays: result.Round4(days(until.Sub(newestAt))),
 		// The oldest post starts the period and is not counted. A shorter period counts as one day.
 		PostsPerWeek: result.Round4(float64(len(times)-1) / max(span, 1) * daysPerWeek),
 		MedianGap:    result.Round4(result.Quantile(gaps, 0.5)), LongestGap: result.Round4(gaps[len(gaps)-1]),

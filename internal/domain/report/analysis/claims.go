@@ -17,21 +17,21 @@ const (
 	minClaimRatio = 1.05 // smaller effects are not claimed even if significant
 )
 
-// claim marks the blocks and hashtags whose effect is significant. It controls the false discovery rate by the
+// markSignificant marks the blocks and hashtags whose effect is significant. It controls the false discovery rate by the
 // procedure of Benjamini and Hochberg (1995). Times and hashtags have fixed weights (Genovese, Roeder and Wasserman,
 // 2006), so the number of hashtags does not affect claims about times.
-func (e *effects) claim(times, hashtags []levelEffect, groups [][]int) {
+func (e *effects) markSignificant(times, hashtags []levelEffect, groups [][]int) {
 	times = slices.DeleteFunc(times, func(one levelEffect) bool { return one.posts < minClaimPosts })
 	pValues := append(e.weightedPValues(times, timeWeight), e.weightedPValues(hashtags, 1-timeWeight)...)
 	limit := bhThreshold(pValues)
-	allowed := func(i int, one levelEffect) bool { return pValues[i] <= limit && one.log >= math.Log(minClaimRatio) }
+	isSignificant := func(i int, one levelEffect) bool { return pValues[i] <= limit && one.log >= math.Log(minClaimRatio) }
 	for i, one := range times {
-		e.blocks[one.index].claimed = allowed(i, one)
+		e.blocks[one.index].significant = isSignificant(i, one)
 	}
 	for i, one := range hashtags {
-		if allowed(len(times)+i, one) {
+		if isSignificant(len(times)+i, one) {
 			for _, tag := range groups[one.index] {
-				e.claimedHashtags[tag] = true
+				e.significantHashtags[tag] = true
 			}
 		}
 	}
@@ -39,11 +39,11 @@ func (e *effects) claim(times, hashtags []levelEffect, groups [][]int) {
 
 // weightedPValues returns the one-sided p-value of each effect, multiplied by the number of effects and divided by
 // share.
-func (e *effects) weightedPValues(found []levelEffect, share float64) []float64 {
+func (e *effects) weightedPValues(levelEffects []levelEffect, share float64) []float64 {
 	student := distuv.StudentsT{Sigma: 1, Nu: e.fit.degreesOfFreedom}
-	out := make([]float64, len(found))
-	for i, one := range found {
-		out[i] = student.Survival(one.log/one.err) * float64(len(found)) / share
+	out := make([]float64, len(levelEffects))
+	for i, one := range levelEffects {
+		out[i] = student.Survival(one.log/one.err) * float64(len(levelEffects)) / share
 	}
 	return out
 }

@@ -54,19 +54,19 @@ func kindRows() []row {
 		return []rate{f.misnamed, f.wrong, f.block, f.hashtag, f.format, f.growth}
 	}
 	return []row{
-		{"50 posts, no effect at all", synthetic.Plan{Posts: 50, Null: true}, cells},
-		{"100 posts, no effect at all", synthetic.Plan{Posts: 100, Null: true}, cells},
-		{"200 posts, no effect at all", synthetic.Plan{Posts: 200, Null: true}, cells},
-		{"500 posts, no effect at all", synthetic.Plan{Posts: 500, Null: true}, cells},
-		{"200 posts, no effect, seven tenths of the posts in two blocks", synthetic.Plan{Posts: 200, Null: true,
+		{"50 posts, no effect at all", synthetic.Plan{Posts: 50, NoEffects: true}, cells},
+		{"100 posts, no effect at all", synthetic.Plan{Posts: 100, NoEffects: true}, cells},
+		{"200 posts, no effect at all", synthetic.Plan{Posts: 200, NoEffects: true}, cells},
+		{"500 posts, no effect at all", synthetic.Plan{Posts: 500, NoEffects: true}, cells},
+		{"200 posts, no effect, seven tenths of the posts in two blocks", synthetic.Plan{Posts: 200, NoEffects: true,
 			Uneven: true}, cells},
 		{"200 posts, all effects", synthetic.Plan{Posts: 200}, cells},
 		{"200 posts, all effects, seven tenths of the posts in two blocks", synthetic.Plan{Posts: 200, Uneven: true},
 			cells},
-		{"200 posts, all effects, working hashtags mostly in the best block", synthetic.Plan{Posts: 200, Tangled: true},
+		{"200 posts, all effects, working hashtags mostly in the best block", synthetic.Plan{Posts: 200, Confounded: true},
 			cells},
-		{"200 posts, hashtags work, no block does better", synthetic.Plan{Posts: 200, Flat: true}, cells},
-		{"200 posts, a block does better, no hashtag works", synthetic.Plan{Posts: 200, Plain: true}, cells},
+		{"200 posts, hashtags work, no block does better", synthetic.Plan{Posts: 200, NoBestBlock: true}, cells},
+		{"200 posts, a block does better, no hashtag works", synthetic.Plan{Posts: 200, NoHashtagEffects: true}, cells},
 	}
 }
 

@@ -20,54 +20,54 @@ const (
 
 // effects are the associations of each factor with engagement, adjusted for the other factors.
 type effects struct {
-	all             *profile
-	compared        []*post   // counted posts with a time, oldest first
-	fit             *solution // nil if the posts cannot be compared
-	block           []int     // of each compared post
-	layout          layout
-	blocks          [blocks]level
-	times           []levelEffect // blocks with a ratio
-	formats         []level
-	hashtags        map[int]result.FindingRatio // by index in profile.hashtags
-	claimedHashtags map[int]bool                // by index in profile.hashtags
-	hasConfounded   bool                        // whether some hashtags always occur together
+	profile             *profile
+	comparedPosts       []*post   // counted posts with a time, oldest first
+	fit                 *solution // nil if the posts cannot be compared
+	block               []int     // of each compared post
+	layout              layout
+	blocks              [blocks]level
+	times               []levelEffect // blocks with a ratio
+	formats             []level
+	hashtags            map[int]result.FindingRatio // by index in profile.hashtags
+	significantHashtags map[int]bool                // by index in profile.hashtags
+	hasConfounded       bool                        // whether some hashtags always occur together
 }
 
 // level is a value of a categorical variable: a block of time or a format.
 type level struct {
-	name    string
-	posts   int
-	ratio   *result.FindingRatio
-	claimed bool // whether the ratio is significant
+	name        string
+	posts       int
+	ratio       *result.FindingRatio
+	significant bool // whether the ratio is significant
 }
 
 // estimate fits the model to the posts whose engagement and time are known, and estimates the effects. With too few
 // posts, it only counts them.
-func estimate(all *profile) *effects {
-	out := &effects{all: all, hashtags: map[int]result.FindingRatio{}, claimedHashtags: map[int]bool{}}
-	for i := range all.posts {
-		if p := &all.posts[i]; p.counted && p.timed {
-			out.compared = append(out.compared, p)
-			block := blockOf(p.TakenAt.In(all.zone))
+func estimate(prof *profile) *effects {
+	out := &effects{profile: prof, hashtags: map[int]result.FindingRatio{}, significantHashtags: map[int]bool{}}
+	for i := range prof.posts {
+		if p := &prof.posts[i]; p.counted && p.dated {
+			out.comparedPosts = append(out.comparedPosts, p)
+			block := blockOf(p.TakenAt.In(prof.zone))
 			out.block = append(out.block, block)
 			out.blocks[block].posts++
 		}
 	}
-	out.formats = countFormats(out.compared)
-	if len(out.compared) < minCompared {
+	out.formats = countFormats(out.comparedPosts)
+	if len(out.comparedPosts) < minCompared {
 		return out
 	}
 	tags := out.comparableHashtags()
-	out.layout = out.newLayout(tags, len(out.compared) < minCurvedTrend)
-	solved, ok := out.model().solve(true)
-	if !ok || solved.degreesOfFreedom < minSpareDF {
+	out.layout = out.newLayout(tags, len(out.comparedPosts) < minCurvedTrend)
+	fit, ok := out.model().solve(true)
+	if !ok || fit.degreesOfFreedom < minSpareDF {
 		return out
 	}
-	out.fit = solved
+	out.fit = fit
 	out.compareFormats()
 	hashtags := out.compareHashtags(tags)
 	out.times = out.compareBlocks(tags)
-	out.claim(slices.Clone(out.times), hashtags, tags)
+	out.markSignificant(slices.Clone(out.times), hashtags, tags)
 	return out
 }
 
@@ -100,21 +100,21 @@ func countFormats(posts []*post) []level {
 
 // contrastWeights returns the weights of the contrast of a level against the mean of all other levels. The mean is
 // weighted by their posts.
-func contrastWeights(levels []level, columns []int, one, size int) []float64 {
+func contrastWeights(levels []level, columns []int, index, size int) []float64 {
 	weights := make([]float64, size)
-	others := 0
+	otherPosts := 0
 	for i, l := range levels {
-		if i != one {
-			others += l.posts
+		if i != index {
+			otherPosts += l.posts
 		}
 	}
 	for i, l := range levels {
 		switch {
 		case columns[i] < 0:
-		case i == one:
+		case i == index:
 			weights[columns[i]] = 1
 		default:
-			weights[columns[i]] = -float64(l.posts) / float64(others)
+			weights[columns[i]] = -float64(l.posts) / float64(otherPosts)
 		}
 	}
 	return weights
@@ -123,39 +123,39 @@ func contrastWeights(levels []level, columns []int, one, size int) []float64 {
 // compareLevels sets the ratio of each level to all others and returns the effects. It skips levels with too few posts
 // and imprecise effects.
 func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
-	var found []levelEffect
+	var levelEffects []levelEffect
 	for i, l := range levels {
-		if l.posts < minLevelPosts || len(e.compared)-l.posts < minLevelPosts {
+		if l.posts < minLevelPosts || len(e.comparedPosts)-l.posts < minLevelPosts {
 			continue
 		}
 		if effect, ok := e.fit.contrast(contrastWeights(levels, columns, i, e.layout.columns)); ok &&
 			e.isPrecise(effect) {
-			found = append(found, levelEffect{effect: effect, index: i, posts: l.posts})
+			levelEffects = append(levelEffects, levelEffect{effect: effect, index: i, posts: l.posts})
 		}
 	}
-	tau := heterogeneity(found)
-	for _, one := range found {
+	tau := heterogeneity(levelEffects)
+	for _, one := range levelEffects {
 		levels[one.index].ratio = new(e.ratio(one.effect, tau))
 	}
-	return found
+	return levelEffects
 }
 
 // compareBlocks compares the blocks of time. It first drops uninformative columns, which reduce precision. The residual
 // variance and its degrees of freedom remain those of the full model, because the columns were selected on the same
 // data.
 func (e *effects) compareBlocks(groups [][]int) []levelEffect {
-	if idle := e.fit.uninformative(e.layout.optional()); len(idle) > 0 {
-		kept := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool {
-			return slices.Contains(idle, e.layout.hashtags[group[0]])
+	if uninformativeColumns := e.fit.uninformative(e.layout.optional()); len(uninformativeColumns) > 0 {
+		keptGroups := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool {
+			return slices.Contains(uninformativeColumns, e.layout.hashtags[group[0]])
 		})
-		straight := len(e.layout.trend) == 1 || slices.Contains(idle, e.layout.trend[1])
-		e.layout = e.newLayout(kept, straight)
-		solved, ok := e.model().solve(true)
+		linearTrend := len(e.layout.trend) == 1 || slices.Contains(uninformativeColumns, e.layout.trend[1])
+		e.layout = e.newLayout(keptGroups, linearTrend)
+		fit, ok := e.model().solve(true)
 		if !ok {
 			return nil
 		}
-		solved.scale, solved.degreesOfFreedom, solved.quantile = e.fit.scale, e.fit.degreesOfFreedom, e.fit.quantile
-		e.fit = solved
+		fit.scale, fit.degreesOfFreedom, fit.quantile = e.fit.scale, e.fit.degreesOfFreedom, e.fit.quantile
+		e.fit = fit
 	}
 	return e.compareLevels(e.blocks[:], e.layout.blocks[:])
 }
@@ -171,21 +171,21 @@ func (e *effects) compareFormats() {
 // compareHashtags sets the ratios of the hashtags in each group and returns the effects. Their indexes are those of the
 // groups.
 func (e *effects) compareHashtags(groups [][]int) []levelEffect {
-	var found []levelEffect
+	var levelEffects []levelEffect
 	for i, group := range groups {
 		weights := make([]float64, e.layout.columns)
 		weights[e.layout.hashtags[group[0]]] = 1
 		if effect, ok := e.fit.contrast(weights); ok && e.isPrecise(effect) {
-			found = append(found, levelEffect{effect: effect, index: i})
+			levelEffects = append(levelEffects, levelEffect{effect: effect, index: i})
 		}
 	}
-	tau := heterogeneity(found)
-	for _, one := range found {
+	tau := heterogeneity(levelEffects)
+	for _, one := range levelEffects {
 		for _, tag := range groups[one.index] {
 			e.hashtags[tag] = e.ratio(one.effect, tau)
 		}
 	}
-	return found
+	return levelEffects
 }
 
 // levelEffect is the effect of one of several levels or groups of hashtags, with its index.
@@ -203,9 +203,9 @@ func (e *effects) isPrecise(one effect) bool {
 
 // heterogeneity estimates the standard deviation of the true effects around 0, by the moment estimator of DerSimonian
 // and Laird (1986).
-func heterogeneity(found []levelEffect) float64 {
+func heterogeneity(levelEffects []levelEffect) float64 {
 	excess, weight := 0.0, 0.0
-	for _, one := range found {
+	for _, one := range levelEffects {
 		variance := one.err * one.err
 		excess += one.log*one.log/variance - 1
 		weight += 1 / variance

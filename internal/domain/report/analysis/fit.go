@@ -62,9 +62,9 @@ type aliasedColumn struct {
 // too few values or the fit leaves no residuals.
 func (m linearModel) solve(robust bool) (*solution, bool) {
 	out := &solution{coefficients: make([]float64, m.columns)}
-	kept := out.invert(m.crossProducts())
-	out.degreesOfFreedom = float64(len(m.y) - kept)
-	if kept == 0 || out.degreesOfFreedom < 1 {
+	rank := out.invert(m.crossProducts())
+	out.degreesOfFreedom = float64(len(m.y) - rank)
+	if rank == 0 || out.degreesOfFreedom < 1 {
 		return nil, false
 	}
 	out.residuals = slices.Clone(m.y)
@@ -85,7 +85,7 @@ func (m linearModel) solve(robust bool) (*solution, bool) {
 	if sigma < minSigma {
 		return nil, false
 	}
-	out.setPrecision(float64(kept), limit)
+	out.setPrecision(float64(rank), limit)
 	return out, true
 }
 
@@ -123,14 +123,14 @@ func newSquare(size int) [][]float64 {
 // returns the rank.
 func (f *solution) invert(sums [][]float64) int {
 	size := len(sums)
-	own := make([]float64, size)
+	diagonal := make([]float64, size)
 	kept := make([]bool, size)
 	for k := range sums {
-		own[k] = sums[k][k]
+		diagonal[k] = sums[k][k]
 	}
 	count := 0
 	for k := range sums {
-		if own[k] == 0 || sums[k][k] <= aliasTolerance*own[k] {
+		if diagonal[k] == 0 || sums[k][k] <= aliasTolerance*diagonal[k] {
 			continue
 		}
 		kept[k] = true
@@ -269,12 +269,12 @@ func winsorize(residuals []float64, limit float64) []float64 {
 }
 
 // setPrecision sets the scale of the standard errors (Huber, 1981, section 7.6) and the quantile.
-func (f *solution) setPrecision(kept, limit float64) {
+func (f *solution) setPrecision(parameters, limit float64) {
 	n := float64(len(f.residuals))
-	inside := 0.0
+	insideCount := 0.0
 	for _, r := range f.residuals {
 		if math.Abs(r) < limit {
-			inside++
+			insideCount++
 		}
 	}
 	squares := 0.0
@@ -282,8 +282,8 @@ func (f *solution) setPrecision(kept, limit float64) {
 	for _, r := range f.winsorized {
 		squares += r * r
 	}
-	share := inside / n
-	correction := 1 + kept/n*(1-share)/share
+	share := insideCount / n
+	correction := 1 + parameters/n*(1-share)/share
 	f.scale = correction * math.Sqrt(squares/f.degreesOfFreedom) / share
 	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.degreesOfFreedom}.Quantile(1 - (1-result.Confidence)/2)
 }
@@ -294,27 +294,27 @@ func (f *solution) uninformative(columns []int) []int {
 	for i, row := range f.inverse {
 		a[i] = slices.Clone(row)
 	}
-	left, coefficients := slices.Clone(columns), slices.Clone(f.coefficients)
-	left = slices.DeleteFunc(left, func(k int) bool { return a[k][k] <= 0 })
+	remaining, coefficients := slices.Clone(columns), slices.Clone(f.coefficients)
+	remaining = slices.DeleteFunc(remaining, func(k int) bool { return a[k][k] <= 0 })
 	strength := func(k int) float64 { return math.Abs(coefficients[k]) / (f.scale * math.Sqrt(a[k][k])) }
-	var removed []int
-	for len(left) > 0 {
-		weakest := slices.MinFunc(left, func(i, j int) int { return cmp.Compare(strength(i), strength(j)) })
-		if strength(weakest) >= math.Sqrt2 {
+	var removedColumns []int
+	for len(remaining) > 0 {
+		weakestColumn := slices.MinFunc(remaining, func(i, j int) int { return cmp.Compare(strength(i), strength(j)) })
+		if strength(weakestColumn) >= math.Sqrt2 {
 			break
 		}
-		removed = append(removed, weakest)
-		left = slices.DeleteFunc(left, func(k int) bool { return k == weakest })
-		pivot, out := slices.Clone(a[weakest]), coefficients[weakest]
+		removedColumns = append(removedColumns, weakestColumn)
+		remaining = slices.DeleteFunc(remaining, func(k int) bool { return k == weakestColumn })
+		pivot, out := slices.Clone(a[weakestColumn]), coefficients[weakestColumn]
 		for i := range a {
-			part := pivot[i] / pivot[weakest]
+			part := pivot[i] / pivot[weakestColumn]
 			coefficients[i] -= part * out
 			for j := range a {
 				a[i][j] -= part * pivot[j]
 			}
 		}
 	}
-	return removed
+	return removedColumns
 }
 
 // effect is a log ratio with its standard error.

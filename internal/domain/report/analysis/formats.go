@@ -8,10 +8,10 @@ import (
 
 // formatsSection returns the engagement by format, most used first. It ignores unknown formats and returns nil if there
 // are no others.
-func formatsSection(all *profile, e *effects) *result.FindingFormats {
+func formatsSection(prof *profile, e *effects) *result.FindingFormats {
 	engagement := map[string][]float64{}
 	count := 0
-	for _, p := range all.posts {
+	for _, p := range prof.posts {
 		if p.counted && p.format != "" {
 			engagement[p.format] = append(engagement[p.format], p.engagement)
 			count++

@@ -54,21 +54,21 @@ func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 
 // fitGrowth estimates the followers gained per day. With too few snapshots, the estimate has no interval.
 func fitGrowth(shots []Snapshot) result.FindingEstimate {
-	walk := linearModel{columns: 1}
-	gained, passed := 0.0, 0.0
+	model := linearModel{columns: 1}
+	gained, elapsed := 0.0, 0.0
 	for i := range shots[1:] {
 		time, change := days(shots[i+1].At.Sub(shots[i].At)), float64(*shots[i+1].Followers)-float64(
 			*shots[i].Followers)
-		gained, passed = gained+change, passed+time
-		walk.rows = append(walk.rows, []entry{{0, math.Sqrt(time)}})
-		walk.y = append(walk.y, change/math.Sqrt(time))
+		gained, elapsed = gained+change, elapsed+time
+		model.rows = append(model.rows, []entry{{0, math.Sqrt(time)}})
+		model.y = append(model.y, change/math.Sqrt(time))
 	}
-	solved, ok := walk.solve(len(walk.y) >= minRobustSteps)
+	fit, ok := model.solve(len(model.y) >= minRobustSteps)
 	if !ok {
-		return result.FindingEstimate{Value: result.Round4(gained / passed)}
+		return result.FindingEstimate{Value: result.Round4(gained / elapsed)}
 	}
-	perDay, _ := solved.contrast([]float64{1})
-	reach := solved.quantile * perDay.err
+	perDay, _ := fit.contrast([]float64{1})
+	reach := fit.quantile * perDay.err
 	return result.FindingEstimate{Value: result.Round4(perDay.log), Low: new(result.Round4(perDay.log - reach)),
 		High: new(result.Round4(perDay.log + reach))}
 }

@@ -35,15 +35,15 @@ func (l layout) optional() []int {
 // comparableHashtags returns the most used hashtags that can be compared, as many as the number of posts allows.
 // Hashtags that always occur together form a group, because their effects cannot be separated.
 func (e *effects) comparableHashtags() [][]int {
-	users := make([][]int32, len(e.all.hashtags))
-	for i, p := range e.compared {
+	users := make([][]int32, len(e.profile.hashtags))
+	for i, p := range e.comparedPosts {
 		for _, tag := range p.hashtags {
 			users[tag] = append(users[tag], int32(i))
 		}
 	}
 	var tags []int
 	for tag, posts := range users {
-		if len(posts) >= minHashtagPosts && len(e.compared)-len(posts) >= minHashtagPosts {
+		if len(posts) >= minHashtagPosts && len(e.comparedPosts)-len(posts) >= minHashtagPosts {
 			tags = append(tags, tag)
 		}
 	}
@@ -57,7 +57,7 @@ func (e *effects) comparableHashtags() [][]int {
 			e.hasConfounded = true
 			continue
 		}
-		if len(groups) == min(maxComparedHashtags, len(e.compared)/postsPerHashtag) {
+		if len(groups) == min(maxComparedHashtags, len(e.comparedPosts)/postsPerHashtag) {
 			break
 		}
 		groups = append(groups, []int{tag})
@@ -66,7 +66,7 @@ func (e *effects) comparableHashtags() [][]int {
 }
 
 // newLayout assigns a column to each term. straight omits the quadratic term of the trend.
-func (e *effects) newLayout(tags [][]int, straight bool) layout {
+func (e *effects) newLayout(tags [][]int, linearTrend bool) layout {
 	out := layout{formats: map[string]int{}, hashtags: map[int]int{}}
 	column := func() int { out.columns++; return out.columns - 1 }
 	for b := range out.blocks {
@@ -76,7 +76,7 @@ func (e *effects) newLayout(tags [][]int, straight bool) layout {
 		}
 	}
 	out.trend = []int{column()}
-	if !straight {
+	if !linearTrend {
 		out.trend = append(out.trend, column())
 	}
 	for i, format := range e.formats {
@@ -94,15 +94,15 @@ func (e *effects) newLayout(tags [][]int, straight bool) layout {
 // model returns the model of log engagement. On this scale, ratios are additive and viral posts are moderate outliers.
 // Half a reaction is added because the logarithm of 0 is undefined.
 func (e *effects) model() linearModel {
-	out := linearModel{columns: e.layout.columns, rows: make([][]entry, len(e.compared)),
-		y: make([]float64, len(e.compared))}
-	first := e.compared[0].TakenAt
-	whole := e.compared[len(e.compared)-1].TakenAt.Sub(first).Seconds()
-	for i, p := range e.compared {
+	out := linearModel{columns: e.layout.columns, rows: make([][]entry, len(e.comparedPosts)),
+		y: make([]float64, len(e.comparedPosts))}
+	first := e.comparedPosts[0].TakenAt
+	totalSeconds := e.comparedPosts[len(e.comparedPosts)-1].TakenAt.Sub(first).Seconds()
+	for i, p := range e.comparedPosts {
 		row := make([]entry, 0, len(p.hashtags)+4)
 		row = append(row, entry{e.layout.blocks[e.block[i]], 1})
-		if whole > 0 {
-			place := 2*p.TakenAt.Sub(first).Seconds()/whole - 1
+		if totalSeconds > 0 {
+			place := 2*p.TakenAt.Sub(first).Seconds()/totalSeconds - 1
 			for power, column := range e.layout.trend {
 				row = append(row, entry{column, math.Pow(place, float64(power+1))})
 			}

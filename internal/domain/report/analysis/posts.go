@@ -18,7 +18,7 @@ type post struct {
 	*provider.Post
 
 	format     string  // empty if unknown
-	timed      bool    // whether the time is known
+	dated      bool    // whether the time is known
 	young      bool    // whether the post is younger than SettledAge
 	engagement float64 // sum of the counted reactions; valid if counted
 	counted    bool    // whether the engagement is known and the post is not young
@@ -49,8 +49,8 @@ func prepare(in ProfileInput) *profile {
 		p := &all.posts[i]
 		p.format = knownFormat(p.Format)
 		future := !in.At.IsZero() && p.TakenAt.After(in.At)
-		p.timed = !p.TakenAt.IsZero() && !future
-		p.young = future || p.timed && !in.At.IsZero() && in.At.Sub(p.TakenAt) < SettledAge
+		p.dated = !p.TakenAt.IsZero() && !future
+		p.young = future || p.dated && !in.At.IsZero() && in.At.Sub(p.TakenAt) < SettledAge
 		if p.young {
 			all.young++
 		}
@@ -61,10 +61,10 @@ func prepare(in ProfileInput) *profile {
 }
 
 // countDated returns the number of posts with a known time.
-func (all *profile) countDated() int {
+func (prof *profile) countDated() int {
 	n := 0
-	for _, p := range all.posts {
-		if p.timed {
+	for _, p := range prof.posts {
+		if p.dated {
 			n++
 		}
 	}
@@ -143,42 +143,42 @@ var reactions = []struct {
 // countReactions decides which reactions make up engagement and adds them up. To keep posts comparable, it uses a
 // reaction if it is known for more than half of the settled posts with any known reaction, and it counts only posts for
 // which all used reactions are known.
-func (all *profile) countReactions() {
-	counts, posts := all.reactionCounts()
+func (prof *profile) countReactions() {
+	counts, posts := prof.reactionCounts()
 	var used []int
-	all.counts = []string{}
+	prof.counts = []string{}
 	for k, reaction := range reactions {
 		if 2*counts[k] > posts {
 			used = append(used, k)
-			all.counts = append(all.counts, reaction.name)
+			prof.counts = append(prof.counts, reaction.name)
 		}
 	}
-	for i := range all.posts {
-		p := &all.posts[i]
+	for i := range prof.posts {
+		p := &prof.posts[i]
 		if p.young {
 			continue
 		}
 		p.engagement, p.counted = sumReactions(p.Post, used)
 		if !p.counted {
-			all.missingReactions++
+			prof.missingReactions++
 		}
 	}
 }
 
 // reactionCounts returns the number of settled posts with each reaction, and with any reaction.
-func (all *profile) reactionCounts() ([]int, int) {
-	each, posts := make([]int, len(reactions)), 0
-	for _, p := range all.posts {
-		one := 0
+func (prof *profile) reactionCounts() ([]int, int) {
+	counts, posts := make([]int, len(reactions)), 0
+	for _, p := range prof.posts {
+		hasAny := 0
 		for k, reaction := range reactions {
 			if !p.young && reaction.of(p.Post) != nil {
-				each[k]++
-				one = 1
+				counts[k]++
+				hasAny = 1
 			}
 		}
-		posts += one
+		posts += hasAny
 	}
-	return each, posts
+	return counts, posts
 }
 
 // sumReactions returns the sum of the reactions with the given indexes. It reports false if one of them is unknown or
@@ -196,27 +196,27 @@ func sumReactions(p *provider.Post, used []int) (float64, bool) {
 }
 
 // readCaptions sets the hashtags of each post, from the provider and the caption, and counts the words in captions.
-func (all *profile) readCaptions() {
+func (prof *profile) readCaptions() {
 	read := captionReader{words: map[string]int{}, normalized: map[string]string{}}
-	names := make([][]string, len(all.posts))
-	places := map[string]int{}
-	for i, p := range all.posts {
+	names := make([][]string, len(prof.posts))
+	indexes := map[string]int{}
+	for i, p := range prof.posts {
 		names[i] = read.post(p.Post)
 		for _, name := range names[i] {
-			places[name] = 0
+			indexes[name] = 0
 		}
 	}
-	all.words = read.words
-	all.hashtags = slices.Sorted(maps.Keys(places))
-	for i, name := range all.hashtags {
-		places[name] = i
+	prof.words = read.words
+	prof.hashtags = slices.Sorted(maps.Keys(indexes))
+	for i, name := range prof.hashtags {
+		indexes[name] = i
 	}
-	for i := range all.posts {
-		all.posts[i].hashtags = make([]int, len(names[i]))
+	for i := range prof.posts {
+		prof.posts[i].hashtags = make([]int, len(names[i]))
 		for k, name := range names[i] {
-			all.posts[i].hashtags[k] = places[name]
+			prof.posts[i].hashtags[k] = indexes[name]
 		}
-		slices.Sort(all.posts[i].hashtags)
+		slices.Sort(prof.posts[i].hashtags)
 	}
 }
 

@@ -40,11 +40,11 @@ func (s scale) value(metric float64) float64 {
 }
 
 // score returns the score, or nil if no component is known.
-func score(out result.Result, all *profile) *result.FindingScoreSection {
-	known := scoreMetrics(out, all)
+func score(out result.Result, prof *profile) *result.FindingScoreSection {
+	metrics := scoreMetrics(out, prof)
 	components, missing := []result.FindingComponentCause{}, []string{}
 	for i, s := range scales {
-		measured, ok := known[s.metric]
+		measured, ok := metrics[s.metric]
 		if last := len(components) - 1; last >= 0 && components[last].Name == s.component {
 			continue
 		}
@@ -72,31 +72,31 @@ func (s scale) cause(measured float64) result.FindingComponentCause {
 
 // scoreMetrics returns the metrics with enough data for the score. It omits engagement that does not include likes,
 // because its score would be close to 0.
-func scoreMetrics(out result.Result, all *profile) map[string]float64 {
+func scoreMetrics(out result.Result, prof *profile) map[string]float64 {
 	medians := map[string]*result.FindingMedian{"views": out.Engagement.Views}
-	if slices.Contains(all.counts, "likes") {
+	if slices.Contains(prof.counts, "likes") {
 		medians["rate_by_followers"], medians["rate_by_views"] = out.Engagement.RateByFollowers,
 			out.Engagement.RateByViews
 	}
-	known := map[string]float64{}
+	metrics := map[string]float64{}
 	for name, median := range medians {
 		if median != nil && median.Posts >= minScored {
-			known[name] = median.Median
+			metrics[name] = median.Median
 		}
 	}
-	if views, ok := known["views"]; ok && all.followers != nil && *all.followers > 0 {
-		known["views_by_followers"] = result.Round4(views / float64(*all.followers))
+	if views, ok := metrics["views"]; ok && prof.followers != nil && *prof.followers > 0 {
+		metrics["views_by_followers"] = result.Round4(views / float64(*prof.followers))
 	}
 	if growth := out.Sections.Growth; growth != nil && growth.PercentPerMonth != nil {
-		known["percent_per_month"] = growth.PercentPerMonth.Value
+		metrics["percent_per_month"] = growth.PercentPerMonth.Value
 	}
 	if cadence := out.Sections.Cadence; cadence != nil && cadence.Posts >= minScored {
-		known["posts_per_week"] = cadence.PostsPerWeek
+		metrics["posts_per_week"] = cadence.PostsPerWeek
 		if cadence.Evenness != nil {
-			known["evenness"] = *cadence.Evenness
+			metrics["evenness"] = *cadence.Evenness
 		}
 	}
-	return known
+	return metrics
 }
 
 // roundTenth rounds to one decimal.

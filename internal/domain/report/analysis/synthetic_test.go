@@ -196,7 +196,7 @@ func TestSyntheticEffectsFound(t *testing.T) {
 
 func TestNoEffectFound(t *testing.T) {
 	t.Parallel()
-	found := survey(synthetic.Plan{Posts: 200, Null: true}, profilesPerTest)
+	found := survey(synthetic.Plan{Posts: 200, NoEffects: true}, profilesPerTest)
 	found.wrong.check(t, "an effect is claimed", 0, 5)
 	found.followerRate.check(t, "intervals of the rate by followers", 93, 97)
 	found.viewRate.check(t, "intervals of the rate by views", 93, 97)
@@ -208,11 +208,11 @@ func TestNoEffectFound(t *testing.T) {
 // of the ratio ignores the selection, so it does not have its nominal coverage.
 func TestIntervalsOfTheBestTime(t *testing.T) {
 	t.Parallel()
-	for _, plan := range []synthetic.Plan{{Posts: 30, Null: true}, {Posts: 50, Null: true}, {Posts: 200, Null: true},
-		{Posts: 200, Null: true, Uneven: true}, {Posts: 50}, {Posts: 200}} {
+	for _, plan := range []synthetic.Plan{{Posts: 30, NoEffects: true}, {Posts: 50, NoEffects: true}, {Posts: 200, NoEffects: true},
+		{Posts: 200, NoEffects: true, Uneven: true}, {Posts: 50}, {Posts: 200}} {
 		found := survey(plan, profilesPerTest)
 		found.chosen.check(t, fmt.Sprintf("intervals of the best time for %+v", plan), 94, 100)
-		if plan.Null {
+		if plan.NoEffects {
 			found.alone.check(t, fmt.Sprintf("intervals of the ratio without correction for %+v", plan), 0, 90)
 		}
 	}
@@ -221,7 +221,7 @@ func TestIntervalsOfTheBestTime(t *testing.T) {
 // Notes say if nothing is significant.
 func TestNotesWithoutClaims(t *testing.T) {
 	t.Parallel()
-	got := analysis.Analyze(input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 200, Null: true})))
+	got := analysis.Analyze(input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 200, NoEffects: true})))
 	want := []string{
 		"No time of the week is significantly better in 200 posts: the best time is a guess.",
 		"No hashtag has a significant effect: their order is a guess.",
@@ -235,7 +235,7 @@ func TestNotesWithoutClaims(t *testing.T) {
 // block. docs/scoring.md has more profiles.
 func TestConfoundersNotReported(t *testing.T) {
 	t.Parallel()
-	for _, plan := range []synthetic.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Tangled: true}} {
+	for _, plan := range []synthetic.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Confounded: true}} {
 		found := survey(plan, profilesPerTest/4)
 		found.misnamed.check(t, "another block is found", 0, 5)
 		found.ranked.check(t, "the three hashtags are ranked first", 90, 100)

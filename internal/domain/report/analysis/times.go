@@ -18,7 +18,7 @@ const pseudoPosts = 5
 // bestTime returns the block with the best estimate, and whether the estimate is significant. It returns nil if fewer
 // than minCompared posts have a time or no post can be compared.
 func (e *effects) bestTime() *result.FindingBestTime {
-	if e.all.countDated() < minCompared || len(e.compared) == 0 {
+	if e.profile.countDated() < minCompared || len(e.comparedPosts) == 0 {
 		return nil
 	}
 	if len(e.times) > 0 {
@@ -33,15 +33,15 @@ func (e *effects) bestTime() *result.FindingBestTime {
 // higher shrunk ratio. If the heterogeneity is 0, all shrunk ratios are 1. In that case, it orders by their limit for
 // small heterogeneity, which is the logarithm over its variance.
 func (e *effects) compareBlockRank(a, b levelEffect) int {
-	claimed := func(one levelEffect) int {
-		if e.blocks[one.index].claimed {
+	significance := func(one levelEffect) int {
+		if e.blocks[one.index].significant {
 			return 1
 		}
 		return 0
 	}
 	shrunk := func(one levelEffect) float64 { return *e.blocks[one.index].ratio.Shrunk }
 	limit := func(one levelEffect) float64 { return result.Round4(one.log / (one.err * one.err)) }
-	return cmp.Or(cmp.Compare(claimed(a), claimed(b)), cmp.Compare(shrunk(a), shrunk(b)),
+	return cmp.Or(cmp.Compare(significance(a), significance(b)), cmp.Compare(shrunk(a), shrunk(b)),
 		cmp.Compare(limit(a), limit(b)))
 }
 
@@ -50,7 +50,7 @@ func (e *effects) compareBlockRank(a, b levelEffect) int {
 func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 	block := e.blocks[best.index]
 	out := e.newBestTime(best.index, e.fit.winsorized)
-	out.StandsOut, out.Ratio = block.claimed, *block.ratio
+	out.StandsOut, out.Ratio = block.significant, *block.ratio
 	student := distuv.StudentsT{Sigma: 1, Nu: e.fit.degreesOfFreedom}
 	reach := student.Quantile(1-0.025/float64(len(e.times))) * best.err
 	out.Low, out.High = result.ClampInterval(best.log-reach, best.log+reach)
@@ -60,29 +60,29 @@ func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 // guessedBestTime returns the block with the best mean log engagement, if no block could be compared or none is better
 // than the others. Its ratio is unknown.
 func (e *effects) guessedBestTime() *result.FindingBestTime {
-	above := make([]float64, len(e.compared))
+	logEngagement := make([]float64, len(e.comparedPosts))
 	mean := 0.0
-	for i, p := range e.compared {
-		above[i] = math.Log(p.engagement + 0.5)
-		mean += above[i] / float64(len(e.compared))
+	for i, p := range e.comparedPosts {
+		logEngagement[i] = math.Log(p.engagement + 0.5)
+		mean += logEngagement[i] / float64(len(e.comparedPosts))
 	}
 	var sums [blocks]float64
-	for i := range above {
-		above[i] -= mean
-		sums[e.block[i]] += above[i]
+	for i := range logEngagement {
+		logEngagement[i] -= mean
+		sums[e.block[i]] += logEngagement[i]
 	}
-	best, most := -1, 0.0
+	bestBlock, bestValue := -1, 0.0
 	for b, block := range e.blocks {
 		if block.posts == 0 || block.ratio != nil && e.countWithoutRatio() > 0 {
 			continue
 		}
 		// Rounding errors must not affect the choice.
 		value := sums[b] / float64(block.posts+pseudoPosts)
-		if best < 0 || value > most+1e-9 || value > most-1e-9 && block.posts > e.blocks[best].posts {
-			best, most = b, value
+		if bestBlock < 0 || value > bestValue+1e-9 || value > bestValue-1e-9 && block.posts > e.blocks[bestBlock].posts {
+			bestBlock, bestValue = b, value
 		}
 	}
-	out := e.newBestTime(best, above)
+	out := e.newBestTime(bestBlock, logEngagement)
 	out.Low, out.High = result.ClampInterval(math.Inf(-1), math.Inf(1))
 	out.Ratio = result.FindingRatio{Value: 1, Low: out.Low, High: out.High, Shrunk: new(1.0)}
 	return out
@@ -101,20 +101,20 @@ func (e *effects) countWithoutRatio() int {
 
 // newBestTime returns a block as the best time. above holds the log engagement of each post relative to what is
 // expected.
-func (e *effects) newBestTime(block int, above []float64) *result.FindingBestTime {
+func (e *effects) newBestTime(block int, residuals []float64) *result.FindingBestTime {
 	return &result.FindingBestTime{
-		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
+		Weekday: e.weekday(block, residuals), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
 		Posts: e.blocks[block].posts,
 	}
 }
 
 // weekday returns the day of a block with the highest mean of above.
-func (e *effects) weekday(block int, above []float64) string {
+func (e *effects) weekday(block int, residuals []float64) string {
 	var sums, counts [7]float64
-	for i, p := range e.compared {
+	for i, p := range e.comparedPosts {
 		if e.block[i] == block {
-			day := p.TakenAt.In(e.all.zone).Weekday()
-			sums[day] += above[i]
+			day := p.TakenAt.In(e.profile.zone).Weekday()
+			sums[day] += residuals[i]
 			counts[day]++
 		}
 	}
@@ -123,14 +123,14 @@ func (e *effects) weekday(block int, above []float64) string {
 		days = []time.Weekday{time.Saturday, time.Sunday}
 	}
 	value := func(day time.Weekday) float64 { return sums[day] / (counts[day] + pseudoPosts) }
-	best := days[0]
+	bestDay := days[0]
 	for _, day := range days[1:] {
 		// Rounding errors must not affect the choice.
-		if counts[day] > 0 && (counts[best] == 0 || value(day) > value(best)+1e-9) {
-			best = day
+		if counts[day] > 0 && (counts[bestDay] == 0 || value(day) > value(bestDay)+1e-9) {
+			bestDay = day
 		}
 	}
-	return strings.ToLower(best.String())
+	return strings.ToLower(bestDay.String())
 }
 
 func firstHour(block int) int { return block % halfBlocks * blockHours }
@@ -144,10 +144,10 @@ func blockDays(block int) string {
 
 // timesSection returns the blocks with their ratios, or nil if no posts can be compared.
 func (e *effects) timesSection() *result.FindingTimes {
-	if len(e.compared) == 0 {
+	if len(e.comparedPosts) == 0 {
 		return nil
 	}
-	out := &result.FindingTimes{Posts: len(e.compared), Blocks: []result.FindingBlock{}}
+	out := &result.FindingTimes{Posts: len(e.comparedPosts), Blocks: []result.FindingBlock{}}
 	for b, block := range e.blocks {
 		out.Blocks = append(out.Blocks, result.FindingBlock{Days: blockDays(b), Hour: firstHour(b), Hours: blockHours,
 			Posts: block.posts, Ratio: block.ratio})

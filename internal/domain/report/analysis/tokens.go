@@ -17,13 +17,13 @@ const (
 
 // hashtagsSection returns the hashtags, most effective first and then most used first. It returns nil if there are no
 // posts.
-func hashtagsSection(all *profile, e *effects) *result.FindingHashtags {
-	if len(all.posts) == 0 {
+func hashtagsSection(prof *profile, e *effects) *result.FindingHashtags {
+	if len(prof.posts) == 0 {
 		return nil
 	}
-	uses := make([]int, len(all.hashtags))
-	perPost := make([]float64, 0, len(all.posts))
-	for _, p := range all.posts {
+	uses := make([]int, len(prof.hashtags))
+	perPost := make([]float64, 0, len(prof.posts))
+	for _, p := range prof.posts {
 		perPost = append(perPost, float64(len(p.hashtags)))
 		for _, tag := range p.hashtags {
 			uses[tag]++
@@ -31,7 +31,7 @@ func hashtagsSection(all *profile, e *effects) *result.FindingHashtags {
 	}
 	slices.Sort(perPost)
 	median := result.Round4(result.Quantile(perPost, 0.5))
-	out := &result.FindingHashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: &median,
+	out := &result.FindingHashtags{Posts: len(prof.posts), Different: len(prof.hashtags), MedianPerPost: &median,
 		Hashtags: []result.FindingHashtag{}}
 	order := make([]int, len(uses))
 	for tag := range order {
@@ -39,10 +39,10 @@ func hashtagsSection(all *profile, e *effects) *result.FindingHashtags {
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(e.hashtagRank(b), e.hashtagRank(a)), result.CompareUse(uses[a], uses[b],
-			all.hashtags[a], all.hashtags[b]))
+			prof.hashtags[a], prof.hashtags[b]))
 	})
 	for _, tag := range order[:min(maxSectionHashtags, len(order))] {
-		entry := result.FindingHashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: new(e.claimedHashtags[tag])}
+		entry := result.FindingHashtag{Hashtag: prof.hashtags[tag], Posts: uses[tag], Works: new(e.significantHashtags[tag])}
 		if ratio, compared := e.hashtags[tag]; compared {
 			entry.Ratio = &ratio
 		}

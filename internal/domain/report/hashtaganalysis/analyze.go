@@ -23,7 +23,7 @@ func Analyze(in Input) Result {
 	}
 	out := Result{Hashtag: TagHashtag{Name: name}, Result: result.Result{TopHashtags: []result.FindingHashtag{},
 		TopWords: []result.FindingWord{}}}
-	posts, aboutSize := size(s, now, earlier)
+	posts, sizeNote := size(s, now, earlier)
 	out.Hashtag.Posts = posts
 	if count, ok := now.count(); ok {
 		rate := count.perDay().round()
@@ -37,13 +37,13 @@ func Analyze(in Input) Result {
 	read := s.readCaptions()
 	out.Sections = result.Sections{
 		Formats: s.formats(), Growth: growth(now, earlier), Hashtags: s.relatedHashtags(name, read.tags, in.Background),
-		Words: result.NewWords(read.words, len(s.all), maxSection),
+		Words: result.NewWords(read.words, len(s.posts), maxSection),
 		Score: score(out.Hashtag.PostsPerDay, audience),
 	}
 	if audience != (result.FindingAudience{}) {
 		out.Sections.Audience = &audience
 	}
-	out.Score = out.Sections.Score.Short()
+	out.Score = out.Sections.Score.Summary()
 	if h := out.Sections.Hashtags; h != nil {
 		out.TopHashtags = slices.Clone(h.Hashtags[:min(len(h.Hashtags), maxTop)])
 	}
@@ -52,7 +52,7 @@ func Analyze(in Input) Result {
 	}
 	var compared bool
 	out.BestTime, compared = s.bestTime(append(slices.Clone(earlier), now), zone)
-	out.Notes = notes(s, out, in.Background, compared, aboutSize)
+	out.Notes = notes(s, out, in.Background, compared, sizeNote)
 	return out
 }
 

@@ -68,14 +68,14 @@ func newBaseline(samples []Sample, zone *time.Location) baseline {
 // sample.
 func (b *baseline) add(s Sample, zone *time.Location) {
 	weeks := math.Floor(days(s.At.Sub(s.From)) / 7)
-	rest := s.From.Add(time.Duration(weeks) * hoursOfWeek * time.Hour)
-	var exposed [hoursOfWeek]float64
-	for at := rest; at.Before(s.At); {
+	remainderStart := s.From.Add(time.Duration(weeks) * hoursOfWeek * time.Hour)
+	var hoursCovered [hoursOfWeek]float64
+	for at := remainderStart; at.Before(s.At); {
 		next := at.Truncate(time.Hour).Add(time.Hour)
 		if next.After(s.At) {
 			next = s.At
 		}
-		exposed[hourOfWeek(at)] += next.Sub(at).Hours()
+		hoursCovered[hourOfWeek(at)] += next.Sub(at).Hours()
 		at = next
 	}
 	sunday := s.At.UTC().Truncate(24*time.Hour).AddDate(0, 0, -int(s.At.UTC().Weekday()))
@@ -83,7 +83,7 @@ func (b *baseline) add(s Sample, zone *time.Location) {
 		local := sunday.Add(time.Duration(hour) * time.Hour).In(zone)
 		in := blockOf(local.Weekday(), local.Hour())
 		b.counts[in] += float64(max(0, s.Hours[hour]))
-		b.hours[in] += exposed[hour] + weeks
+		b.hours[in] += hoursCovered[hour] + weeks
 	}
 }
 
@@ -91,27 +91,27 @@ func (b *baseline) add(s Sample, zone *time.Location) {
 // is not, the rate of each block is shrunk towards the overall rate, and more so with fewer observed hours.
 func (b *baseline) shares() ([blocks]float64, bool) {
 	var out [blocks]float64
-	posts, hours, enough := 0.0, 0.0, true
+	posts, hours, ok := 0.0, 0.0, true
 	for i := range out {
-		enough = enough && b.hours[i] >= minBlockHours
+		ok = ok && b.hours[i] >= minBlockHours
 		posts += b.counts[i]
 		hours += b.hours[i]
 	}
-	enough = enough && posts >= minBasePosts
-	const half = 0.5 // prior weight in posts
-	drawn := 0.0     // prior weight in hours at the overall rate
-	if !enough {
-		drawn = half * (hours + half) / (posts + half)
+	ok = ok && posts >= minBasePosts
+	const half = 0.5  // prior weight in posts
+	priorHours := 0.0 // prior weight in hours at the overall rate
+	if !ok {
+		priorHours = half * (hours + half) / (posts + half)
 	}
 	sum := 0.0
 	for i := range out {
-		out[i] = (b.counts[i] + half) / (b.hours[i] + drawn) * block(i).hours()
+		out[i] = (b.counts[i] + half) / (b.hours[i] + priorHours) * block(i).hours()
 		sum += out[i]
 	}
 	for i := range out {
 		out[i] /= sum
 	}
-	return out, enough
+	return out, ok
 }
 
 // candidate is a block with the log ratio of its share of top posts to its share of all posts.
@@ -144,27 +144,27 @@ func compareCandidates(a, b candidate) int {
 // have a time, or if no top post has a time.
 func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.FindingBestTime, bool) {
 	top, byDay, total := s.topByBlock(zone)
-	if total == 0 || len(s.times(s.all)) < minTimedPosts {
+	if total == 0 || len(s.times(s.posts)) < minTimedPosts {
 		return nil, false
 	}
 	base := newBaseline(samples, zone)
-	shares, enough := base.shares()
-	enough = enough && total >= minTimedPosts
-	var all []candidate
+	shares, ok := base.shares()
+	ok = ok && total >= minTimedPosts
+	var candidates []candidate
 	for i := range shares {
 		if top[i] > 0 {
 			within := top[i] / total
 			err := math.Sqrt((1-within)/top[i] + (1-shares[i])/(base.counts[i]+0.5))
-			all = append(all, candidate{block(i), top[i], math.Log(within / shares[i]), err})
+			candidates = append(candidates, candidate{block(i), top[i], math.Log(within / shares[i]), err})
 		}
 	}
-	best := slices.MaxFunc(all, compareCandidates)
+	best := slices.MaxFunc(candidates, compareCandidates)
 	ratio, reach := math.Exp(best.log), math.Exp(normal95*best.err)
 	out := best.block.toBestTime(byDay, int(best.posts),
 		result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach})
-	out.StandsOut = enough && best.posts >= minSupport && best.low() > 0
+	out.StandsOut = ok && best.posts >= minSupport && best.low() > 0
 	out.Low, out.High = result.ClampInterval(best.low(), 2*best.log-best.low())
-	return out, enough
+	return out, ok
 }
 
 // topByBlock counts the top posts with a time by block, and by weekday within each block.

@@ -38,7 +38,7 @@ func exampleInput() Input {
 			Likes: new(int64(100 * i)), Caption: harbour(i),
 		})
 	}
-	return Input{Metrics: f, Background: Background{Posts: 1000, With: map[string]int{"harbour": 30}}}
+	return Input{Metrics: f, Background: Background{Posts: 1000, PostsByHashtag: map[string]int{"harbour": 30}}}
 }
 
 // The code reproduces the example in the docs exactly.

@@ -144,14 +144,14 @@ func (f densityFit) mean(shares []float64) []float64 {
 
 // stepSize returns the largest of 1, 1/2, 1/4 and so on by which step can be scaled without decreasing the posterior.
 func (f densityFit) stepSize(b, step []float64) float64 {
-	before, by := f.posterior(b), 1.0
+	current, factor := f.posterior(b), 1.0
 	for range 30 {
 		next := make([]float64, degrees)
-		floats.AddScaledTo(next, b, by, step)
-		if f.posterior(next) >= before {
-			return by
+		floats.AddScaledTo(next, b, factor, step)
+		if f.posterior(next) >= current {
+			return factor
 		}
-		by /= 2
+		factor /= 2
 	}
 	return 0
 }

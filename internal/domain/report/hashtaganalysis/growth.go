@@ -11,8 +11,8 @@ import (
 // growth compares the current rate with earlier rates. It uses only samples of a day or more, because rates of
 // different hours are not comparable, and returns nil if there are too few.
 func growth(now Sample, earlier []Sample) *result.FindingGrowth {
-	present, ok := now.count()
-	if !ok || present.days < fullDay {
+	currentCount, ok := now.count()
+	if !ok || currentCount.days < fullDay {
 		return nil
 	}
 	var whole []Sample
@@ -24,11 +24,11 @@ func growth(now Sample, earlier []Sample) *result.FindingGrowth {
 	if len(whole) == 0 {
 		return nil
 	}
-	before := pool(whole)
-	if before.posts < 1 || before.posts+present.posts < minSupport {
+	earlierCount := poolCounts(whole)
+	if earlierCount.posts < 1 || earlierCount.posts+currentCount.posts < minSupport {
 		return nil
 	}
-	ratio := present.rateRatio(before).Round()
+	ratio := currentCount.rateRatio(earlierCount).Round()
 	return &result.FindingGrowth{
 		Measurements: len(whole), Days: result.Round4(daysBetween(now, whole)), PostsPerDay: &ratio,
 	}
@@ -41,11 +41,11 @@ func (c poissonCount) rateRatio(other poissonCount) result.FindingRatio {
 	days := other.days / c.days
 	value := c.posts / math.Max(other.posts, 0.5) * days
 	chances := distuv.Beta{Alpha: c.posts + 0.5, Beta: other.posts + 0.5}
-	of := func(q float64) float64 { p := chances.Quantile(q); return p / (1 - p) * days }
-	middle := (c.posts + 0.5) / (other.posts + 0.5) * days
+	ratioQuantile := func(q float64) float64 { p := chances.Quantile(q); return p / (1 - p) * days }
+	center := (c.posts + 0.5) / (other.posts + 0.5) * days
 	spread := normal95 * math.Sqrt(paceVariance(c.days)+paceVariance(other.days))
-	low := middle * math.Exp(-math.Hypot(math.Log(of(tailProbability)/middle), spread))
-	high := middle * math.Exp(math.Hypot(math.Log(of(1-tailProbability)/middle), spread))
+	low := center * math.Exp(-math.Hypot(math.Log(ratioQuantile(tailProbability)/center), spread))
+	high := center * math.Exp(math.Hypot(math.Log(ratioQuantile(1-tailProbability)/center), spread))
 	if c.posts == 0 {
 		low = 0
 	}

@@ -54,7 +54,7 @@ func drawInput(t *rapid.T) Input {
 		Earlier: rapid.SliceOfN(sample, 0, 4).Draw(t, "earlier"),
 		Zone:    rapid.SampledFrom([]*time.Location{nil, time.UTC, time.FixedZone("", 5*3600+1800)}).Draw(t, "zone"),
 		Background: Background{Posts: rapid.IntRange(0, 100).Draw(t, "background"),
-			With: map[string]int{"sky": rapid.Int().Draw(t, "with")}},
+			PostsByHashtag: map[string]int{"sky": rapid.Int().Draw(t, "with")}},
 	}
 }
 
@@ -179,7 +179,7 @@ func TestTier(t *testing.T) {
 func TestTooLittleDataOmitsMetrics(t *testing.T) {
 	t.Parallel()
 	young := synthetichashtag.RandomHashtag(1, measuredAt)
-	young.Days, young.Size = 20, 100_000
+	young.AgeDays, young.Size = 20, 100_000
 	few := synthetichashtag.RandomHashtag(1, measuredAt)
 	few.TopPosts = 19
 	for name, c := range map[string]struct {

@@ -30,6 +30,6 @@ type Sample struct {
 // Background counts hashtags in posts that were found without the analyzed hashtag, such as posts of other reports.
 // Without a Background, related hashtags cannot be distinguished from hashtags that are frequent everywhere.
 type Background struct {
-	Posts int
-	With  map[string]int // number of posts by hashtag
+	Posts          int
+	PostsByHashtag map[string]int // number of posts by hashtag
 }

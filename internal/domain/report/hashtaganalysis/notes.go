@@ -13,13 +13,13 @@ const (
 )
 
 // notes returns notes on what the results are based on and why some are missing.
-func notes(s measuredPosts, found Result, background Background, compared bool, aboutSize string) []string {
+func notes(s measuredPosts, found Result, background Background, compared bool, sizeNote string) []string {
 	out := []string{}
-	if len(s.all) == 0 {
+	if len(s.posts) == 0 {
 		return append(out, "No posts were found for this hashtag.")
 	}
-	if aboutSize != "" {
-		out = append(out, aboutSize)
+	if sizeNote != "" {
+		out = append(out, sizeNote)
 	}
 	out = append(out, rateNotes(found.Hashtag.PostsPerDay)...)
 	out = append(out, engagementNote(found.Engagement.Of))

@@ -16,27 +16,27 @@ const maxClockSkew = 5 * time.Minute
 type measuredPosts struct {
 	at          time.Time
 	top, recent []provider.Post
-	all         []provider.Post // from both lists
+	posts       []provider.Post // from both lists
 }
 
 func newMeasuredPosts(f provider.HashtagMetrics) measuredPosts {
 	s := measuredPosts{at: f.MeasuredAt, top: uniquePosts(f.Top), recent: uniquePosts(f.Recent)}
-	s.all = uniquePosts(slices.Concat(s.top, s.recent))
+	s.posts = uniquePosts(slices.Concat(s.top, s.recent))
 	return s
 }
 
 // uniquePosts removes duplicate posts by ID.
 func uniquePosts(posts []provider.Post) []provider.Post {
 	out := make([]provider.Post, 0, len(posts))
-	places := make(map[string]int, len(posts))
+	indexes := make(map[string]int, len(posts))
 	for _, p := range posts {
-		place, seen := places[p.ID]
+		index, seen := indexes[p.ID]
 		switch {
 		case !seen:
-			places[p.ID] = len(out)
+			indexes[p.ID] = len(out)
 			out = append(out, p)
-		case isPreferred(p, out[place]):
-			out[place] = p
+		case isPreferred(p, out[index]):
+			out[index] = p
 		}
 	}
 	return out
@@ -106,8 +106,8 @@ type captions struct {
 
 // readCaptions parses the captions of all posts.
 func (s measuredPosts) readCaptions() captions {
-	out := captions{tags: make(map[string][]string, len(s.all)), words: map[string]int{}}
-	for _, p := range s.all {
+	out := captions{tags: make(map[string][]string, len(s.posts)), words: map[string]int{}}
+	for _, p := range s.posts {
 		caption := words.Parse(p.Caption)
 		out.tags[p.ID] = mergeHashtags(caption.Hashtags, p.Hashtags)
 		for _, word := range caption.Words {

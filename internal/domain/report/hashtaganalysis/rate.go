@@ -122,8 +122,8 @@ func nonOverlapping(samples []Sample) []Sample {
 	return out
 }
 
-// pool adds up the counts of samples.
-func pool(samples []Sample) poissonCount {
+// poolCounts adds up the counts of samples.
+func poolCounts(samples []Sample) poissonCount {
 	var sum poissonCount
 	for _, s := range samples {
 		c, _ := s.count()

@@ -55,24 +55,24 @@ func (s measuredPosts) audience() result.FindingAudience {
 // top posts, which are higher than usual.
 func (s measuredPosts) engagement(a result.FindingAudience) result.FindingEngagement {
 	out := result.FindingEngagement{Basis: Measured}
-	from := a.Recent
+	source := a.Recent
 	switch {
 	case a.Recent != nil:
 		out.Of = ofRecent
 	case a.Top != nil:
-		out.Of, from = ofTop, a.Top
+		out.Of, source = ofTop, a.Top
 	default:
 		return out
 	}
-	out.PostsAnalysed = from.Posts
-	out.Likes, out.Comments, out.Views = from.Likes, from.Comments, from.Views
+	out.PostsAnalysed = source.Posts
+	out.Likes, out.Comments, out.Views = source.Likes, source.Comments, source.Views
 	return out
 }
 
 // formats returns the formats with their shares of top and recent posts, most used first. It returns nil if no format
 // is known.
 func (s measuredPosts) formats() *result.FindingFormats {
-	all, top, recent := byFormat(s.all), byFormat(s.top), byFormat(s.recent)
+	all, top, recent := byFormat(s.posts), byFormat(s.top), byFormat(s.recent)
 	out := result.FindingFormats{Posts: all.total}
 	for name, posts := range all.counts {
 		out.Formats = append(out.Formats, result.FindingFormat{Format: name, Posts: posts, TopShare: top.share(name),
@@ -95,10 +95,10 @@ type tally struct {
 }
 
 func byFormat(posts []provider.Post) tally {
-	known := []string{provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel}
+	formats := []string{provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel}
 	out := tally{counts: map[string]int{}}
 	for _, p := range posts {
-		if slices.Contains(known, p.Format) {
+		if slices.Contains(formats, p.Format) {
 			out.total++
 			out.counts[p.Format]++
 		}

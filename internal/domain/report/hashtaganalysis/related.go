@@ -32,25 +32,25 @@ func (t tally) shareOf(name string) proportion { return proportion{t.counts[name
 // relatedHashtags returns the hashtags that occur together with the analyzed hashtag, own. It returns nil if there are
 // no posts.
 func (s measuredPosts) relatedHashtags(
-	own string, tags map[string][]string, background Background,
+	hashtag string, tags map[string][]string, background Background,
 ) *result.FindingHashtags {
-	all, top, recent := byTag(s.all, tags), byTag(s.top, tags), byTag(s.recent, tags)
-	delete(all.counts, own)
-	supported := 0
+	all, top, recent := byTag(s.posts, tags), byTag(s.top, tags), byTag(s.recent, tags)
+	delete(all.counts, hashtag)
+	testCount := 0
 	for _, posts := range all.counts {
 		if posts >= minSupport {
-			supported++
+			testCount++
 		}
 	}
-	elsewhere := tally{total: background.Posts, counts: background.With}
-	z := bonferroniZ(supported)
+	reference := tally{total: background.Posts, counts: background.PostsByHashtag}
+	z := bonferroniZ(testCount)
 	out := result.FindingHashtags{Posts: all.total, Different: len(all.counts), Hashtags: []result.FindingHashtag{}}
 	for name, posts := range all.counts {
 		b := result.FindingHashtag{Hashtag: name, Posts: posts,
 			Share:   new(result.Round4(float64(posts) / float64(all.total))),
 			Related: new(bool)}
 		if posts >= minSupport {
-			b = addLift(b, all, elsewhere, z)
+			b = addLift(b, all, reference, z)
 			b.InTop = inTop(top.shareOf(name), recent.shareOf(name))
 		}
 		out.Hashtags = append(out.Hashtags, b)
@@ -64,11 +64,11 @@ func (s measuredPosts) relatedHashtags(
 }
 
 // addLift sets the lift of a hashtag and whether it is significant, if there are enough posts.
-func addLift(b result.FindingHashtag, here, elsewhere tally, z float64) result.FindingHashtag {
-	if here.total < minCompared || elsewhere.total < minCompared {
+func addLift(b result.FindingHashtag, target, reference tally, z float64) result.FindingHashtag {
+	if target.total < minCompared || reference.total < minCompared {
 		return b
 	}
-	a, o := here.shareOf(b.Hashtag), elsewhere.shareOf(b.Hashtag)
+	a, o := target.shareOf(b.Hashtag), reference.shareOf(b.Hashtag)
 	o.count = min(max(0, o.count), o.total)
 	lift := a.relativeRisk(o, normal95).Round()
 	b.Lift = &lift

@@ -36,7 +36,7 @@ func (s scale) value(metric float64) float64 {
 // score rates activity, likes of recent posts, and how reachable the top posts are. It returns nil if none of them is
 // known.
 func score(rate *TagRate, a result.FindingAudience) *result.FindingScoreSection {
-	known, missing := []result.FindingComponentCause{}, []string{}
+	components, missing := []result.FindingComponentCause{}, []string{}
 	for _, part := range []struct {
 		scale
 		value *float64
@@ -45,14 +45,14 @@ func score(rate *TagRate, a result.FindingAudience) *result.FindingScoreSection 
 			missing = append(missing, part.name)
 			continue
 		}
-		known = append(known, result.FindingComponentCause{
+		components = append(components, result.FindingComponentCause{
 			FindingComponent: result.FindingComponent{Name: part.name, Value: result.Round4(part.scale.value(*part.value))},
 			Figure:           part.metric, Measured: result.Round4(*part.value), Worst: &part.worst,
 			Best:       &part.best,
 			FullWeight: part.weight,
 		})
 	}
-	return result.NewScore(known, missing, result.Round4)
+	return result.NewScore(components, missing, result.Round4)
 }
 
 func perDay(rate *TagRate) *float64 {

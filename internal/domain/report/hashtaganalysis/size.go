@@ -62,7 +62,7 @@ func size(s measuredPosts, now Sample, earlier []Sample) (*TagPosts, string) {
 	if s.at.IsZero() || len(counts) == 0 {
 		return nil, noteSizeUnknown
 	}
-	rate := pool(counts)
+	rate := poolCounts(counts)
 	out, note := sizeSince(rate, now, earlier), noteSizeSince
 	if out == nil {
 		out, note = sizeByAges(s, rate), noteSizeByAges
@@ -70,7 +70,7 @@ func size(s measuredPosts, now Sample, earlier []Sample) (*TagPosts, string) {
 	if out == nil {
 		return nil, noteSizeUnknown
 	}
-	seen := int64(len(s.all))
+	seen := int64(len(s.posts))
 	out.Count, *out.Low, *out.High = max(out.Count, seen), max(*out.Low, seen), max(*out.High, seen)
 	return out, note
 }
@@ -115,22 +115,22 @@ func sizeByAges(s measuredPosts, rate poissonCount) *TagPosts {
 	}
 	// The ages of the oldest tenth have little influence on the density at age 0. These posts are only counted, so that
 	// outliers have no effect.
-	inner := len(ages) - len(ages)/10
-	span := ages[inner-1]
+	innerCount := len(ages) - len(ages)/10
+	span := ages[innerCount-1]
 	if span < minAgeSpan {
 		return nil
 	}
-	within := slices.Clone(ages[:inner-1])
-	for i := range within {
-		within[i] /= span
+	innerAges := slices.Clone(ages[:innerCount-1])
+	for i := range innerAges {
+		innerAges[i] /= span
 	}
-	zero, ok := fitDensityAtZero(within)
+	zero, ok := fitDensityAtZero(innerAges)
 	if !ok {
 		return nil
 	}
 	total := float64(len(ages))
-	density := float64(inner-1) / (total * span) * math.Exp(zero.log)
-	rank := (1 - float64(inner)/total) / float64(inner) // variance of the log of span, an order statistic
+	density := float64(innerCount-1) / (total * span) * math.Exp(zero.log)
+	rank := (1 - float64(innerCount)/total) / float64(innerCount) // variance of the log of span, an order statistic
 	return rateOverDensity(rate, density, zero.err*zero.err+rank)
 }
 

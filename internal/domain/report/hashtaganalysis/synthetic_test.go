@@ -89,7 +89,7 @@ func TestSyntheticGrowth(t *testing.T) {
 	for seed := range uint64(500) {
 		dice := rand.New(rand.NewPCG(seed, 3))
 		h := synthetichashtag.RandomHashtag(seed, measuredAt)
-		h.Shape, h.Days, h.TopPosts, h.MostRecent, h.Size = synthetichashtag.Growing, 1000, 5, 1000,
+		h.Shape, h.AgeDays, h.TopPosts, h.MaxRecentPosts, h.Size = synthetichashtag.Growing, 1000, 5, 1000,
 			8_000*math.Pow(15, dice.Float64())
 		was := h
 		was.Size /= 2
@@ -120,9 +120,9 @@ func TestSyntheticRelated(t *testing.T) {
 	var lifts, wrong, first coverage
 	for seed := range uint64(500) {
 		h := synthetichashtag.RandomHashtag(seed, measuredAt)
-		h.Captions, h.Companions, h.TopPosts, h.MostRecent = true, companionShares, 100, 50
+		h.HasCaptions, h.Companions, h.TopPosts, h.MaxRecentPosts = true, companionShares, 100, 50
 		in := Input{Metrics: h.Measure(measuredAt), Background: Background{Posts: 1500,
-			With: synthetichashtag.BackgroundCounts(seed, 1500, elsewhere)}}
+			PostsByHashtag: synthetichashtag.BackgroundCounts(seed, 1500, elsewhere)}}
 		found := Analyze(in)
 		claimed := map[string]bool{}
 		for _, b := range found.TopHashtags {
@@ -150,10 +150,10 @@ func TestSyntheticBestTimes(t *testing.T) {
 		var claimed, right coverage
 		for seed := range uint64(300) {
 			h := synthetichashtag.RandomHashtag(seed, measuredAt)
-			h.Size, h.Days, h.Shape, h.Bend, h.Window, h.MostRecent, h.TopPosts = 60_000, 900, synthetichashtag.Growing,
+			h.Size, h.AgeDays, h.Shape, h.Bend, h.Window, h.MaxRecentPosts, h.TopPosts = 60_000, 900, synthetichashtag.Growing,
 				0, 8*24*time.Hour, 1000, 200
 			// The rate varies by hour and day, and top posts follow it, except for the best block.
-			h.Day, h.Week, h.BestTimes, h.BestBlock = 0, 0, c.effect, int(seed)%6
+			h.DailyAmplitude, h.WeeklyAmplitude, h.BestBlockRatio, h.BestBlock = 0, 0, c.effect, int(seed)%6
 			best := Analyze(Input{Metrics: h.Measure(measuredAt)}).BestTime
 			claimed.add(best.StandsOut)
 			right.add(best.StandsOut && best.Days == "weekdays" && best.Hour == h.BestBlock*4)

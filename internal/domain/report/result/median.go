@@ -40,13 +40,13 @@ func NewMedian(values []float64) *FindingMedian {
 // Quantile returns the quantile for share, from 0 to 1, of sorted values. It interpolates linearly (type 7 of Hyndman
 // and Fan, 1996). There must be at least one value.
 func Quantile(sorted []float64, share float64) float64 {
-	place := share * float64(len(sorted)-1)
-	below := int(place)
-	if below+1 >= len(sorted) {
+	position := share * float64(len(sorted)-1)
+	lower := int(position)
+	if lower+1 >= len(sorted) {
 		return sorted[len(sorted)-1]
 	}
-	part := place - float64(below)
-	return (1-part)*sorted[below] + part*sorted[below+1]
+	part := position - float64(lower)
+	return (1-part)*sorted[lower] + part*sorted[lower+1]
 }
 
 // medianInterval returns the distribution-free confidence interval of the median, which is based on the sign test and
@@ -64,8 +64,8 @@ func medianInterval(sorted []float64) (float64, float64, bool) {
 	for covers(d+1) >= Confidence {
 		d++
 	}
-	wide, narrow := covers(d), covers(d+1)
-	part := (wide - Confidence) / (wide - narrow)
+	wideCoverage, narrowCoverage := covers(d), covers(d+1)
+	part := (wideCoverage - Confidence) / (wideCoverage - narrowCoverage)
 	inward := float64(n-d) * part / (float64(d) + float64(n-2*d)*part)
 	low := (1-inward)*sorted[d-1] + inward*sorted[d]
 	high := (1-inward)*sorted[n-d] + inward*sorted[n-d-1]

@@ -29,7 +29,7 @@ func TestNewScore(t *testing.T) {
 		"one alone": {[]FindingComponentCause{component("activity", 33.3, 0.2)}, 33, []float64{1}},
 	} {
 		section := NewScore(test.known, []string{"consistency"}, math.Round)
-		short := section.Short()
+		short := section.Summary()
 		var weights []float64
 		for _, c := range short.Components {
 			weights = append(weights, c.Weight)
@@ -39,7 +39,7 @@ func TestNewScore(t *testing.T) {
 			t.Errorf("%s: %v, want %v, weights %s", name, section.Value, test.value, diff)
 		}
 	}
-	if none := NewScore(nil, []string{"reach"}, math.Round); none != nil || none.Short() != nil {
+	if none := NewScore(nil, []string{"reach"}, math.Round); none != nil || none.Summary() != nil {
 		t.Errorf("the score without components is %+v", none)
 	}
 }

@@ -42,24 +42,24 @@ func (FindingComponentCause) Descriptions() map[string]string {
 
 // NewScore returns the weighted mean of the known components, or nil if there are none. The weight of missing
 // components is distributed over the known components. round rounds the score.
-func NewScore(known []FindingComponentCause, missing []string, round func(float64) float64) *FindingScoreSection {
-	if len(known) == 0 {
+func NewScore(components []FindingComponentCause, missing []string, round func(float64) float64) *FindingScoreSection {
+	if len(components) == 0 {
 		return nil
 	}
-	full, sum := 0.0, 0.0
-	for _, c := range known {
-		full += c.FullWeight
+	totalWeight, sum := 0.0, 0.0
+	for _, c := range components {
+		totalWeight += c.FullWeight
 	}
-	for i := range known {
-		c := &known[i]
-		c.Weight = Round4(c.FullWeight / full)
-		sum += c.Value * c.FullWeight / full
+	for i := range components {
+		c := &components[i]
+		c.Weight = Round4(c.FullWeight / totalWeight)
+		sum += c.Value * c.FullWeight / totalWeight
 	}
-	return &FindingScoreSection{Value: round(sum), Components: known, Missing: missing}
+	return &FindingScoreSection{Value: round(sum), Components: components, Missing: missing}
 }
 
-// Short returns the score without what its components are based on. It returns nil for nil.
-func (s *FindingScoreSection) Short() *FindingScore {
+// Summary returns the score without what its components are based on. It returns nil for nil.
+func (s *FindingScoreSection) Summary() *FindingScore {
 	if s == nil {
 		return nil
 	}

@@ -25,10 +25,10 @@ import (
 const Path = "/shared/reports/"
 
 const (
-	day       = 24 * time.Hour
-	maxLinks  = 20  // valid links of a report, except those in emails
-	tokenSize = 26  // characters of a token
-	sweepSize = 500 // links deleted per sweep
+	day        = 24 * time.Hour
+	maxLinks   = 20  // valid links of a report, except those in emails
+	tokenSize  = 26  // characters of a token
+	sweepBatch = 500 // links deleted per sweep
 )
 
 // MaxName is the maximum length of a link's name in characters.
@@ -86,11 +86,11 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report, name 
 		if n >= maxLinks {
 			return apierr.BadStatef("links", "The report has %d links. Revoke one first.", maxLinks)
 		}
-		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, name, tx.Now().Add(time.Duration(days)*day))
+		newToken, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, name, tx.Now().Add(time.Duration(days)*day))
 		if err != nil {
 			return err
 		}
-		token = made
+		token = newToken
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.link_created", report,
 			map[string]any{"link": id, "days": days})
 	})
@@ -102,13 +102,13 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report, name 
 
 // insert stores a link and returns its token and ID.
 func insert(
-	ctx context.Context, tx *db.Tx, team, person, recipient int64, report, name string, until time.Time,
+	ctx context.Context, tx *db.Tx, team, person, recipient int64, report, name string, expiresAt time.Time,
 ) (string, int64, error) {
 	token := strings.ToLower(rand.Text())
 	var id int64
 	err := tx.QueryRow(ctx, `INSERT INTO report_links (team_id, report_id, token_hash, created_by, recipient_id,
 		name, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		team, report, hash(token), person, recipient, name, db.Micros(tx.Now()), db.Micros(until)).Scan(&id)
+		team, report, hash(token), person, recipient, name, db.Micros(tx.Now()), db.Micros(expiresAt)).Scan(&id)
 	if err != nil {
 		return "", 0, fmt.Errorf("storing a link to report %s: %w", report, err)
 	}
@@ -117,9 +117,9 @@ func insert(
 
 // CreateFor returns the URL of a new link for a recipient of the report's emails.
 func (s *Service) CreateFor(
-	ctx context.Context, tx *db.Tx, team int64, report string, recipient int64, until time.Time,
+	ctx context.Context, tx *db.Tx, team int64, report string, recipient int64, expiresAt time.Time,
 ) (string, error) {
-	token, _, err := insert(ctx, tx, team, 0, recipient, report, "", until)
+	token, _, err := insert(ctx, tx, team, 0, recipient, report, "", expiresAt)
 	return s.publicURL + Path + token, err
 }
 
@@ -204,17 +204,18 @@ func (s *Service) Replace(ctx context.Context, call operation.Call, report strin
 		if err != nil {
 			return fmt.Errorf("replacing a link to report %s: %w", report, err)
 		}
-		until := db.Time(expires)
-		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, name, until)
+		expiresAt := db.Time(expires)
+		newToken, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, name, expiresAt)
 		if err != nil {
 			return err
 		}
-		token = made
-		by, days := auditlog.NewActor(call), int(math.Ceil(until.Sub(tx.Now()).Hours()/24))
-		if err := auditlog.Record(ctx, tx, call.TeamID, by, "report.link_revoked", report, map[string]any{"link": link}); err != nil {
+		token = newToken
+		actor, days := auditlog.NewActor(call), int(math.Ceil(expiresAt.Sub(tx.Now()).Hours()/24))
+		if err := auditlog.Record(ctx, tx, call.TeamID, actor, "report.link_revoked", report,
+			map[string]any{"link": link}); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, by, "report.link_created", report, map[string]any{"link": id, "days": days})
+		return auditlog.Record(ctx, tx, call.TeamID, actor, "report.link_created", report, map[string]any{"link": id, "days": days})
 	})
 	if err != nil {
 		return "", err
@@ -246,9 +247,9 @@ func (s *Service) Open(ctx context.Context, token string) (Target, error) {
 }
 
 // recordOpening records that a link was opened, at most once an hour.
-func (s *Service) recordOpening(ctx context.Context, link, before int64) error {
+func (s *Service) recordOpening(ctx context.Context, link, previous int64) error {
 	hour := db.Micros(s.db.Now().Truncate(time.Hour))
-	if before >= hour {
+	if previous >= hour {
 		return nil
 	}
 	return s.db.InTx(ctx, "report.link_opened", func(ctx context.Context, tx *db.Tx) error {
@@ -266,7 +267,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	err := s.db.InTx(ctx, "report.sweep_links", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		n, err = tx.Exec(ctx, `DELETE FROM report_links WHERE id IN (SELECT id FROM report_links WHERE expires_at <= ?
-			ORDER BY expires_at LIMIT ?)`, db.Micros(tx.Now()), sweepSize)
+			ORDER BY expires_at LIMIT ?)`, db.Micros(tx.Now()), sweepBatch)
 		return err
 	})
 	if err != nil {

@@ -38,23 +38,23 @@ type Subscription struct {
 // Get returns the subscription of a team's report. Without a subscription, it returns a default schedule that is off.
 func (s *Service) Get(ctx context.Context, team int64, report string) (Subscription, error) {
 	var out Subscription
-	var next int64
+	var nextAt int64
 	err := s.DB.QueryRow(ctx, `SELECT period, day, hour, next_at FROM report_subscriptions WHERE report_id = ?
-		AND team_id = ?`, report, team).Scan(&out.Period, &out.Day, &out.Hour, &next)
+		AND team_id = ?`, report, team).Scan(&out.Period, &out.Day, &out.Hour, &nextAt)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		out.Schedule = Schedule{Period: Weekly, Day: 1, Hour: 9}
 	case err != nil:
 		return out, fmt.Errorf("reading the mail schedule of report %s: %w", report, err)
 	default:
-		out.On, out.NextAt = true, db.Time(next)
+		out.On, out.NextAt = true, db.Time(nextAt)
 	}
 	out.Recipients, err = db.All(ctx, s.DB, func(rows *sql.Rows, r *Recipient) error {
-		var sent, unsubscribed, failed int64
-		err := rows.Scan(&r.ID, &r.PersonID, &r.Name, &r.Email, &unsubscribed, &sent, &failed)
-		r.Unsubscribed, r.Failed = unsubscribed > 0, failed > sent
-		if sent > 0 {
-			r.SentAt = db.Time(sent)
+		var sentAt, unsubscribed, failedAt int64
+		err := rows.Scan(&r.ID, &r.PersonID, &r.Name, &r.Email, &unsubscribed, &sentAt, &failedAt)
+		r.Unsubscribed, r.Failed = unsubscribed > 0, failedAt > sentAt
+		if sentAt > 0 {
+			r.SentAt = db.Time(sentAt)
 		}
 		return err
 	}, `SELECT r.id, r.person_id, COALESCE(p.name, ''), COALESCE(p.email, r.email), r.unsubscribed_at,
@@ -156,7 +156,7 @@ func (s *Service) AddMember(ctx context.Context, call operation.Call, report str
 func (s *Service) AddAddress(ctx context.Context, call operation.Call, report, email string) error {
 	email = strings.ToLower(strings.TrimSpace(email))
 	parsed, err := mail.ParseAddress(email)
-	if err != nil || parsed.Address != email || len(email) > maxEmail {
+	if err != nil || parsed.Address != email || len(email) > maxEmailLength {
 		return apierr.Invalid(apierr.Malformed, "email", "Enter an email address.")
 	}
 	return s.add(ctx, call, report, func(ctx context.Context, tx *db.Tx) (int64, string, error) {
@@ -197,13 +197,13 @@ func (s *Service) add(
 			return apierr.BadStatef("recipients",
 				"The report has %d recipients. Remove one first.", maxRecipients)
 		}
-		added, err := tx.Exec(ctx, `INSERT INTO report_recipients (team_id, report_id, person_id, email, added_by,
+		addedCount, err := tx.Exec(ctx, `INSERT INTO report_recipients (team_id, report_id, person_id, email, added_by,
 			created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (report_id, person_id, email) DO NOTHING`,
 			call.TeamID, report, person, email, call.PersonID, db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("adding a recipient of report %s: %w", report, err)
 		}
-		if added == 0 {
+		if addedCount == 0 {
 			return apierr.BadState("recipient", "This recipient is already in the list.")
 		}
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.recipient_added", report, nil)

@@ -83,11 +83,11 @@ func (s *Service) beginPeriods(ctx context.Context) error {
 // beginPeriod records a pending email to each recipient of a report and schedules the next period. If several periods
 // were missed, it records only one email per recipient. It does nothing if another node has done this.
 func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
-	var plan Schedule
-	var team, due int64
+	var schedule Schedule
+	var team, dueAt int64
 	err := tx.QueryRow(ctx, `UPDATE report_subscriptions SET hour = hour WHERE report_id = ? AND next_at <= ?
 		RETURNING team_id, period, day, hour, next_at`, report, db.Micros(tx.Now())).
-		Scan(&team, &plan.Period, &plan.Day, &plan.Hour, &due)
+		Scan(&team, &schedule.Period, &schedule.Day, &schedule.Hour, &dueAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -102,11 +102,11 @@ func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 	if _, err := tx.Exec(ctx, `INSERT INTO report_mails (recipient_id, period_at, state, try_at, changed_at)
 		SELECT id, CAST(? AS BIGINT), 'waiting', CAST(? AS BIGINT), CAST(? AS BIGINT) FROM report_recipients
 		WHERE report_id = ? AND unsubscribed_at = 0 ON CONFLICT (recipient_id, period_at) DO NOTHING`,
-		due, now, now, report); err != nil {
+		dueAt, now, now, report); err != nil {
 		return fmt.Errorf("recording the mails of report %s: %w", report, err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE report_subscriptions SET next_at = ? WHERE report_id = ?`,
-		db.Micros(plan.Next(tx.Now(), zone)), report); err != nil {
+		db.Micros(schedule.Next(tx.Now(), zone)), report); err != nil {
 		return fmt.Errorf("setting the next mail of report %s: %w", report, err)
 	}
 	return nil
@@ -129,14 +129,14 @@ func (l queuedMail) lang() *locale.Language { return cmp.Or(locale.ByTag(l.langu
 
 // sendNext sends or drops one due email and reports whether there was one.
 func (s *Service) sendNext(ctx context.Context) (bool, error) {
-	l, found, err := s.next(ctx)
+	l, found, err := s.nextMail(ctx)
 	if err != nil || !found {
 		return false, err
 	}
 	if l.to == "" || l.frequency == "" {
 		return true, s.finish(ctx, l, "waiting", "dropped", 0)
 	}
-	what, err := s.Summarize(ctx, l.lang(), l.team, l.report)
+	summary, err := s.Summarize(ctx, l.lang(), l.team, l.report)
 	if apierr.Is(err, apierr.NotFound) { // the report has expired or has no metrics
 		return true, s.finish(ctx, l, "waiting", "dropped", 0)
 	}
@@ -148,7 +148,7 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 		return err == nil, err
 	}
 	l.tries++
-	return true, s.deliver(ctx, l, s.write(l, what, link))
+	return true, s.deliver(ctx, l, s.write(l, summary, link))
 }
 
 // deliver passes an email to the mail server. If the process dies while sending, the email is not sent again, because
@@ -157,20 +157,20 @@ func (s *Service) deliver(ctx context.Context, l queuedMail, m Mail) error {
 	ctx = context.WithoutCancel(ctx)
 	sendCtx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	failed := s.Send(sendCtx, m)
-	if failed == nil {
+	sendErr := s.Send(sendCtx, m)
+	if sendErr == nil {
 		return s.finish(ctx, l, "sending", "sent", 0)
 	}
 	s.Log.WarnContext(ctx, "mailing a report failed", "report", l.report, "recipient", l.recipient, "try", l.tries,
-		"error", failed)
+		"error", sendErr)
 	if l.tries > len(retryDelays) {
 		return s.finish(ctx, l, "sending", "failed", 0)
 	}
 	return s.finish(ctx, l, "sending", "waiting", retryDelays[l.tries-1])
 }
 
-// next returns the email that has been due longest, and reports false if none is due.
-func (s *Service) next(ctx context.Context) (queuedMail, bool, error) {
+// nextMail returns the email that has been due longest, and reports false if none is due.
+func (s *Service) nextMail(ctx context.Context) (queuedMail, bool, error) {
 	var l queuedMail
 	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
 		COALESCE(s.period, ''), CASE WHEN t.closed_at > 0 OR r.unsubscribed_at > 0 THEN ''
@@ -219,14 +219,14 @@ func (s *Service) claim(ctx context.Context, l queuedMail) (string, bool, error)
 }
 
 // finish changes the state of an email. If the new state is waiting, the next attempt is due after wait.
-func (s *Service) finish(ctx context.Context, l queuedMail, from, to string, wait time.Duration) error {
+func (s *Service) finish(ctx context.Context, l queuedMail, oldState, newState string, wait time.Duration) error {
 	return s.DB.InTx(ctx, "report.finish_mail", func(ctx context.Context, tx *db.Tx) error {
-		var try int64
-		if to == "waiting" {
-			try = db.Micros(tx.Now().Add(wait))
+		var nextTryAt int64
+		if newState == "waiting" {
+			nextTryAt = db.Micros(tx.Now().Add(wait))
 		}
 		if _, err := tx.Exec(ctx, `UPDATE report_mails SET state = ?, try_at = ?, changed_at = ? WHERE recipient_id = ?
-			AND period_at = ? AND state = ?`, to, try, db.Micros(tx.Now()), l.recipient, l.period, from); err != nil {
+			AND period_at = ? AND state = ?`, newState, nextTryAt, db.Micros(tx.Now()), l.recipient, l.period, oldState); err != nil {
 			return fmt.Errorf("recording a mail of report %s: %w", l.report, err)
 		}
 		return nil
@@ -250,21 +250,21 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 
 // write returns the email with a summary of a report and a link to it.
 func (s *Service) write(l queuedMail, summary Summary, link string) Mail {
-	in, team := l.lang(), plaintext.Line(l.teamName)
+	lang, team := l.lang(), plaintext.Line(l.teamName)
 	view := content{
-		Summary: summary, Lang: in.Tag, Team: team, Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
-		Title:    in.T("Report on %s", summary.Subject),
-		Lead:     in.T("%s, measured %s", summary.Network, summary.Measured),
-		TextLead: in.T("Report on %s (%s), measured %s", summary.Subject, summary.Network, summary.Measured),
-		Short:    in.T("Summary"), Read: in.T("View full report"), Stop: in.T("Unsubscribe"),
-		Every:    in.T("Anyone with this link can read the report. %s sends it every week.", team),
-		TextStop: in.T("To stop receiving these emails, open"),
+		Summary: summary, Lang: lang.Tag, Team: team, Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
+		Title:    lang.T("Report on %s", summary.Subject),
+		Lead:     lang.T("%s, measured %s", summary.Network, summary.Measured),
+		TextLead: lang.T("Report on %s (%s), measured %s", summary.Subject, summary.Network, summary.Measured),
+		Short:    lang.T("Summary"), Read: lang.T("View full report"), Stop: lang.T("Unsubscribe"),
+		Every:    lang.T("Anyone with this link can read the report. %s sends it every week.", team),
+		TextStop: lang.T("To stop receiving these emails, open"),
 	}
 	if l.frequency == Monthly {
-		view.Every = in.T("Anyone with this link can read the report. %s sends it every month.", team)
+		view.Every = lang.T("Anyone with this link can read the report. %s sends it every month.", team)
 	}
 	return Mail{
 		ID: fmt.Sprintf("report-%d-%d", l.recipient, l.period), To: l.to, Unsubscribe: view.Unsubscribe,
-		Subject: in.T("%s: report on %s", team, summary.Subject), Text: render(textMail, view), HTML: render(htmlMail, view),
+		Subject: lang.T("%s: report on %s", team, summary.Subject), Text: render(textMail, view), HTML: render(htmlMail, view),
 	}
 }

@@ -20,10 +20,10 @@ const (
 )
 
 const (
-	lastMonthDay  = 28  // exists in every month
-	maxRecipients = 20  // of a report
-	maxAddresses  = 100 // of a team, other than members' addresses
-	maxEmail      = 254 // bytes
+	lastMonthDay   = 28  // exists in every month
+	maxRecipients  = 20  // of a report
+	maxAddresses   = 100 // of a team, other than members' addresses
+	maxEmailLength = 254 // bytes
 )
 
 // Mail is a report for one recipient.
@@ -85,15 +85,15 @@ type Schedule struct {
 
 // check validates the schedule.
 func (s Schedule) check() error {
-	last := lastMonthDay
+	maxDay := lastMonthDay
 	switch s.Period {
 	case Weekly:
-		last = 7
+		maxDay = 7
 	case Monthly:
 	default:
 		return apierr.Invalid(apierr.NotAllowedValue, "period", "Choose weekly or monthly.")
 	}
-	if s.Day < 1 || s.Day > last {
+	if s.Day < 1 || s.Day > maxDay {
 		return apierr.Invalid(apierr.OutOfRange, "day", "Choose a day.")
 	}
 	if s.Hour < 0 || s.Hour > 23 {

@@ -15,11 +15,11 @@ func (m *generator) populationMedian(truth Truth) float64 {
 	low, high := m.level-5, m.level+5
 	for range 30 {
 		middle := (low + high) / 2
-		below := 0.0
+		cdf := 0.0
 		for _, p := range mixture {
-			below += p.share * 0.5 * math.Erfc((p.mean-middle)/(Sigma*math.Sqrt2))
+			cdf += p.share * 0.5 * math.Erfc((p.mean-middle)/(Sigma*math.Sqrt2))
 		}
-		if below < 0.5 {
+		if cdf < 0.5 {
 			low = middle
 		} else {
 			high = middle
@@ -34,7 +34,7 @@ func (m *generator) components(truth Truth) []component {
 		better := m.shares[truth.Block]
 		mixture = cross(mixture, []component{{1 - better, 0}, {better, truth.Blocks[truth.Block]}})
 	}
-	for _, tag := range effective {
+	for _, tag := range effectiveHashtags {
 		mixture = cross(mixture, []component{{1 - hashtagShare, 0}, {hashtagShare, truth.Hashtags[tag]}})
 	}
 	var kinds, parts []component

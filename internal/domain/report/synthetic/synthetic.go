@@ -26,13 +26,13 @@ const (
 
 // Plan describes the profile to generate. Equal plans generate equal profiles.
 type Plan struct {
-	Seed    uint64
-	Posts   int
-	Null    bool // no effects
-	Uneven  bool // 70% of the posts are in two blocks
-	Tangled bool // effective hashtags are more frequent in the better block
-	Flat    bool // no better block
-	Plain   bool // no effective hashtags
+	Seed             uint64
+	Posts            int
+	NoEffects        bool // no effects
+	Uneven           bool // 70% of the posts are in two blocks
+	Confounded       bool // effective hashtags are more frequent in the better block
+	NoBestBlock      bool // no better block
+	NoHashtagEffects bool // no effective hashtags
 }
 
 // Snapshot is the size of the profile at a time.
@@ -65,8 +65,8 @@ type Truth struct {
 // The hashtags, formats and caption subjects of the posts. share is the share of posts, and effect is the logarithm of
 // a ratio.
 var (
-	effective   = []string{"harbour", "sunrise", "workshop"} // hashtags
-	ineffective = []struct {                                 // hashtags
+	effectiveHashtags   = []string{"harbour", "sunrise", "workshop"} // hashtags
+	ineffectiveHashtags = []struct {                                 // hashtags
 		name  string
 		share float64
 	}{{"daily", 0.5}, {"photo", 0.3}, {"weekend", 0.2}, {"throwback", 0.1}, {"rare", 0.05}}
@@ -91,23 +91,23 @@ type generator struct {
 
 // Generate returns the profile of a plan.
 func Generate(plan Plan) Profile {
-	draw := rand.New(rand.NewPCG(plan.Seed, 0x9e3779b97f4a7c15)) //nolint:gosec // tests must be reproducible
+	rng := rand.New(rand.NewPCG(plan.Seed, 0x9e3779b97f4a7c15)) //nolint:gosec // tests must be reproducible
 	zone := time.FixedZone("UTC+2", 2*60*60)
 	if berlin, err := time.LoadLocation("Europe/Berlin"); err == nil {
 		zone = berlin
 	}
-	m := generator{plan: plan, rng: draw, days: max(plan.Posts, 60)}
+	m := generator{plan: plan, rng: rng, days: max(plan.Posts, 60)}
 	m.start = time.Date(2026, 11, 20, 0, 0, 0, 0, zone).AddDate(0, 0, -m.days)
-	m.level = math.Log(300) + draw.Float64()*math.Log(20)
-	m.viewRate = 0.02 + 0.08*draw.Float64()
-	if !plan.Null {
-		m.trend = 0.3 * draw.Float64()
+	m.level = math.Log(300) + rng.Float64()*math.Log(20)
+	m.viewRate = 0.02 + 0.08*rng.Float64()
+	if !plan.NoEffects {
+		m.trend = 0.3 * rng.Float64()
 	}
 	truth := m.truth()
 	at := m.start.AddDate(0, 0, m.days+3)
-	followers := math.Round(math.Exp(m.level) * (20 + 60*draw.Float64()))
-	truth.FollowersPerDay = math.Round(followers * (0.0005 + 0.002*draw.Float64()))
-	if plan.Null {
+	followers := math.Round(math.Exp(m.level) * (20 + 60*rng.Float64()))
+	truth.FollowersPerDay = math.Round(followers * (0.0005 + 0.002*rng.Float64()))
+	if plan.NoEffects {
 		truth.FollowersPerDay = 0
 	}
 	profile := Profile{Zone: zone, At: at, Truth: truth, Posts: m.posts(truth)}
@@ -123,19 +123,19 @@ func Generate(plan Plan) Profile {
 // truth chooses the effects. It also sets the shares of the blocks.
 func (m *generator) truth() Truth {
 	truth := Truth{Block: m.rng.IntN(Blocks), Hashtags: map[string]float64{}, Formats: map[string]float64{}}
-	flat, plain := m.plan.Null || m.plan.Flat, m.plan.Null || m.plan.Plain
-	truth.Blocks[truth.Block] = zeroIf(flat, math.Log(BlockRatio))
-	if flat {
+	noBestBlock, noHashtagEffects := m.plan.NoEffects || m.plan.NoBestBlock, m.plan.NoEffects || m.plan.NoHashtagEffects
+	truth.Blocks[truth.Block] = zeroIf(noBestBlock, math.Log(BlockRatio))
+	if noBestBlock {
 		truth.Block = -1
 	}
-	for _, tag := range effective {
-		truth.Hashtags[tag] = zeroIf(plain, math.Log(HashtagRatio))
+	for _, tag := range effectiveHashtags {
+		truth.Hashtags[tag] = zeroIf(noHashtagEffects, math.Log(HashtagRatio))
 	}
-	for _, tag := range ineffective {
+	for _, tag := range ineffectiveHashtags {
 		truth.Hashtags[tag.name] = 0
 	}
 	for _, format := range formats {
-		truth.Formats[format.name] = zeroIf(m.plan.Null, format.effect)
+		truth.Formats[format.name] = zeroIf(m.plan.NoEffects, format.effect)
 	}
 	m.setShares()
 	return truth
@@ -218,16 +218,16 @@ func (m *generator) postTime(block int) (time.Time, float64) {
 
 func (m *generator) hashtags(better bool) []string {
 	var tags []string
-	for _, tag := range effective {
+	for _, tag := range effectiveHashtags {
 		share := hashtagShare
-		if m.plan.Tangled && better {
+		if m.plan.Confounded && better {
 			share = 0.7
 		}
 		if m.rng.Float64() < share {
 			tags = append(tags, tag)
 		}
 	}
-	for _, tag := range ineffective {
+	for _, tag := range ineffectiveHashtags {
 		if m.rng.Float64() < tag.share {
 			tags = append(tags, tag.name)
 		}

@@ -28,27 +28,27 @@ const (
 
 // Hashtag is a generated hashtag.
 type Hashtag struct {
-	Name  string
-	Seed  uint64
-	Size  float64   // posts at At
-	Days  float64   // age at At
-	At    time.Time // time of Size
-	Shape Shape
-	Bend  float64
-	Day   float64 // amplitude of the daily cycle, relative to the mean
-	Week  float64 // amplitude of the weekly cycle
-	Phase float64 // of both cycles, as a fraction of a cycle
+	Name            string
+	Seed            uint64
+	Size            float64   // posts at At
+	AgeDays         float64   // age at At
+	At              time.Time // time of Size
+	Shape           Shape
+	Bend            float64
+	DailyAmplitude  float64 // amplitude of the daily cycle, relative to the mean
+	WeeklyAmplitude float64 // amplitude of the weekly cycle
+	Phase           float64 // of both cycles, as a fraction of a cycle
 
-	TopPosts   int           // shown by the network
-	MostRecent int           // maximum number of recent posts
-	Window     time.Duration // maximum age of recent posts
+	TopPosts       int           // shown by the network
+	MaxRecentPosts int           // maximum number of recent posts
+	Window         time.Duration // maximum age of recent posts
 
-	Captions   bool               // posts have captions
-	Companions map[string]float64 // share of posts by related hashtag
-	BestBlock  int                // 0–11: six blocks of four hours on weekdays, then on the weekend
-	BestTimes  float64            // relative frequency of top posts in BestBlock; 1 is no effect
-	Likes      float64            // median of recent posts
-	TopLikes   float64            // median of top posts
+	HasCaptions    bool               // posts have captions
+	Companions     map[string]float64 // share of posts by related hashtag
+	BestBlock      int                // 0–11: six blocks of four hours on weekdays, then on the weekend
+	BestBlockRatio float64            // relative frequency of top posts in BestBlock; 1 is no effect
+	MedianLikes    float64            // median of recent posts
+	MedianTopLikes float64            // median of top posts
 }
 
 // RandomHashtag returns a random hashtag. Its size is log-uniform from 10^3 to 10^7.5, and its age is from 200 days to
@@ -56,11 +56,11 @@ type Hashtag struct {
 func RandomHashtag(seed uint64, at time.Time) Hashtag {
 	rng := newRand(seed, 1)
 	h := Hashtag{
-		Name: "planted", Seed: seed, At: at, Size: math.Pow(10, 3+4.5*rng.Float64()), Days: 200 * math.Pow(18,
+		Name: "planted", Seed: seed, At: at, Size: math.Pow(10, 3+4.5*rng.Float64()), AgeDays: 200 * math.Pow(18,
 			rng.Float64()),
-		Day: 0.5 * rng.Float64(), Week: 0.12 * rng.Float64(), Phase: rng.Float64(), Window: 24 * time.Hour,
-		TopPosts: 40 + rng.IntN(161), MostRecent: 200, BestTimes: 1, Likes: math.Pow(10, 0.5+1.5*rng.Float64()),
-		TopLikes: math.Pow(10, 2+2*rng.Float64()),
+		DailyAmplitude: 0.5 * rng.Float64(), WeeklyAmplitude: 0.12 * rng.Float64(), Phase: rng.Float64(), Window: 24 * time.Hour,
+		TopPosts: 40 + rng.IntN(161), MaxRecentPosts: 200, BestBlockRatio: 1, MedianLikes: math.Pow(10, 0.5+1.5*rng.Float64()),
+		MedianTopLikes: math.Pow(10, 2+2*rng.Float64()),
 	}
 	shapes := []Shape{Power, Growing, Fading, Levelled, Yearly}
 	h.Shape = shapes[rng.IntN(len(shapes))]
@@ -78,8 +78,8 @@ func RandomHashtag(seed uint64, at time.Time) Hashtag {
 }
 
 // newRand returns a reproducible generator.
-func newRand(seed, of uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, of)) //nolint:gosec // test data
+func newRand(seed, stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, stream)) //nolint:gosec // test data
 }
 
 // relativeRate returns the rate at a fraction of the hashtag's age, up to a constant factor.
@@ -92,7 +92,7 @@ func (h Hashtag) relativeRate(part float64) float64 {
 	case Levelled:
 		return 1 / (1 + math.Exp((0.1+0.5*h.Bend-part)/0.08))
 	case Yearly:
-		return (1 + part) * (1 + 0.3*math.Sin(2*math.Pi*(h.Days*part/365+h.Bend)))
+		return (1 + part) * (1 + 0.3*math.Sin(2*math.Pi*(h.AgeDays*part/365+h.Bend)))
 	case Power:
 	}
 	return math.Pow(math.Max(part, 1e-6), h.Bend-1)
@@ -119,7 +119,7 @@ func (h Hashtag) PerDay() float64 {
 	for i := range lifeCells {
 		sum += h.relativeRate((float64(i) + 0.5) / lifeCells)
 	}
-	return h.Size / h.Days * h.relativeRate(1) * lifeCells / sum
+	return h.Size / h.AgeDays * h.relativeRate(1) * lifeCells / sum
 }
 
 // RateAt returns the posts per day at a time near At, with the daily and weekly cycles.
@@ -128,10 +128,10 @@ func (h Hashtag) RateAt(at time.Time) float64 { return h.PerDay() * h.wave(at) }
 // wave returns the factor of the daily and weekly cycles at a time.
 func (h Hashtag) wave(at time.Time) float64 {
 	day := float64(at.Unix()) / 86400
-	return (1 + h.Day*math.Cos(2*math.Pi*(day+h.Phase))) * (1 + h.Week*math.Cos(2*math.Pi*(day/7+h.Phase)))
+	return (1 + h.DailyAmplitude*math.Cos(2*math.Pi*(day+h.Phase))) * (1 + h.WeeklyAmplitude*math.Cos(2*math.Pi*(day/7+h.Phase)))
 }
 
-// Measure returns the response of a provider: up to MostRecent posts of the last Window, and top posts sampled
+// Measure returns the response of a provider: up to MaxRecentPosts posts of the last Window, and top posts sampled
 // uniformly from all posts. Equal times give equal responses.
 func (h Hashtag) Measure(at time.Time) provider.HashtagMetrics {
 	rng := newRand(h.Seed, uint64(at.UnixNano()))
@@ -145,21 +145,21 @@ func (h Hashtag) Measure(at time.Time) provider.HashtagMetrics {
 // zero time if the list is truncated.
 func (h Hashtag) recent(rng *rand.Rand, at time.Time) ([]provider.Post, time.Time) {
 	mean := h.PerDay()
-	highest := mean * (1 + h.Day) * (1 + h.Week)
+	highest := mean * (1 + h.DailyAmplitude) * (1 + h.WeeklyAmplitude)
 	var posts []provider.Post
-	for back := 0.0; ; {
-		back += rng.ExpFloat64() / highest
-		moment := at.Add(-time.Duration(back * 24 * float64(time.Hour)))
+	for daysBack := 0.0; ; {
+		daysBack += rng.ExpFloat64() / highest
+		moment := at.Add(-time.Duration(daysBack * 24 * float64(time.Hour)))
 		if at.Sub(moment) >= h.Window {
 			return posts, at.Add(-h.Window)
 		}
 		if rng.Float64()*highest > mean*h.wave(moment) {
 			continue
 		}
-		if len(posts) == h.MostRecent {
+		if len(posts) == h.MaxRecentPosts {
 			return posts, time.Time{}
 		}
-		posts = append(posts, h.post(rng, moment, h.Likes))
+		posts = append(posts, h.post(rng, moment, h.MedianLikes))
 	}
 }
 
@@ -170,11 +170,11 @@ func (h Hashtag) top(rng *rand.Rand, at time.Time) []provider.Post {
 		share := rng.Float64()
 		cell := max(0, sort.SearchFloat64s(life, share)-1)
 		part := (float64(cell) + rng.Float64()) / lifeCells
-		moment := at.Add(-time.Duration((1 - part) * h.Days * 24 * float64(time.Hour)))
-		if h.BestTimes > 1 && blockOf(moment) != h.BestBlock && rng.Float64() > 1/h.BestTimes {
+		moment := at.Add(-time.Duration((1 - part) * h.AgeDays * 24 * float64(time.Hour)))
+		if h.BestBlockRatio > 1 && blockOf(moment) != h.BestBlock && rng.Float64() > 1/h.BestBlockRatio {
 			continue
 		}
-		posts = append(posts, h.post(rng, moment, h.TopLikes))
+		posts = append(posts, h.post(rng, moment, h.MedianTopLikes))
 	}
 	return posts
 }
@@ -190,13 +190,13 @@ func blockOf(t time.Time) int {
 
 func (h Hashtag) post(rng *rand.Rand, at time.Time, likes float64) provider.Post {
 	count := int64(likes * math.Exp(0.9*rng.NormFloat64()))
-	few := count / 20
+	comments := count / 20
 	formats := []string{provider.FormatImage, provider.FormatReel, provider.FormatReel, provider.FormatCarousel}
 	post := provider.Post{
-		ID: strconv.FormatUint(rng.Uint64(), 36), TakenAt: at.Truncate(time.Second), Likes: &count, Comments: &few,
+		ID: strconv.FormatUint(rng.Uint64(), 36), TakenAt: at.Truncate(time.Second), Likes: &count, Comments: &comments,
 		Format: formats[rng.IntN(len(formats))],
 	}
-	if !h.Captions {
+	if !h.HasCaptions {
 		return post
 	}
 	post.Caption = fmt.Sprintf("Morning light number %d #%s", rng.IntN(1000), h.Name)
@@ -226,13 +226,13 @@ func BackgroundCounts(seed uint64, posts int, shares map[string]float64) map[str
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	with := map[string]int{}
+	counts := map[string]int{}
 	for _, name := range names {
 		for range posts {
 			if rng.Float64() < shares[name] {
-				with[name]++
+				counts[name]++
 			}
 		}
 	}
-	return with
+	return counts
 }

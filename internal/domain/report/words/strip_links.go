@@ -17,8 +17,8 @@ func stripLinks(caption string) string {
 		caption = strings.ToValidUTF8(caption, "\ufffd")
 	}
 	text := provider.NormalizeText(caption)
-	var kept strings.Builder
-	done := 0
+	var out strings.Builder
+	copied := 0
 	for from := 0; ; {
 		sign := strings.IndexAny(text[from:], ".@:")
 		if sign < 0 {
@@ -26,31 +26,31 @@ func stripLinks(caption string) string {
 		}
 		start, end := fieldBounds(text, from+sign)
 		if field := text[start:end]; mayContainAddress(field) {
-			kept.WriteString(text[done:start])
-			kept.WriteString(stripField(field))
-			done = end
+			out.WriteString(text[copied:start])
+			out.WriteString(stripField(field))
+			copied = end
 		}
 		from = end
 	}
-	if done == 0 {
+	if copied == 0 {
 		return text
 	}
-	kept.WriteString(text[done:])
-	return kept.String()
+	out.WriteString(text[copied:])
+	return out.String()
 }
 
 // fieldBounds returns the bounds of the space-delimited field that contains a position.
-func fieldBounds(text string, place int) (int, int) {
-	start := strings.LastIndexFunc(text[:place], unicode.IsSpace)
+func fieldBounds(text string, offset int) (int, int) {
+	start := strings.LastIndexFunc(text[:offset], unicode.IsSpace)
 	if start >= 0 {
 		_, size := utf8.DecodeRuneInString(text[start:])
 		start += size
 	}
-	end := strings.IndexFunc(text[place:], unicode.IsSpace)
+	end := strings.IndexFunc(text[offset:], unicode.IsSpace)
 	if end < 0 {
 		return max(0, start), len(text)
 	}
-	return max(0, start), place + end
+	return max(0, start), offset + end
 }
 
 // stripField replaces links, email addresses and mentions in a field with spaces. Regular expressions are slow, so

@@ -36,27 +36,27 @@ func Hashtags(caption string) []string {
 
 // splitHashtags returns the distinct hashtags of a text and calls between with each part of the text between them.
 func splitHashtags(text string, between func(string)) []string {
-	var found []string
-	for from := 0; ; {
-		sign := strings.IndexByte(text[from:], '#')
-		if sign < 0 {
+	var hashtags []string
+	for offset := 0; ; {
+		index := strings.IndexByte(text[offset:], '#')
+		if index < 0 {
 			between(text)
-			return found
+			return hashtags
 		}
-		sign += from
-		if !startsHashtag(text[:sign]) {
-			from = sign + 1
+		index += offset
+		if !startsHashtag(text[:index]) {
+			offset = index + 1
 			continue
 		}
-		between(text[:sign])
-		name := text[sign+1:]
+		between(text[:index])
+		name := text[index+1:]
 		if end := strings.IndexFunc(name, isOutsideHashtag); end >= 0 {
 			name = name[:end]
 		}
-		if tag, err := provider.ParseHashtag(name); err == nil && !slices.Contains(found, tag) {
-			found = append(found, tag)
+		if tag, err := provider.ParseHashtag(name); err == nil && !slices.Contains(hashtags, tag) {
+			hashtags = append(hashtags, tag)
 		}
-		text, from = text[sign+1+len(name):], 0
+		text, offset = text[index+1+len(name):], 0
 	}
 }
 

@@ -215,11 +215,11 @@ func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedK
 	if r.Zone, err = time.LoadLocation(r.zone); err != nil {
 		return cachedKey{}, fmt.Errorf("loading the time zone of team %d: %w", r.TeamID, err)
 	}
-	until := db.Time(r.planUntil)
-	if a.db.Now().Before(until) {
-		out.recheckAt = until
+	planUntil := db.Time(r.planUntil)
+	if a.db.Now().Before(planUntil) {
+		out.recheckAt = planUntil
 	}
-	current := a.catalog.InEffect(r.Plan, until, a.db.Now())
+	current := a.catalog.InEffect(r.Plan, planUntil, a.db.Now())
 	r.Plan = current.ID
 	r.Daily.FreeCalls, r.Daily.TeamCredits = current.FreeCallsPerDay, current.DailyCredits
 	if r.teamCredits.Valid {

@@ -18,12 +18,12 @@ import (
 func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.Actor, error) {
 	var actor access.Actor
 	var zone, personZone string
-	var until, closed int64
+	var planUntil, closedAt int64
 	err := a.db.QueryRow(ctx,
 		`SELECT t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.closed_at, p.id, p.name, p.timezone,
 		m.role FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
 		WHERE m.person_id = ? AND m.team_id = ? AND p.held_at = 0`, person, team).
-		Scan(&actor.TeamID, &actor.TeamName, &zone, &actor.Language, &actor.Plan, &until, &closed, &actor.PersonID,
+		Scan(&actor.TeamID, &actor.TeamName, &zone, &actor.Language, &actor.Plan, &planUntil, &closedAt, &actor.PersonID,
 			&actor.PersonName, &personZone, &actor.Role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.ItemNotFound()
@@ -39,13 +39,13 @@ func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.
 			return nil, fmt.Errorf("loading the time zone of person %d: %w", person, err)
 		}
 	}
-	actor.Plan = a.catalog.InEffect(actor.Plan, db.Time(until), a.db.Now()).ID
+	actor.Plan = a.catalog.InEffect(actor.Plan, db.Time(planUntil), a.db.Now()).ID
 	actor.Daily = access.Daily{FreeCalls: -1, KeyCredits: -1, TeamCredits: -1}
 	paused, err := readPauses(ctx, a.db, team, 0)
 	if err != nil {
 		return nil, err
 	}
-	actor.Gates = access.Gates{TeamClosed: closed > 0, PausedKinds: paused.PausedKinds, RestoreGuard: paused.RestoreGuard}
+	actor.Gates = access.Gates{TeamClosed: closedAt > 0, PausedKinds: paused.PausedKinds, RestoreGuard: paused.RestoreGuard}
 	if paused.Paused {
 		actor.Gates.PausedKinds = []access.Capability{access.Write, access.Publish, access.Spend}
 	}

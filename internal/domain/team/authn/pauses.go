@@ -25,15 +25,16 @@ func (g KeyGates) Any() bool { return g.Off || g.NoKeys || g.OwnerSuspended || l
 func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, error) {
 	var g KeyGates
 	var plan string
-	var until, off, held int64
+	var planUntil, offAt, ownerHeldAt int64
 	err := a.db.QueryRow(ctx, `SELECT plan, plan_until, access_off_at,
 		(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id
 		WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
-		FROM teams t WHERE id = ?`, team).Scan(&plan, &until, &off, &held)
+		FROM teams t WHERE id = ?`, team).Scan(&plan, &planUntil, &offAt, &ownerHeldAt)
 	if err != nil {
 		return g, fmt.Errorf("reading the key gates of team %d: %w", team, err)
 	}
-	g.Off, g.OwnerSuspended, g.NoKeys = off > 0, held > 0, !a.catalog.InEffect(plan, db.Time(until), a.db.Now()).APIKeys
+	g.Off, g.OwnerSuspended, g.NoKeys = offAt > 0, ownerHeldAt > 0, !a.catalog.InEffect(plan, db.Time(planUntil),
+		a.db.Now()).APIKeys
 	g.Paused, err = db.All(ctx, a.db, func(rows *sql.Rows, paused *access.PauseAction) error { return rows.Scan(paused) },
 		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
 		team)

@@ -25,8 +25,8 @@ func (u *pendingUses) record(key int64, at time.Time) {
 	u.byKey[key] = at
 }
 
-// last returns the pending usage time of a key, or the zero time.
-func (u *pendingUses) last(key int64) time.Time {
+// lastUse returns the pending usage time of a key, or the zero time.
+func (u *pendingUses) lastUse(key int64) time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.byKey[key]
@@ -43,16 +43,16 @@ func (u *pendingUses) drain() map[int64]time.Time {
 
 // LastUse returns when a key was last used in this process, if that is not stored yet. Otherwise it returns the zero
 // time.
-func (a *Authenticator) LastUse(key int64) time.Time { return a.uses.last(key) }
+func (a *Authenticator) LastUse(key int64) time.Time { return a.uses.lastUse(key) }
 
 // FlushUses stores the pending usage times of keys. If that fails, they are lost.
 func (a *Authenticator) FlushUses(ctx context.Context) error {
-	used := a.uses.drain()
-	if len(used) == 0 {
+	uses := a.uses.drain()
+	if len(uses) == 0 {
 		return nil
 	}
 	err := a.db.InTx(ctx, "team.note_uses", func(ctx context.Context, tx *db.Tx) error {
-		for key, at := range used {
+		for key, at := range uses {
 			if _, err := tx.Exec(ctx, `UPDATE api_keys SET used_at = ? WHERE id = ? AND used_at < ?`, db.Micros(at),
 				key, db.Micros(at)); err != nil {
 				return fmt.Errorf("recording the use of a key: %w", err)

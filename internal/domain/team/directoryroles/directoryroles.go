@@ -30,15 +30,15 @@ func Memberships(ctx context.Context, q db.Querier, person int64, teams []int64)
 	return out, nil
 }
 
-// Differing returns the teams in which a person's role differs from the directory's role. It omits teams that the
+// DifferingTeams returns the teams in which a person's role differs from the directory's role. It omits teams that the
 // person owns, because the directory does not change the owner of a team.
-func Differing(ctx context.Context, q db.Querier, person int64, roles map[int64]access.Role) ([]int64, error) {
+func DifferingTeams(ctx context.Context, q db.Querier, person int64, roles map[int64]access.Role) ([]int64, error) {
 	if len(roles) == 0 {
 		return nil, nil
 	}
-	all, err := Memberships(ctx, q, person, slices.Collect(maps.Keys(roles)))
+	memberships, err := Memberships(ctx, q, person, slices.Collect(maps.Keys(roles)))
 	var out []int64
-	for _, m := range all {
+	for _, m := range memberships {
 		if m.Role != roles[m.Team] && m.Role != access.Owner {
 			out = append(out, m.Team)
 		}

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// Life is how long a browser stays known after the last sign-in, and the lifetime of its cookie.
-	Life = 400 * 24 * time.Hour
+	// Lifetime is how long a browser stays known after the last sign-in, and the lifetime of its cookie.
+	Lifetime = 400 * 24 * time.Hour
 
-	maxOfPerson = 20 // known browsers per person; the least recently used is removed first
-	maxTokens   = 8  // people for whom a browser is known
-	tokenLength = 26 // length of rand.Text
+	maxPerPerson = 20 // known browsers per person; the least recently used is removed first
+	maxTokens    = 8  // people for whom a browser is known
+	tokenLength  = 26 // length of rand.Text
 )
 
 // splitTokens returns the tokens in a browser's cookie.
@@ -38,27 +38,27 @@ func splitTokens(cookie string) []string {
 
 // Tokens returns the valid tokens in a browser's cookie by person ID.
 func Tokens(ctx context.Context, q db.Querier, cookie string, now time.Time) (map[int64]string, error) {
-	tokens, args := map[string]string{}, []any{db.Micros(now.Add(-Life))}
+	tokens, args := map[string]string{}, []any{db.Micros(now.Add(-Lifetime))}
 	for _, token := range splitTokens(cookie) {
 		hash := apikey.Hash(token)
 		tokens[string(hash[:])] = token
 		args = append(args, hash[:])
 	}
-	known := map[int64]string{}
+	tokenByPerson := map[int64]string{}
 	if len(tokens) == 0 {
-		return known, nil
+		return tokenByPerson, nil
 	}
 	_, err := db.All(ctx, q, func(rows *sql.Rows, person *int64) error {
 		var hash []byte
 		err := rows.Scan(person, &hash)
-		known[*person] = tokens[string(hash)]
+		tokenByPerson[*person] = tokens[string(hash)]
 		return err
 	}, `SELECT k.person_id, k.token_hash FROM known_browsers k JOIN people p ON p.id = k.person_id AND p.epoch = k.epoch
 		WHERE k.used_at > ? AND k.token_hash IN (`+db.Placeholders(len(args)-1)+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("looking up a browser: %w", err)
 	}
-	return known, nil
+	return tokenByPerson, nil
 }
 
 // Status describes whether a browser was known when a person signed in.
@@ -75,12 +75,12 @@ const (
 // display, such as Firefox on Linux. Remember returns the new value of the cookie, and whether the browser was known
 // before.
 func Remember(ctx context.Context, tx *db.Tx, person int64, cookie, name string) (string, Status, error) {
-	known, err := Tokens(ctx, tx, cookie, tx.Now())
+	tokenByPerson, err := Tokens(ctx, tx, cookie, tx.Now())
 	if err != nil {
 		return "", Known, err
 	}
 	tokens := splitTokens(cookie)
-	if token := known[person]; token != "" {
+	if token := tokenByPerson[person]; token != "" {
 		return strings.Join(tokens, "."), Known, touch(ctx, tx, token, name)
 	}
 	token := rand.Text()
@@ -125,7 +125,7 @@ func add(ctx context.Context, tx *db.Tx, person int64, token, name string) (Stat
 	_, err = tx.Exec(ctx, `DELETE FROM known_browsers WHERE person_id = ? AND (epoch <> ? OR token_hash NOT IN
 		(SELECT token_hash FROM known_browsers WHERE person_id = ? AND epoch = ?
 		ORDER BY used_at DESC, created_at DESC, token_hash LIMIT ?))`,
-		person, epoch, person, epoch, maxOfPerson)
+		person, epoch, person, epoch, maxPerPerson)
 	if err != nil {
 		return Known, fmt.Errorf("forgetting browsers: %w", err)
 	}
@@ -149,7 +149,7 @@ func Keep(ctx context.Context, tx *db.Tx, person int64, cookie string) error {
 // Sweep deletes at most 1,000 browsers that are no longer known. It returns their number.
 func Sweep(ctx context.Context, tx *db.Tx) (int64, error) {
 	n, err := tx.Exec(ctx, `DELETE FROM known_browsers WHERE token_hash IN (SELECT token_hash FROM known_browsers
-		WHERE used_at <= ? ORDER BY used_at LIMIT 1000)`, db.Micros(tx.Now().Add(-Life)))
+		WHERE used_at <= ? ORDER BY used_at LIMIT 1000)`, db.Micros(tx.Now().Add(-Lifetime)))
 	if err != nil {
 		return 0, fmt.Errorf("deleting expired browsers: %w", err)
 	}

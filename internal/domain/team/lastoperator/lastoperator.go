@@ -36,17 +36,17 @@ func With(opts []Option, change func(context.Context, *db.Tx) error) func(contex
 // who can sign in, so that the transaction is rolled back.
 func keep(change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
 	return func(ctx context.Context, tx *db.Tx) error {
-		var before, after int64
-		if err := tx.QueryRow(ctx, operatorCount).Scan(&before); err != nil {
+		var countBefore, countAfter int64
+		if err := tx.QueryRow(ctx, operatorCount).Scan(&countBefore); err != nil {
 			return fmt.Errorf("counting operators: %w", err)
 		}
 		if err := change(ctx, tx); err != nil {
 			return err
 		}
-		if err := tx.QueryRow(ctx, operatorCount).Scan(&after); err != nil {
+		if err := tx.QueryRow(ctx, operatorCount).Scan(&countAfter); err != nil {
 			return fmt.Errorf("counting the remaining operators: %w", err)
 		}
-		if before > 0 && after == 0 {
+		if countBefore > 0 && countAfter == 0 {
 			return errLastOperator
 		}
 		return nil

@@ -26,11 +26,11 @@ func Language(ctx context.Context, d *db.DB, email string, from int64) (*locale.
 }
 
 // Invitation returns the subject and text of an invitation. by is the name of the inviting person and may be empty.
-func Invitation(l *locale.Language, team, by, role, email, link string) (string, string) {
+func Invitation(l *locale.Language, team, inviterName, role, email, link string) (string, string) {
 	team = quoteName(l, team)
 	text := l.T("You are invited to join the team %s as %s.", team, locale.Key(role))
-	if by != "" {
-		text = l.T("%s invites you to join the team %s as %s.", quoteName(l, by), team, locale.Key(role))
+	if inviterName != "" {
+		text = l.T("%s invites you to join the team %s as %s.", quoteName(l, inviterName), team, locale.Key(role))
 	}
 	return l.T("Invitation to the team %s", team), text + " " + l.T("Names are chosen by people and are not verified.") +
 		"\n\n" + link + "\n\n" + l.T("The link works once, for 7 days, and only for %s. Do not forward it. If you do not expect this "+

@@ -26,15 +26,15 @@ func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int
 	if err != nil {
 		return nil, err
 	}
-	wrong, added := map[string]error{}, int64(0)
+	errByEmail, newSeats := map[string]error{}, int64(0)
 	for _, email := range emails {
-		switch normal := names.NormalizeEmail(email); {
-		case !names.IsEmail(normal):
-			wrong[email] = team.ErrEmail
-		case members[normal]:
-			wrong[email] = team.ErrMember
-		case !invited[normal]:
-			added++
+		switch normalized := names.NormalizeEmail(email); {
+		case !names.IsEmail(normalized):
+			errByEmail[email] = team.ErrEmail
+		case members[normalized]:
+			errByEmail[email] = team.ErrMember
+		case !invited[normalized]:
+			newSeats++
 		}
 	}
 	seats, err := s.Seats(ctx, teamID)
@@ -42,28 +42,28 @@ func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int
 		return nil, err
 	}
 	p, err := s.Plan(ctx, teamID)
-	if err == nil && len(wrong) == 0 && p.Seats != plan.Unlimited && seats.Total()+added > p.Seats {
+	if err == nil && len(errByEmail) == 0 && p.Seats != plan.Unlimited && seats.Total()+newSeats > p.Seats {
 		err = team.ErrSeats
 	}
-	return wrong, err
+	return errByEmail, err
 }
 
 // emailsOf returns the set of email addresses that a query selects. The query's arguments are the team, the normalized
 // addresses, and rest.
 func emailsOf(
-	ctx context.Context, d *db.DB, query string, teamID int64, emails []string, rest ...any,
+	ctx context.Context, d *db.DB, query string, teamID int64, emails []string, extraArgs ...any,
 ) (map[string]bool, error) {
 	args := []any{teamID}
 	for _, email := range emails {
 		args = append(args, names.NormalizeEmail(email))
 	}
-	found, err := db.All(ctx, d, func(rows *sql.Rows, email *string) error { return rows.Scan(email) }, query,
-		append(args, rest...)...)
+	addresses, err := db.All(ctx, d, func(rows *sql.Rows, email *string) error { return rows.Scan(email) }, query,
+		append(args, extraArgs...)...)
 	if err != nil {
 		return nil, fmt.Errorf("checking addresses to invite: %w", err)
 	}
 	out := map[string]bool{}
-	for _, email := range found {
+	for _, email := range addresses {
 		out[email] = true
 	}
 	return out, nil

@@ -50,23 +50,23 @@ type selection[T any] struct {
 
 // sortedPage returns a page of the first scanLimit rows of a table, sorted by an SQL expression. The query's After is
 // the number of rows on the previous pages.
-func sortedPage[T any](ctx context.Context, d *db.DB, q Query, by string, from selection[T]) (Results[T], error) {
-	last, more, err := Query{}.scanRange(ctx, d, from.table)
+func sortedPage[T any](ctx context.Context, d *db.DB, q Query, orderExpr string, sel selection[T]) (Results[T], error) {
+	lastID, isPartial, err := Query{}.scanRange(ctx, d, sel.table)
 	if err != nil {
 		return Results[T]{}, err
 	}
 	if q.Descending {
-		by += ` DESC`
+		orderExpr += ` DESC`
 	}
-	found, err := db.AllSized(ctx, d, q.Limit+1, from.scan, `SELECT `+from.columns+` FROM `+from.table+
-		` WHERE id <= ? AND (`+from.condition+`)`+stateConditions[q.State]+` ORDER BY `+by+`, id LIMIT ? OFFSET ?`,
-		append(append([]any{last}, from.args...), q.Limit+1, q.After)...)
+	items, err := db.AllSized(ctx, d, q.Limit+1, sel.scan, `SELECT `+sel.columns+` FROM `+sel.table+
+		` WHERE id <= ? AND (`+sel.condition+`)`+stateConditions[q.State]+` ORDER BY `+orderExpr+`, id LIMIT ? OFFSET ?`,
+		append(append([]any{lastID}, sel.args...), q.Limit+1, q.After)...)
 	if err != nil {
-		return Results[T]{}, fmt.Errorf("sorting %s: %w", from.table, err)
+		return Results[T]{}, fmt.Errorf("sorting %s: %w", sel.table, err)
 	}
-	out := Results[T]{Items: found, Partial: more}
-	if len(found) > q.Limit {
-		out.Items, out.Next = found[:q.Limit], q.After+int64(q.Limit)
+	out := Results[T]{Items: items, Partial: isPartial}
+	if len(items) > q.Limit {
+		out.Items, out.Next = items[:q.Limit], q.After+int64(q.Limit)
 	}
 	return out, nil
 }

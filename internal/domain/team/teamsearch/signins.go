@@ -22,22 +22,22 @@ const maxSignIns = 20
 // SignIns returns the browsers in which a person is signed in, most recently used first. It also returns when the
 // person last signed in, or the zero time if that is unknown.
 func SignIns(ctx context.Context, d *db.DB, person int64) ([]SignIn, time.Time, error) {
-	found, err := db.All(ctx, d, func(rows *sql.Rows, s *SignIn) error {
+	signIns, err := db.All(ctx, d, func(rows *sql.Rows, s *SignIn) error {
 		var since, used int64
 		err := rows.Scan(&s.Browser, &since, &used)
 		s.Since, s.Used = db.Time(since), db.Time(used)
 		return err
 	}, `SELECT browser, created_at, used_at FROM sessions WHERE person_id = ? AND expires_at > ?
 		ORDER BY used_at DESC, id LIMIT ?`, person, db.Micros(d.Now()), maxSignIns)
-	var last int64
+	var lastAt int64
 	if err == nil {
 		err = d.QueryRow(ctx, `SELECT COALESCE(MAX(at), 0) FROM (SELECT created_at AS at FROM sessions WHERE person_id = ?
-			UNION ALL SELECT used_at FROM known_browsers WHERE person_id = ?) AS signed_in`, person, person).Scan(&last)
+			UNION ALL SELECT used_at FROM known_browsers WHERE person_id = ?) AS signed_in`, person, person).Scan(&lastAt)
 	}
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("reading the sessions of a person: %w", err)
 	}
-	return found, db.Time(last), nil
+	return signIns, db.Time(lastAt), nil
 }
 
 // Activity is the number of a person's teams and when the person last signed in.

@@ -78,28 +78,28 @@ func (s Query) exactEmail() string {
 
 // scanRange returns the ID of the last row that a search reads, and reports whether the table has rows after it.
 func (s Query) scanRange(ctx context.Context, q db.Querier, table string) (int64, bool, error) {
-	var last int64
+	var lastID int64
 	err := q.QueryRow(ctx,
 		`SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM `+table+` WHERE id > ? ORDER BY id LIMIT ?) x`, s.After,
-		scanLimit).Scan(&last)
-	var more bool
+		scanLimit).Scan(&lastID)
+	var isPartial bool
 	if err == nil {
-		err = q.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE id > ?)`, last).Scan(&more)
+		err = q.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE id > ?)`, lastID).Scan(&isPartial)
 	}
 	if err != nil {
 		return 0, false, fmt.Errorf("reading a range of %s: %w", table, err)
 	}
-	return last, more, nil
+	return lastID, isPartial, nil
 }
 
 // mergeResults returns a page that begins with the exact matches. last and more are the results of scanRange.
-func mergeResults[T any](q Query, found, exact []T, id func(T) int64, last int64, more bool) Results[T] {
-	out := Results[T]{Items: found}
+func mergeResults[T any](q Query, items, exact []T, id func(T) int64, lastID int64, isPartial bool) Results[T] {
+	out := Results[T]{Items: items}
 	switch {
-	case len(found) > q.Limit:
-		out.Items, out.Next = found[:q.Limit], id(found[q.Limit-1])
-	case more:
-		out.Next = last
+	case len(items) > q.Limit:
+		out.Items, out.Next = items[:q.Limit], id(items[q.Limit-1])
+	case isPartial:
+		out.Next = lastID
 	}
 	for _, match := range exact {
 		out.Items = slices.DeleteFunc(out.Items, func(other T) bool { return id(other) == id(match) })
@@ -114,7 +114,7 @@ func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 		return sortedPage(ctx, d, q, by, selection[team.Team]{"teams", team.Columns, `LOWER(name) LIKE ? ESCAPE '\' OR id = ?`,
 			[]any{q.pattern(), q.exactID()}, team.ScanTeam})
 	}
-	last, more, err := q.scanRange(ctx, d, "teams")
+	lastID, isPartial, err := q.scanRange(ctx, d, "teams")
 	if err != nil {
 		return Results[team.Team]{}, err
 	}
@@ -122,26 +122,26 @@ func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 	if err != nil {
 		return Results[team.Team]{}, fmt.Errorf("finding a team by ID: %w", err)
 	}
-	found, err := db.AllSized(ctx, d, q.Limit+1, team.ScanTeam,
+	items, err := db.AllSized(ctx, d, q.Limit+1, team.ScanTeam,
 		`SELECT `+team.Columns+
 			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\'`+stateConditions[q.State]+
-			` ORDER BY id LIMIT ?`, q.After, last, q.pattern(), q.Limit+1)
+			` ORDER BY id LIMIT ?`, q.After, lastID, q.pattern(), q.Limit+1)
 	if err != nil {
 		return Results[team.Team]{}, fmt.Errorf("finding teams: %w", err)
 	}
-	return mergeResults(q, found, exact, func(t team.Team) int64 { return t.ID }, last, more), nil
+	return mergeResults(q, items, exact, func(t team.Team) int64 { return t.ID }, lastID, isPartial), nil
 }
 
 // People searches people. Each call reads at most scanLimit people.
 func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error) {
-	if by, ok := peopleOrders[q.Order]; ok {
-		return sortedPage(ctx, d, q, by, selection[team.Person]{
+	if orderExpr, ok := peopleOrders[q.Order]; ok {
+		return sortedPage(ctx, d, q, orderExpr, selection[team.Person]{
 			"people", team.PersonColumns,
 			`LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\' OR id = ?`,
 			[]any{q.pattern(), q.pattern(), q.exactID()}, team.ScanPerson,
 		})
 	}
-	last, more, err := q.scanRange(ctx, d, "people")
+	lastID, isPartial, err := q.scanRange(ctx, d, "people")
 	if err != nil {
 		return Results[team.Person]{}, err
 	}
@@ -150,13 +150,13 @@ func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error
 	if err != nil {
 		return Results[team.Person]{}, fmt.Errorf("finding a person by ID or email address: %w", err)
 	}
-	found, err := db.AllSized(ctx, d, q.Limit+1, team.ScanPerson,
+	items, err := db.AllSized(ctx, d, q.Limit+1, team.ScanPerson,
 		`SELECT `+team.PersonColumns+
 			` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\')`+
 			stateConditions[q.State]+` ORDER BY id LIMIT ?`,
-		q.After, last, q.pattern(), q.pattern(), q.Limit+1)
+		q.After, lastID, q.pattern(), q.pattern(), q.Limit+1)
 	if err != nil {
 		return Results[team.Person]{}, fmt.Errorf("finding people: %w", err)
 	}
-	return mergeResults(q, found, exact, func(p team.Person) int64 { return p.ID }, last, more), nil
+	return mergeResults(q, items, exact, func(p team.Person) int64 { return p.ID }, lastID, isPartial), nil
 }

@@ -209,7 +209,8 @@ func TestDisconnectedAccountsDoNotCount(t *testing.T) {
 		must.NoError(t, w.db.InTx(t.Context(), "test.accounts", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name,
 				connection_state, sealed_grant, created_at, updated_at, disconnected_at) VALUES (?, 'x', '1', '', '', 'lost', ?, 1, 1, 5),
-				(?, 'x', '2', '', '', 'lost', ?, 1, 1, 5), (?, 'x', '3', '', '', 'lost', ?, 1, 1, 0)`, w.team.ID, []byte{}, w.team.ID, []byte{}, quay.ID, []byte{})
+				(?, 'x', '2', '', '', 'lost', ?, 1, 1, 5), (?, 'x', '3', '', '', 'lost', ?, 1, 1, 0)`, w.team.ID, []byte{}, w.team.ID,
+				[]byte{}, quay.ID, []byte{})
 			return err
 		}))
 		stats := must.Get(teamsearch.StatsByTeam(t.Context(), w.db, []int64{w.team.ID, quay.ID}))(t)
