@@ -651,7 +651,7 @@ type AccountAnalyticsBestPostCounts struct {
 // AccountAnalyticsCadence: Publishing frequency. Omitted until something is collected.
 type AccountAnalyticsCadence struct {
 	Posts int64 `json:"posts"`
-	// Days of the period for which posts are known. The other metrics refer to these days.
+	// Days of the period for which posts are known. The other members refer to these days.
 	Days         int64   `json:"days"`
 	PostsPerWeek float64 `json:"posts_per_week"`
 	// Most consecutive days without a post.
@@ -703,8 +703,8 @@ type AccountAnalyticsEngagementPerPostInterval struct {
 type AccountAnalyticsFollowers struct {
 	Now        int64  `json:"now"`
 	MeasuredAt Moment `json:"measured_at"`
-	// Change since the newest count before the period or, if there is none, since the first count in it. Omitted if
-	// nothing was counted after that.
+	// Change since the newest count before the period or, if there is none, since the first count in the period. Omitted
+	// if there is no later count.
 	Change *int64 `json:"change,omitzero"`
 	// The measurement that change is based on.
 	Since *Moment `json:"since,omitzero"`
@@ -884,7 +884,7 @@ type CreatePostInput struct {
 	AccountIDs []int64 `json:"account_ids"`
 	// Media of the library, in order.
 	MediaIDs []int64 `json:"media_ids,omitzero"`
-	// Choices for single networks.
+	// Options for individual networks.
 	Options *CreatePostInputOptions `json:"options,omitzero"`
 	// Parts to publish as replies, in order.
 	Thread []ThreadPart `json:"thread,omitzero"`
@@ -896,7 +896,7 @@ type CreatePostInput struct {
 	Overrides []CreatePostInputOverride `json:"overrides,omitzero"`
 }
 
-// CreatePostInputOptions: Choices for single networks.
+// CreatePostInputOptions: Options for individual networks.
 type CreatePostInputOptions struct {
 	// Choices for Bluesky accounts.
 	Bluesky *CreatePostInputOptionsBluesky `json:"bluesky,omitzero"`
@@ -1529,7 +1529,7 @@ type Identity struct {
 type IdentityKey struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// For a connection, the highest level that it was fully granted; see capabilities for what it may do.
+	// For a connection, the highest level whose capabilities were all granted; see capabilities for what it may do.
 	Level IdentityKeyLevel `json:"level"`
 }
 
@@ -1664,7 +1664,7 @@ type ListHashtagListsInput struct {
 	Scope HashtagListScope `json:"scope,omitzero"`
 	// Only lists for this network or for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// page.cursor of the previous page.
+	// page.cursor of the previous response.
 	Cursor string `json:"cursor,omitzero"`
 	// Items per page.
 	Limit int64 `json:"limit,omitzero"`
@@ -1688,7 +1688,7 @@ type ListMediaInput struct {
 type ListPostsInput struct {
 	// Only posts in this state.
 	Status PostStatus `json:"status,omitzero"`
-	// Only posts that target this account. Empty for an unknown account.
+	// Only posts that target this account; none if it is unknown.
 	AccountID *int64 `json:"account_id,omitzero"`
 	// Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the team's zone.
 	From string `json:"from,omitzero"`
@@ -1722,7 +1722,7 @@ type ListReportsInput struct {
 type ListSocialAccountsInput struct {
 	// Only accounts of this network.
 	Platform Platform `json:"platform,omitzero"`
-	// false includes accounts without a working connection.
+	// false: include accounts without a working connection.
 	ActiveOnly *bool `json:"active_only,omitzero"`
 	// page.cursor of the previous response.
 	Cursor string `json:"cursor,omitzero"`
@@ -1900,9 +1900,9 @@ type Post struct {
 	FirstComment string `json:"first_comment,omitzero"`
 	// Labels for the team; not published.
 	Labels []string `json:"labels,omitzero"`
-	// Choices for single networks.
+	// Options for individual networks.
 	Options *Options `json:"options,omitzero"`
-	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
+	// Options that a person chose for all posts of the team. They apply to this post, because it has no options for the
 	// network.
 	DefaultOptions *Options `json:"default_options,omitzero"`
 	// Publication time; for a draft, the planned time; for a template, the start of its series.
@@ -1941,17 +1941,17 @@ type PostAccount struct {
 	// The results of the parts in thread, in the same order. A retry continues with the first part that is not
 	// published.
 	Parts []PostAccountPart `json:"parts,omitzero"`
-	// The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
-	// a failed comment alone.
+	// The result of the first comment, once the post is published. Its failure does not change state. If only the
+	// comment failed, retry_post sends only the comment.
 	FirstComment *PostAccountFirstComment `json:"first_comment,omitzero"`
 	// What a published post lacks, such as its thumbnail. The post itself is published.
 	Warnings []PostWarning `json:"warnings,omitzero"`
-	// How often the account can be retried if it fails; 0 after it is published.
+	// How often a failed account can still be retried; 0 after the post is published there.
 	RetriesLeft int64 `json:"retries_left"`
 }
 
 // PostAccountFirstComment: The result of the first comment, once the post is published. Its failure does not change
-// state. retry_post retries a failed comment alone.
+// state. If only the comment failed, retry_post sends only the comment.
 type PostAccountFirstComment struct {
 	State       PostAccountState     `json:"state"`
 	PublishedAt *Moment              `json:"published_at,omitzero"`
@@ -1985,9 +1985,9 @@ type PostChange struct {
 	FirstComment string `json:"first_comment,omitzero"`
 	// Labels for the team; not published.
 	Labels []string `json:"labels,omitzero"`
-	// Choices for single networks.
+	// Options for individual networks.
 	Options *Options `json:"options,omitzero"`
-	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
+	// Options that a person chose for all posts of the team. They apply to this post, because it has no options for the
 	// network.
 	DefaultOptions *Options `json:"default_options,omitzero"`
 	// Publication time; for a draft, the planned time; for a template, the start of its series.
@@ -2078,7 +2078,7 @@ type PostRecurrence struct {
 	Template bool `json:"template"`
 	// The template of the series.
 	TemplateID string `json:"template_id,omitzero"`
-	// Recurrence rule: an RRULE of RFC 5545, in local time of the time zone.
+	// Recurrence rule: an RRULE of RFC 5545. Its times are local times in timezone.
 	Rule string `json:"rule"`
 	// IANA time zone of the rule.
 	Timezone string `json:"timezone,omitzero"`
@@ -2325,7 +2325,7 @@ type RetryPostInput struct {
 type SchedulePostInput struct {
 	// The post's ID.
 	PostID string `json:"post_id"`
-	// Publication time, ISO 8601 with a time of day; without an offset in the team's time zone.
+	// Publication time: ISO 8601 with a time of day. Without an offset, it is in the team's zone.
 	ScheduledAt string `json:"scheduled_at"`
 }
 
@@ -2365,7 +2365,7 @@ type SocialAccount struct {
 	// Whether posts can be sent to the account.
 	Active          bool                         `json:"active"`
 	ConnectionState SocialAccountConnectionState `json:"connection_state"`
-	// refused if the network rejected the grant.
+	// refused if the network rejected the tokens.
 	ConnectionProbe string `json:"connection_probe,omitzero"`
 	// needs_reauth if a person must reconnect the account in the app.
 	AccountStatus string `json:"account_status,omitzero"`
@@ -2486,8 +2486,8 @@ type UpdatePostInput struct {
 	ID string `json:"id"`
 	// The new text.
 	Caption *string `json:"caption,omitzero"`
-	// The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null
-	// clears the time of a draft.
+	// The new time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. A draft stays a draft.
+	// Null clears the time of a draft.
 	ScheduledAt *string `json:"scheduled_at,omitzero"`
 	// Sends scheduled_at as null, which clears it.
 	ClearScheduledAt bool `json:"-"`
@@ -2495,7 +2495,7 @@ type UpdatePostInput struct {
 	MediaIDs []int64 `json:"media_ids,omitzero"`
 	// Replaces all accounts.
 	AccountIDs []int64 `json:"account_ids,omitzero"`
-	// Replaces all choices for single networks.
+	// Replaces all options for individual networks.
 	Options *CreatePostInputOptions `json:"options,omitzero"`
 	// Replaces all parts after the post itself.
 	Thread []ThreadPart `json:"thread,omitzero"`
@@ -2648,8 +2648,8 @@ type YouTubeOptions struct {
 
 // AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so
 // the call can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured in the
-// background. Free of charge. The response contains the added, existing and rejected hashtags; list_full means that
-// the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
+// background. Free of charge. The response contains the added, existing and rejected hashtags. list_full: the plan's
+// limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
 //
 // POST /hashtag-lists/{list_id}/hashtags
 func (c *Client) AddHashtags(ctx context.Context, in AddHashtagsInput, options ...CallOption) (*Answer[HashtagListChange], error) {
@@ -2658,7 +2658,7 @@ func (c *Client) AddHashtags(ctx context.Context, in AddHashtagsInput, options .
 
 // ArchivePost: Archive a failed post. Archives a post that failed on some or all accounts and will not be retried. It
 // stays readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to
-// restore it. wrong_state: the post did not fail; a draft can be deleted in the app.
+// restore the post. wrong_state: the post did not fail, or an account is unconfirmed.
 //
 // POST /posts/{post_id}/archive
 func (c *Client) ArchivePost(ctx context.Context, in ArchivePostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2666,9 +2666,9 @@ func (c *Client) ArchivePost(ctx context.Context, in ArchivePostInput, options .
 }
 
 // CancelPost: Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the
-// template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single
-// occurrence, in the app. A draft stays as it is. A submitted post is rejected. Call schedule_post to schedule it
-// again. wrong_state: the post was already submitted and cannot be recalled.
+// template or an occurrence of a series, the whole series is paused, and notes say so; in the app, a person can
+// resume the series or skip a single occurrence. A draft stays as it is. A submitted post is rejected. Call
+// schedule_post to schedule it again. wrong_state: the post was already submitted and cannot be recalled.
 //
 // POST /posts/{post_id}/cancel
 func (c *Client) CancelPost(ctx context.Context, in CancelPostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2697,17 +2697,17 @@ func (c *Client) CreatePost(ctx context.Context, in CreatePostInput, options ...
 
 // CreateReport: Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only for
 // metrics that no report in list_reports has. An existing report, or one being created, is returned without charge. A
-// failed report is refunded. The finished job names the report. Poll the job with get_job, then read the report with
-// get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not
-// answer and nothing was charged; retry later with the same key.
+// failed report is refunded. The result of the finished job has the report's ID. Poll the job with get_job, then read
+// the report with get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: no
+// provider is reachable or configured, and nothing was charged; retry later with the same key.
 //
 // POST /reports
 func (c *Client) CreateReport(ctx context.Context, in CreateReportInput, options ...CallOption) (*Answer[Job], error) {
 	return do[Job](ctx, c, "create_report", in, options)
 }
 
-// CreateUploads: Create upload links. Creates a one-time link for each described file: send the bytes by PUT to its
-// url with its Authorization header. Or create a batch without files and give upload_page_url to a person, who
+// CreateUploads: Create upload links. Creates a one-time link for each described file: send the bytes by PUT to the
+// link's url with the link's headers. Or create a batch without files and give upload_page_url to a person, who
 // uploads in a browser. Repeating the call with the same Idempotency-Key returns the same batch with new secrets and
 // invalidates the old ones. Uses storage, no credits. Files already in the library need no upload. The links are
 // secrets that work once, for an hour: share them only with the uploader. The batch's job shows which files have
@@ -2740,9 +2740,9 @@ func (c *Client) GetAccountAnalytics(ctx context.Context, in GetAccountAnalytics
 	return do[AccountAnalytics](ctx, c, "get_account_analytics", in, options)
 }
 
-// GetBrandVoice: Get a brand voice. Returns a brand voice in full. Its text block contains all of its instructions:
-// tone, point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you
-// show it.
+// GetBrandVoice: Get a brand voice. Returns a brand voice in full. Its text contains all of its instructions: tone,
+// point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show
+// it.
 //
 // GET /brand-voices/{id}
 func (c *Client) GetBrandVoice(ctx context.Context, in GetBrandVoiceInput, options ...CallOption) (*Answer[BrandVoice], error) {
@@ -2750,10 +2750,10 @@ func (c *Client) GetBrandVoice(ctx context.Context, in GetBrandVoiceInput, optio
 }
 
 // GetConnectLink: Get a link to connect an account. Returns a link to connect a new account or reconnect a lost one.
-// Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A
-// working account is rejected. Give the link to the user and wait; list_social_accounts shows when the account is
-// connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already
-// connected.
+// Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. The
+// account_id of a working account is rejected. Give the link to the user and wait; list_social_accounts shows when
+// the account is connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the
+// account is already connected.
 //
 // GET /connect-link
 func (c *Client) GetConnectLink(ctx context.Context, in GetConnectLinkInput, options ...CallOption) (*Answer[ConnectLink], error) {
@@ -2762,9 +2762,9 @@ func (c *Client) GetConnectLink(ctx context.Context, in GetConnectLinkInput, opt
 
 // GetCredits: Get credits. Returns the team's balance, the credits used and reserved today, and the daily limits of
 // this key and the team. Call it before anything that costs credits. A day starts at midnight in the team's time
-// zone; credits reserved today and settled later count for today. Never counts against the daily free-call allowance.
-// balance is omitted if the person's role does not allow seeing it. insufficient_credits: the balance is too low.
-// daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.
+// zone; credits reserved today and charged later count for today. The call never counts against the daily free-call
+// allowance. balance is omitted if the person's role does not allow seeing it. insufficient_credits: the balance is
+// too low. daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.
 //
 // GET /credits
 func (c *Client) GetCredits(ctx context.Context, options ...CallOption) (*Answer[Credits], error) {
@@ -2774,7 +2774,7 @@ func (c *Client) GetCredits(ctx context.Context, options ...CallOption) (*Answer
 // GetHashtagList: Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number
 // of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown
 // metrics are omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are
-// read-only: use create_hashtag_list for a list of the team.
+// read-only: create_hashtag_list creates a list of the team's own.
 //
 // GET /hashtag-lists/{list_id}
 func (c *Client) GetHashtagList(ctx context.Context, in GetHashtagListInput, options ...CallOption) (*Answer[HashtagList], error) {
@@ -2783,17 +2783,17 @@ func (c *Client) GetHashtagList(ctx context.Context, in GetHashtagListInput, opt
 
 // GetIdentity: Get the current key. Returns the person and team that the key acts for, the person's role, the key's
 // capabilities, and the team's time zone and content language. Call it first: capabilities shows which operations
-// work, and times without an offset are in timezone. Never counts against the daily free-call allowance. Only the
-// person who created the key or connected the assistant can grant a missing capability, in the app.
+// work, and times without an offset are in timezone. The call never counts against the daily free-call allowance.
+// Only the person who created the key or connected the assistant can grant a missing capability, in the app.
 //
 // GET /me
 func (c *Client) GetIdentity(ctx context.Context, options ...CallOption) (*Answer[Identity], error) {
 	return do[Identity](ctx, c, "get_identity", nil, options)
 }
 
-// GetJob: Get a job and its result. Returns the state of background work by its job_id. When finished is true, result
-// has the job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts against the
-// daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and
+// GetJob: Get a job and its result. Returns the state of a background job. When finished is true, result has the
+// job's output. Use wait_seconds to wait for the job, or poll every few seconds. The call never counts against the
+// daily free-call allowance. Call it again until finished is true. Then read state: for partially_succeeded and
 // failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or
 // the job ended more than 30 days ago.
 //
@@ -2812,7 +2812,7 @@ func (c *Client) GetJobPages(ctx context.Context, in GetJobInput, options ...Cal
 
 // GetLimits: Get plan limits. Returns the team's plan, its limits, whether it includes API and tool access, and the
 // free calls left today. Call it after plan_limit_reached or daily_call_limit_reached, and before a task with many
-// calls. -1 means unlimited, 0 means none. Never counts against the daily free-call allowance.
+// calls. -1 means unlimited, 0 means none. The call never counts against the daily free-call allowance.
 //
 // GET /limits
 func (c *Client) GetLimits(ctx context.Context, options ...CallOption) (*Answer[PlanLimits], error) {
@@ -2821,11 +2821,11 @@ func (c *Client) GetLimits(ctx context.Context, options ...CallOption) (*Answer[
 
 // GetPost: Get a post. Returns the full text, the media and every targeted account with its result. Use it before
 // update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template,
-// notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed
-// accounts after the cause is fixed, if it is outside the post (connection, quota, network). Rejected content or
-// media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted
-// post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is
-// not sent again until this is known.
+// notes list skipped occurrences. A network's own message is in untrusted_content. If the cause is outside the post
+// (connection, quota, network), fix it, then call retry_post for the failed accounts. Rejected content or media
+// (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post:
+// create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not
+// sent again until this is known.
 //
 // GET /posts/{id}
 func (c *Client) GetPost(ctx context.Context, in GetPostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2835,8 +2835,8 @@ func (c *Client) GetPost(ctx context.Context, in GetPostInput, options ...CallOp
 // GetReport: Get a report. Returns the summary of a report and the requested sections. Read the summary first, then
 // request the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are
 // in untrusted_content. Notes say which metrics are based on too little data. Free of charge. Missing metrics are
-// unknown: do not invent them. refreshed_at shows their age; refresh_report fetches new metrics for credits.
-// not_found: no report of that kind has this ID; use list_reports.
+// unknown: do not invent them. refreshed_at shows how old the metrics are; refresh_report fetches new ones for
+// credits. not_found: no report of that kind has this ID; use list_reports.
 //
 // GET /reports/{type}/{id}
 func (c *Client) GetReport(ctx context.Context, in GetReportInput, options ...CallOption) (*Answer[ReportSummary], error) {
@@ -2853,9 +2853,9 @@ func (c *Client) GetReportPages(ctx context.Context, in GetReportInput, options 
 
 // ImportMedia: Import a file from a public URL. Fetches an image or a video from a public HTTPS URL into the library.
 // For files that are not on the internet, use create_uploads. The type is determined from the bytes. Private, local
-// and numeric addresses are rejected. Uses storage, no credits. If the library already has the file, the result is
-// the existing item. Poll the job with get_job; its result contains the media ID. The error codes type_refused,
-// too_large and storage_full describe a problem with the file.
+// and IP addresses are rejected. Uses storage, no credits. If the library already has the file, the result is the
+// existing item. Poll the job with get_job; its result contains the media ID. type_refused or too_large: the file is
+// not accepted. storage_full: no space is left.
 //
 // POST /media/imports
 func (c *Client) ImportMedia(ctx context.Context, in ImportMediaInput, options ...CallOption) (*Answer[Job], error) {
@@ -2915,10 +2915,10 @@ func (c *Client) ListMediaAll(ctx context.Context, in ListMediaInput, options ..
 	return items(c.ListMediaPages(ctx, in, options...), func(list MediaList) []MediaItem { return list.Media })
 }
 
-// ListPosts: List posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in that
-// range, latest first. recurrence marks the template of a series, which is never published, and its occurrences. Use
-// it to see what is planned and to find a post by state or date. Each post is an excerpt; get_post returns the full
-// post.
+// ListPosts: List posts. Lists posts, newest first. Use it to see what is planned and to find a post by state or
+// date. With from or to, lists the posts scheduled or published in that range, latest first. recurrence marks the
+// template of a series, which is never published, and the series' occurrences. Each post is an excerpt; get_post
+// returns the full post.
 //
 // GET /posts
 func (c *Client) ListPosts(ctx context.Context, in ListPostsInput, options ...CallOption) (*Answer[PostList], error) {
@@ -2939,8 +2939,8 @@ func (c *Client) ListPostsAll(ctx context.Context, in ListPostsInput, options ..
 }
 
 // ListReports: List reports. Returns the team's reports on public profiles and hashtags, newest first. Check here
-// before create_report: reading an existing report is free. Read a report with get_report, with its kind as type. A
-// pending report is still being created; a report with status error could not be created.
+// before create_report: reading an existing report is free. To read a report, call get_report with its kind as type.
+// A pending report is still being created; a report with status error could not be created.
 //
 // GET /reports
 func (c *Client) ListReports(ctx context.Context, in ListReportsInput, options ...CallOption) (*Answer[ReportList], error) {
@@ -2983,10 +2983,10 @@ func (c *Client) ListSocialAccountsAll(ctx context.Context, in ListSocialAccount
 }
 
 // PublishPost: Publish a post now. Submits the post immediately. This cannot be undone, so call it only when the user
-// asked to publish now. The job has each account's result. A submitted post is never sent again; the response then
-// has already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed.
-// preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, read the post
-// before you call this again.
+// asked to publish now. The job has each account's result. If the post was submitted before, it is not sent again,
+// and the response has already_submitted. Follow the job with get_job until it is finished. get_post shows why
+// accounts failed. preflight_blocked: validate_post lists what to fix. After internal_error, read the post before you
+// call this again.
 //
 // POST /posts/{post_id}/publish
 func (c *Client) PublishPost(ctx context.Context, in PublishPostInput, options ...CallOption) (*Answer[Publication], error) {
@@ -2994,29 +2994,29 @@ func (c *Client) PublishPost(ctx context.Context, in PublishPostInput, options .
 }
 
 // RefreshReport: Refresh a report. Fetches current metrics and extends the report's data window. Use it when
-// refreshed_at is too old for the question. A refresh that fetches nothing is refunded. A person must wait a short
-// time before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited
-// with scope connection: the report was just refreshed; read it as it is.
+// refreshed_at is too old for the question. A refresh that fetches nothing is refunded. The same person must wait a
+// short time before refreshing the same report again. Poll the job with get_job, then read the report again.
+// rate_limited with scope connection: the report was just refreshed; read it as it is.
 //
 // POST /reports/{type}/{id}/refresh
 func (c *Client) RefreshReport(ctx context.Context, in RefreshReportInput, options ...CallOption) (*Answer[Job], error) {
 	return do[Job](ctx, c, "refresh_report", in, options)
 }
 
-// RetryPost: Retry failed accounts. Sends failed accounts again. Call it after the cause is fixed. Accounts that did
-// not fail, have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy are
-// skipped and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.
+// RetryPost: Retry failed accounts. Sends the post again to failed accounts. Call it after the cause is fixed. It
+// skips accounts that did not fail, have no retries left, were retried moments ago, are unconfirmed or were taken
+// over by an edited copy, and lists them with the reason. Follow the job with get_job. wrong_state: the post has not
+// been sent yet.
 //
 // POST /posts/{post_id}/retry
 func (c *Client) RetryPost(ctx context.Context, in RetryPostInput, options ...CallOption) (*Answer[PublicationRetry], error) {
 	return do[PublicationRetry](ctx, c, "retry_post", in, options)
 }
 
-// SchedulePost: Schedule a draft. The post is published at that time without further confirmation, so call it only if
-// the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead.
-// Rejected if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
-// unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must
-// approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent;
+// SchedulePost: Schedule a draft. The post is published at scheduled_at without further confirmation, so call this
+// only if the user asked for that time. The time can be at most ten years ahead. Call cancel_post to unschedule it.
+// preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in the
+// app. plan_limit_reached: the plan allows no more posts in that month. wrong_state: already scheduled or sent;
 // update_post changes the time of a scheduled post.
 //
 // POST /posts/{post_id}/schedule
@@ -3025,11 +3025,10 @@ func (c *Client) SchedulePost(ctx context.Context, in SchedulePostInput, options
 }
 
 // SearchHashtags: Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job has
-// the hashtags with their number of posts, posts per day, tier and score, and related hashtags. Within a keyword's
-// data window, further searches for it on this platform are free and return stored results. Word order does not
-// matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its
-// result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and nothing_found
-// charge nothing.
+// the hashtags with their number of posts, posts per day, tier and score, and related hashtags. For some days after a
+// paid search, further searches for the same keyword on this platform are free and return stored results. Word order
+// does not matter. A search that fails or finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job
+// with get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags.
 //
 // POST /hashtags/search
 func (c *Client) SearchHashtags(ctx context.Context, in SearchHashtagsInput, options ...CallOption) (*Answer[Job], error) {
@@ -3038,21 +3037,21 @@ func (c *Client) SearchHashtags(ctx context.Context, in SearchHashtagsInput, opt
 
 // SetReportTracking: Turn report tracking on or off. Turns automatic refreshes of a report on or off. While tracking
 // is on, every automatic refresh is charged without a further call. Turning it on charges the first refresh of a
-// hashtag report at once. For a profile report it charges nothing, but reserves one refresh in the daily credit
-// limits until tracking is off. Turning it off and changing the frequency are free. Repeating a call has no further
-// effect. Every call sets frequency_days, also when turning off: if omitted it becomes 3, so send the current value
-// to keep it. The response has the time of the next refresh and the price of each. Tell the person before turning it
-// on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.
+// hashtag report at once. For a profile report, it charges nothing yet, but one refresh counts against the daily
+// credit limits until midnight or until tracking is off. Turning it off and changing the frequency are free.
+// Repeating a call has no effect. Every call sets frequency_days, also when turning off: if omitted, it becomes 3, so
+// send the current value to keep it. The response has the time and the price of the next refresh. Tell the person
+// before you turn tracking on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.
 //
 // PUT /reports/{type}/{id}/tracking
 func (c *Client) SetReportTracking(ctx context.Context, in SetReportTrackingInput, options ...CallOption) (*Answer[ReportTracking], error) {
 	return do[ReportTracking](ctx, c, "set_report_tracking", in, options)
 }
 
-// UpdatePost: Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.
-// scheduled_at null clears the time of a draft. Changing an approved post sends it back for approval, which notes
-// say. Returns the problems found after the change. Read the post with get_post first, because replaced content is
-// lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.
+// UpdatePost: Change a draft or a scheduled post. Changes the given fields; a list replaces the whole list.
+// scheduled_at null clears the time of a draft. A changed post needs the client's approval again if it was approved;
+// notes say so. Returns the problems found after the change. Read the post with get_post first, because replaced
+// content is lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.
 //
 // PATCH /posts/{id}
 func (c *Client) UpdatePost(ctx context.Context, in UpdatePostInput, options ...CallOption) (*Answer[PostChange], error) {
@@ -3060,9 +3059,10 @@ func (c *Client) UpdatePost(ctx context.Context, in UpdatePostInput, options ...
 }
 
 // ValidatePost: Validate a post. Returns what the networks would reject, whether the post needs the client's
-// approval, and how many posts are left this month. Call it before schedule_post and publish_post. Changes and sends
-// nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed accounts.
-// Other problems are hints. waits_for_approval: only the client can approve, in the app.
+// approval, and how many posts the plan still allows this month. Call it before schedule_post and publish_post.
+// Changes and sends nothing. Fix blocking problems with update_post, or for a submitted post with another post for
+// the failed accounts. Other problems are hints. waits_for_approval: only the client can approve the post, in the
+// app.
 //
 // GET /posts/{post_id}/validation
 func (c *Client) ValidatePost(ctx context.Context, in ValidatePostInput, options ...CallOption) (*Answer[Validation], error) {
@@ -3074,7 +3074,7 @@ var operations = []Operation{
 	{
 		Name: "add_hashtags", Method: "POST", Path: "/hashtag-lists/{list_id}/hashtags",
 		Summary:     "Add hashtags to a list",
-		Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured in the background. Free of charge. The response contains the added, existing and rejected hashtags; list_full means that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
+		Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured in the background. Free of charge. The response contains the added, existing and rejected hashtags. list_full: the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "ID of a team's list."},
 			{Name: "hashtags", In: "body", Type: "strings", Required: true, Description: "With or without #."},
@@ -3084,7 +3084,7 @@ var operations = []Operation{
 	{
 		Name: "archive_post", Method: "POST", Path: "/posts/{post_id}/archive",
 		Summary:     "Archive a failed post",
-		Description: "Archives a post that failed on some or all accounts and will not be retried. It stays readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to restore it. wrong_state: the post did not fail; a draft can be deleted in the app.", TakesKey: true,
+		Description: "Archives a post that failed on some or all accounts and will not be retried. It stays readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to restore the post. wrong_state: the post did not fail, or an account is unconfirmed.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "archived", In: "body", Type: "boolean", Description: "false restores an archived post.", Default: "true"},
@@ -3093,7 +3093,7 @@ var operations = []Operation{
 	{
 		Name: "cancel_post", Method: "POST", Path: "/posts/{post_id}/cancel",
 		Summary:     "Cancel a scheduled post",
-		Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single occurrence, in the app. A draft stays as it is. A submitted post is rejected. Call schedule_post to schedule it again. wrong_state: the post was already submitted and cannot be recalled.", TakesKey: true,
+		Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or an occurrence of a series, the whole series is paused, and notes say so; in the app, a person can resume the series or skip a single occurrence. A draft stays as it is. A submitted post is rejected. Call schedule_post to schedule it again. wrong_state: the post was already submitted and cannot be recalled.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 		},
@@ -3118,7 +3118,7 @@ var operations = []Operation{
 			{Name: "caption", In: "body", Type: "string", Required: true, Description: "The text."},
 			{Name: "account_ids", In: "body", Type: "integers", Required: true, Description: "The accounts to publish to."},
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Media of the library, in order."},
-			{Name: "options", In: "body", Type: "object", Description: "Choices for single networks."},
+			{Name: "options", In: "body", Type: "object", Description: "Options for individual networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Parts to publish as replies, in order."},
 			{Name: "first_comment", In: "body", Type: "string", Description: "Comment that each account adds to its post."},
 			{Name: "labels", In: "body", Type: "strings", Description: "Labels for the team; not published."},
@@ -3128,7 +3128,7 @@ var operations = []Operation{
 	{
 		Name: "create_report", Method: "POST", Path: "/reports",
 		Summary:     "Create a report",
-		Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics that no report in list_reports has. An existing report, or one being created, is returned without charge. A failed report is refunded. The finished job names the report. Poll the job with get_job, then read the report with get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not answer and nothing was charged; retry later with the same key.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics that no report in list_reports has. An existing report, or one being created, is returned without charge. A failed report is refunded. The result of the finished job has the report's ID. Poll the job with get_job, then read the report with get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: no provider is reachable or configured, and nothing was charged; retry later with the same key.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "type", In: "body", Type: "string", Required: true, Description: "Hashtag reports are available for Instagram only.", Values: []string{"profile", "hashtag"}},
 			{Name: "platform", In: "body", Type: "string", Description: "", Default: "instagram", Values: []string{"instagram", "tiktok"}},
@@ -3138,7 +3138,7 @@ var operations = []Operation{
 	{
 		Name: "create_uploads", Method: "POST", Path: "/uploads",
 		Summary:     "Create upload links",
-		Description: "Creates a one-time link for each described file: send the bytes by PUT to its url with its Authorization header. Or create a batch without files and give upload_page_url to a person, who uploads in a browser. Repeating the call with the same Idempotency-Key returns the same batch with new secrets and invalidates the old ones. Uses storage, no credits. Files already in the library need no upload. The links are secrets that work once, for an hour: share them only with the uploader. The batch's job shows which files have arrived. rate_limited with scope open_upload_batches: finish or replace a batch first.", TakesKey: true,
+		Description: "Creates a one-time link for each described file: send the bytes by PUT to the link's url with the link's headers. Or create a batch without files and give upload_page_url to a person, who uploads in a browser. Repeating the call with the same Idempotency-Key returns the same batch with new secrets and invalidates the old ones. Uses storage, no credits. Files already in the library need no upload. The links are secrets that work once, for an hour: share them only with the uploader. The batch's job shows which files have arrived. rate_limited with scope open_upload_batches: finish or replace a batch first.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "files", In: "body", Type: "objects", Description: "The files. Leave empty if a person chooses them on the page."},
 			{Name: "folder_id", In: "body", Type: "integer", Description: "Folder for the files. Omit for none."},
@@ -3170,7 +3170,7 @@ var operations = []Operation{
 	{
 		Name: "get_brand_voice", Method: "GET", Path: "/brand-voices/{id}",
 		Summary:     "Get a brand voice",
-		Description: "Returns a brand voice in full. Its text block contains all of its instructions: tone, point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.",
+		Description: "Returns a brand voice in full. Its text contains all of its instructions: tone, point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.",
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "integer", Required: true, Description: ""},
 		},
@@ -3178,7 +3178,7 @@ var operations = []Operation{
 	{
 		Name: "get_connect_link", Method: "GET", Path: "/connect-link",
 		Summary:     "Get a link to connect an account",
-		Description: "Returns a link to connect a new account or reconnect a lost one. Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A working account is rejected. Give the link to the user and wait; list_social_accounts shows when the account is connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already connected.",
+		Description: "Returns a link to connect a new account or reconnect a lost one. Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. The account_id of a working account is rejected. Give the link to the user and wait; list_social_accounts shows when the account is connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already connected.",
 		Arguments: []Argument{
 			{Name: "platform", In: "query", Type: "string", Description: "Network of a new account; not together with account_id.", Values: []string{"instagram", "facebook", "tiktok", "tiktok_business", "youtube", "linkedin", "x", "threads", "pinterest", "bluesky"}},
 			{Name: "account_id", In: "query", Type: "integer", Description: "Lost account to reconnect; not together with platform."},
@@ -3187,12 +3187,12 @@ var operations = []Operation{
 	{
 		Name: "get_credits", Method: "GET", Path: "/credits",
 		Summary:     "Get credits",
-		Description: "Returns the team's balance, the credits used and reserved today, and the daily limits of this key and the team. Call it before anything that costs credits. A day starts at midnight in the team's time zone; credits reserved today and settled later count for today. Never counts against the daily free-call allowance. balance is omitted if the person's role does not allow seeing it. insufficient_credits: the balance is too low. daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.",
+		Description: "Returns the team's balance, the credits used and reserved today, and the daily limits of this key and the team. Call it before anything that costs credits. A day starts at midnight in the team's time zone; credits reserved today and charged later count for today. The call never counts against the daily free-call allowance. balance is omitted if the person's role does not allow seeing it. insufficient_credits: the balance is too low. daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.",
 	},
 	{
 		Name: "get_hashtag_list", Method: "GET", Path: "/hashtag-lists/{list_id}",
 		Summary:     "Get a hashtag list",
-		Description: "Returns a list with all of its hashtags and the known metrics of each: number of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics are omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only: use create_hashtag_list for a list of the team.",
+		Description: "Returns a list with all of its hashtags and the known metrics of each: number of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics are omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only: create_hashtag_list creates a list of the team's own.",
 		Arguments: []Argument{
 			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "ID of a team's list or a ready-made list."},
 		},
@@ -3200,12 +3200,12 @@ var operations = []Operation{
 	{
 		Name: "get_identity", Method: "GET", Path: "/me",
 		Summary:     "Get the current key",
-		Description: "Returns the person and team that the key acts for, the person's role, the key's capabilities, and the team's time zone and content language. Call it first: capabilities shows which operations work, and times without an offset are in timezone. Never counts against the daily free-call allowance. Only the person who created the key or connected the assistant can grant a missing capability, in the app.",
+		Description: "Returns the person and team that the key acts for, the person's role, the key's capabilities, and the team's time zone and content language. Call it first: capabilities shows which operations work, and times without an offset are in timezone. The call never counts against the daily free-call allowance. Only the person who created the key or connected the assistant can grant a missing capability, in the app.",
 	},
 	{
 		Name: "get_job", Method: "GET", Path: "/jobs/{job_id}",
 		Summary:     "Get a job and its result",
-		Description: "Returns the state of background work by its job_id. When finished is true, result has the job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts against the daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or the job ended more than 30 days ago.", Paged: true,
+		Description: "Returns the state of a background job. When finished is true, result has the job's output. Use wait_seconds to wait for the job, or poll every few seconds. The call never counts against the daily free-call allowance. Call it again until finished is true. Then read state: for partially_succeeded and failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or the job ended more than 30 days ago.", Paged: true,
 		Arguments: []Argument{
 			{Name: "job_id", In: "path", Type: "string", Required: true, Description: "The job's ID: a type and a UUID, joined by a colon."},
 			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous response."},
@@ -3216,12 +3216,12 @@ var operations = []Operation{
 	{
 		Name: "get_limits", Method: "GET", Path: "/limits",
 		Summary:     "Get plan limits",
-		Description: "Returns the team's plan, its limits, whether it includes API and tool access, and the free calls left today. Call it after plan_limit_reached or daily_call_limit_reached, and before a task with many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call allowance.",
+		Description: "Returns the team's plan, its limits, whether it includes API and tool access, and the free calls left today. Call it after plan_limit_reached or daily_call_limit_reached, and before a task with many calls. -1 means unlimited, 0 means none. The call never counts against the daily free-call allowance.",
 	},
 	{
 		Name: "get_post", Method: "GET", Path: "/posts/{id}",
 		Summary:     "Get a post",
-		Description: "Returns the full text, the media and every targeted account with its result. Use it before update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Rejected content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not sent again until this is known.",
+		Description: "Returns the full text, the media and every targeted account with its result. Use it before update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template, notes list skipped occurrences. A network's own message is in untrusted_content. If the cause is outside the post (connection, quota, network), fix it, then call retry_post for the failed accounts. Rejected content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not sent again until this is known.",
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 		},
@@ -3229,7 +3229,7 @@ var operations = []Operation{
 	{
 		Name: "get_report", Method: "GET", Path: "/reports/{type}/{id}",
 		Summary:     "Get a report",
-		Description: "Returns the summary of a report and the requested sections. Read the summary first, then request the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in untrusted_content. Notes say which metrics are based on too little data. Free of charge. Missing metrics are unknown: do not invent them. refreshed_at shows their age; refresh_report fetches new metrics for credits. not_found: no report of that kind has this ID; use list_reports.", Paged: true,
+		Description: "Returns the summary of a report and the requested sections. Read the summary first, then request the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in untrusted_content. Notes say which metrics are based on too little data. Free of charge. Missing metrics are unknown: do not invent them. refreshed_at shows how old the metrics are; refresh_report fetches new ones for credits. not_found: no report of that kind has this ID; use list_reports.", Paged: true,
 		Arguments: []Argument{
 			{Name: "type", In: "path", Type: "string", Required: true, Description: "", Values: []string{"profile", "hashtag"}},
 			{Name: "id", In: "path", Type: "string", Required: true, Description: ""},
@@ -3241,7 +3241,7 @@ var operations = []Operation{
 	{
 		Name: "import_media", Method: "POST", Path: "/media/imports",
 		Summary:     "Import a file from a public URL",
-		Description: "Fetches an image or a video from a public HTTPS URL into the library. For files that are not on the internet, use create_uploads. The type is determined from the bytes. Private, local and numeric addresses are rejected. Uses storage, no credits. If the library already has the file, the result is the existing item. Poll the job with get_job; its result contains the media ID. The error codes type_refused, too_large and storage_full describe a problem with the file.", TakesKey: true, StartsJob: true,
+		Description: "Fetches an image or a video from a public HTTPS URL into the library. For files that are not on the internet, use create_uploads. The type is determined from the bytes. Private, local and IP addresses are rejected. Uses storage, no credits. If the library already has the file, the result is the existing item. Poll the job with get_job; its result contains the media ID. type_refused or too_large: the file is not accepted. storage_full: no space is left.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "url", In: "body", Type: "string", Required: true, Description: "Public HTTPS URL of the file."},
 			{Name: "filename", In: "body", Type: "string", Description: "Name for the file. Its extension is ignored and derived from the content."},
@@ -3260,7 +3260,7 @@ var operations = []Operation{
 		Arguments: []Argument{
 			{Name: "scope", In: "query", Type: "string", Description: "own: the team's lists; system: ready-made lists.", Default: "all", Values: []string{"own", "system", "all"}},
 			{Name: "platform", In: "query", Type: "string", Description: "Only lists for this network or for all networks.", Values: []string{"instagram", "tiktok"}},
-			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous page."},
+			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous response."},
 			{Name: "limit", In: "query", Type: "integer", Description: "Items per page.", Default: "20"},
 		},
 	},
@@ -3279,10 +3279,10 @@ var operations = []Operation{
 	{
 		Name: "list_posts", Method: "GET", Path: "/posts",
 		Summary:     "List posts",
-		Description: "Lists posts, newest first. With from or to, lists the posts scheduled or published in that range, latest first. recurrence marks the template of a series, which is never published, and its occurrences. Use it to see what is planned and to find a post by state or date. Each post is an excerpt; get_post returns the full post.", Paged: true,
+		Description: "Lists posts, newest first. Use it to see what is planned and to find a post by state or date. With from or to, lists the posts scheduled or published in that range, latest first. recurrence marks the template of a series, which is never published, and the series' occurrences. Each post is an excerpt; get_post returns the full post.", Paged: true,
 		Arguments: []Argument{
 			{Name: "status", In: "query", Type: "string", Description: "Only posts in this state.", Values: []string{"draft", "scheduled", "processing", "published", "partially_published", "failed"}},
-			{Name: "account_id", In: "query", Type: "integer", Description: "Only posts that target this account. Empty for an unknown account."},
+			{Name: "account_id", In: "query", Type: "integer", Description: "Only posts that target this account; none if it is unknown."},
 			{Name: "from", In: "query", Type: "string", Description: "Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the team's zone."},
 			{Name: "to", In: "query", Type: "string", Description: "Only posts scheduled or published before this time; ISO 8601, exclusive."},
 			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous response."},
@@ -3292,7 +3292,7 @@ var operations = []Operation{
 	{
 		Name: "list_reports", Method: "GET", Path: "/reports",
 		Summary:     "List reports",
-		Description: "Returns the team's reports on public profiles and hashtags, newest first. Check here before create_report: reading an existing report is free. Read a report with get_report, with its kind as type. A pending report is still being created; a report with status error could not be created.", Paged: true,
+		Description: "Returns the team's reports on public profiles and hashtags, newest first. Check here before create_report: reading an existing report is free. To read a report, call get_report with its kind as type. A pending report is still being created; a report with status error could not be created.", Paged: true,
 		Arguments: []Argument{
 			{Name: "type", In: "query", Type: "string", Description: "Only reports of this kind.", Values: []string{"profile", "hashtag"}},
 			{Name: "platform", In: "query", Type: "string", Description: "Only reports on this network.", Values: []string{"instagram", "tiktok"}},
@@ -3309,7 +3309,7 @@ var operations = []Operation{
 		Description: "Lists the team's connected social accounts, newest first, with the state of their connection. Use it to get account IDs for posts. People connect and disconnect accounts in the app. Nothing can be sent to an account whose connection_state is lost. Call get_connect_link for a link to reconnect it.", Paged: true,
 		Arguments: []Argument{
 			{Name: "platform", In: "query", Type: "string", Description: "Only accounts of this network.", Values: []string{"instagram", "tiktok", "facebook", "linkedin", "pinterest", "bluesky", "threads", "youtube", "x"}},
-			{Name: "active_only", In: "query", Type: "boolean", Description: "false includes accounts without a working connection.", Default: "true"},
+			{Name: "active_only", In: "query", Type: "boolean", Description: "false: include accounts without a working connection.", Default: "true"},
 			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous response."},
 			{Name: "limit", In: "query", Type: "integer", Description: "Items per page.", Default: "20"},
 		},
@@ -3317,7 +3317,7 @@ var operations = []Operation{
 	{
 		Name: "publish_post", Method: "POST", Path: "/posts/{post_id}/publish",
 		Summary:     "Publish a post now",
-		Description: "Submits the post immediately. This cannot be undone, so call it only when the user asked to publish now. The job has each account's result. A submitted post is never sent again; the response then has already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed. preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, read the post before you call this again.", TakesKey: true, StartsJob: true,
+		Description: "Submits the post immediately. This cannot be undone, so call it only when the user asked to publish now. The job has each account's result. If the post was submitted before, it is not sent again, and the response has already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed. preflight_blocked: validate_post lists what to fix. After internal_error, read the post before you call this again.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 		},
@@ -3325,7 +3325,7 @@ var operations = []Operation{
 	{
 		Name: "refresh_report", Method: "POST", Path: "/reports/{type}/{id}/refresh",
 		Summary:     "Refresh a report",
-		Description: "Fetches current metrics and extends the report's data window. Use it when refreshed_at is too old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with scope connection: the report was just refreshed; read it as it is.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Fetches current metrics and extends the report's data window. Use it when refreshed_at is too old for the question. A refresh that fetches nothing is refunded. The same person must wait a short time before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with scope connection: the report was just refreshed; read it as it is.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "type", In: "path", Type: "string", Required: true, Description: "", Values: []string{"profile", "hashtag"}},
 			{Name: "id", In: "path", Type: "string", Required: true, Description: ""},
@@ -3334,7 +3334,7 @@ var operations = []Operation{
 	{
 		Name: "retry_post", Method: "POST", Path: "/posts/{post_id}/retry",
 		Summary:     "Retry failed accounts",
-		Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy are skipped and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.", TakesKey: true, StartsJob: true,
+		Description: "Sends the post again to failed accounts. Call it after the cause is fixed. It skips accounts that did not fail, have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy, and lists them with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "account_ids", In: "body", Type: "integers", Description: "The accounts to retry; all failed ones if omitted."},
@@ -3343,16 +3343,16 @@ var operations = []Operation{
 	{
 		Name: "schedule_post", Method: "POST", Path: "/posts/{post_id}/schedule",
 		Summary:     "Schedule a draft",
-		Description: "The post is published at that time without further confirmation, so call it only if the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Rejected if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a scheduled post.", TakesKey: true,
+		Description: "The post is published at scheduled_at without further confirmation, so call this only if the user asked for that time. The time can be at most ten years ahead. Call cancel_post to unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the plan allows no more posts in that month. wrong_state: already scheduled or sent; update_post changes the time of a scheduled post.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
-			{Name: "scheduled_at", In: "body", Type: "string", Required: true, Description: "Publication time, ISO 8601 with a time of day; without an offset in the team's time zone."},
+			{Name: "scheduled_at", In: "body", Type: "string", Required: true, Description: "Publication time: ISO 8601 with a time of day. Without an offset, it is in the team's zone."},
 		},
 	},
 	{
 		Name: "search_hashtags", Method: "POST", Path: "/hashtags/search",
 		Summary:     "Search hashtags",
-		Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the hashtags with their number of posts, posts per day, tier and score, and related hashtags. Within a keyword's data window, further searches for it on this platform are free and return stored results. Word order does not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and nothing_found charge nothing.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the hashtags with their number of posts, posts per day, tier and score, and related hashtags. For some days after a paid search, further searches for the same keyword on this platform are free and return stored results. Word order does not matter. A search that fails or finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "query", In: "body", Type: "string", Required: true, Description: "Keyword, phrase, hashtag or hashtag link."},
 			{Name: "platform", In: "body", Type: "string", Description: "", Default: "instagram", Values: []string{"instagram", "tiktok"}},
@@ -3361,7 +3361,7 @@ var operations = []Operation{
 	{
 		Name: "set_report_tracking", Method: "PUT", Path: "/reports/{type}/{id}/tracking",
 		Summary:     "Turn report tracking on or off",
-		Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic refresh is charged without a further call. Turning it on charges the first refresh of a hashtag report at once. For a profile report it charges nothing, but reserves one refresh in the daily credit limits until tracking is off. Turning it off and changing the frequency are free. Repeating a call has no further effect. Every call sets frequency_days, also when turning off: if omitted it becomes 3, so send the current value to keep it. The response has the time of the next refresh and the price of each. Tell the person before turning it on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.", TakesKey: true, Paid: true,
+		Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic refresh is charged without a further call. Turning it on charges the first refresh of a hashtag report at once. For a profile report, it charges nothing yet, but one refresh counts against the daily credit limits until midnight or until tracking is off. Turning it off and changing the frequency are free. Repeating a call has no effect. Every call sets frequency_days, also when turning off: if omitted, it becomes 3, so send the current value to keep it. The response has the time and the price of the next refresh. Tell the person before you turn tracking on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.", TakesKey: true, Paid: true,
 		Arguments: []Argument{
 			{Name: "type", In: "path", Type: "string", Required: true, Description: "", Values: []string{"profile", "hashtag"}},
 			{Name: "id", In: "path", Type: "string", Required: true, Description: ""},
@@ -3372,14 +3372,14 @@ var operations = []Operation{
 	{
 		Name: "update_post", Method: "PATCH", Path: "/posts/{id}",
 		Summary:     "Change a draft or a scheduled post",
-		Description: "Changes the fields that are given; a list replaces the whole list. scheduled_at null clears the time of a draft. Changing an approved post sends it back for approval, which notes say. Returns the problems found after the change. Read the post with get_post first, because replaced content is lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.", TakesKey: true,
+		Description: "Changes the given fields; a list replaces the whole list. scheduled_at null clears the time of a draft. A changed post needs the client's approval again if it was approved; notes say so. Returns the problems found after the change. Read the post with get_post first, because replaced content is lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "caption", In: "body", Type: "string", Description: "The new text."},
-			{Name: "scheduled_at", In: "body", Type: "string", Nullable: true, Description: "The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."},
+			{Name: "scheduled_at", In: "body", Type: "string", Nullable: true, Description: "The new time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. A draft stays a draft. Null clears the time of a draft."},
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Replaces all media."},
 			{Name: "account_ids", In: "body", Type: "integers", Description: "Replaces all accounts."},
-			{Name: "options", In: "body", Type: "object", Description: "Replaces all choices for single networks."},
+			{Name: "options", In: "body", Type: "object", Description: "Replaces all options for individual networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Replaces all parts after the post itself."},
 			{Name: "first_comment", In: "body", Type: "string", Description: "The new first comment; empty for none."},
 			{Name: "labels", In: "body", Type: "strings", Description: "Replaces all labels. Needs no new approval."},
@@ -3389,7 +3389,7 @@ var operations = []Operation{
 	{
 		Name: "validate_post", Method: "GET", Path: "/posts/{post_id}/validation",
 		Summary:     "Validate a post",
-		Description: "Returns what the networks would reject, whether the post needs the client's approval, and how many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other problems are hints. waits_for_approval: only the client can approve, in the app.",
+		Description: "Returns what the networks would reject, whether the post needs the client's approval, and how many posts the plan still allows this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other problems are hints. waits_for_approval: only the client can approve the post, in the app.",
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "account_id", In: "query", Type: "integer", Description: "Check only this account of the post. not_found if the post does not target it."},

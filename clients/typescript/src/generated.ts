@@ -2,16 +2,16 @@
 
 import { Runtime, type Answer, type CallOptions, type Operation } from "./runtime.js";
 
-/** An instant, in the team's time zone and in UTC, to the microsecond. Either may be sent back as an argument. */
+/** An instant with microseconds, in the team's time zone and in UTC. Both strings are valid as arguments. */
 export interface Moment {
   team: string;
   utc: string;
 }
 
-/** A value that the description does not know yet: vocabularies grow. */
+/** A value that a later version of the service may add. */
 export type Other = string & Record<never, never>;
 
-/** Codes of rejections. */
+/** The code of an error response. */
 export type Code =
   | "unauthorized"
   | "rest_disabled"
@@ -191,7 +191,7 @@ export interface AccountAnalyticsBestPostCounts {
 /** Publishing frequency. Omitted until something is collected. */
 export interface AccountAnalyticsCadence {
   posts: number;
-  /** Days of the period for which posts are known. The other metrics refer to these days. */
+  /** Days of the period for which posts are known. The other members refer to these days. */
   days: number;
   posts_per_week: number;
   /** Most consecutive days without a post. */
@@ -241,8 +241,8 @@ export interface AccountAnalyticsFollowers {
   now: number;
   measured_at: Moment;
   /**
-   * Change since the newest count before the period or, if there is none, since the first count in it. Omitted if
-   * nothing was counted after that.
+   * Change since the newest count before the period or, if there is none, since the first count in the period.
+   * Omitted if there is no later count.
    */
   change?: number;
   /** The measurement that change is based on. */
@@ -430,7 +430,7 @@ export interface CreatePostInput {
   account_ids: readonly number[];
   /** Media of the library, in order. */
   media_ids?: readonly number[];
-  /** Choices for single networks. */
+  /** Options for individual networks. */
   options?: CreatePostInputOptions;
   /** Parts to publish as replies, in order. */
   thread?: readonly ThreadPart[];
@@ -442,7 +442,7 @@ export interface CreatePostInput {
   overrides?: readonly CreatePostInputOverride[];
 }
 
-/** Choices for single networks. */
+/** Options for individual networks. */
 export interface CreatePostInputOptions {
   /** Choices for Bluesky accounts. */
   bluesky?: CreatePostInputOptionsBluesky;
@@ -1091,7 +1091,7 @@ export interface Identity {
 export interface IdentityKey {
   id: number;
   name: string;
-  /** For a connection, the highest level that it was fully granted; see capabilities for what it may do. */
+  /** For a connection, the highest level whose capabilities were all granted; see capabilities for what it may do. */
   level: IdentityKeyLevel | Other;
 }
 
@@ -1213,7 +1213,7 @@ export interface ListHashtagListsInput {
   scope?: HashtagListScope;
   /** Only lists for this network or for all networks. */
   platform?: AnalysisPlatform;
-  /** page.cursor of the previous page. */
+  /** page.cursor of the previous response. */
   cursor?: string;
   /** Items per page. */
   limit?: number;
@@ -1237,7 +1237,7 @@ export interface ListMediaInput {
 export interface ListPostsInput {
   /** Only posts in this state. */
   status?: PostStatus;
-  /** Only posts that target this account. Empty for an unknown account. */
+  /** Only posts that target this account; none if it is unknown. */
   account_id?: number;
   /** Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the team's zone. */
   from?: string;
@@ -1271,7 +1271,7 @@ export interface ListReportsInput {
 export interface ListSocialAccountsInput {
   /** Only accounts of this network. */
   platform?: Platform;
-  /** false includes accounts without a working connection. */
+  /** false: include accounts without a working connection. */
   active_only?: boolean;
   /** page.cursor of the previous response. */
   cursor?: string;
@@ -1451,10 +1451,10 @@ export interface Post {
   first_comment?: string;
   /** Labels for the team; not published. */
   labels?: string[];
-  /** Choices for single networks. */
+  /** Options for individual networks. */
   options?: Options;
   /**
-   * Choices that a person made for all posts of the team. They apply to this post, because it has none for the
+   * Options that a person chose for all posts of the team. They apply to this post, because it has no options for the
    * network.
    */
   default_options?: Options;
@@ -1496,19 +1496,19 @@ export interface PostAccount {
    */
   parts?: PostAccountPart[];
   /**
-   * The result of the first comment, once the post is published. Its failure does not change state. retry_post
-   * retries a failed comment alone.
+   * The result of the first comment, once the post is published. Its failure does not change state. If only the
+   * comment failed, retry_post sends only the comment.
    */
   first_comment?: PostAccountFirstComment;
   /** What a published post lacks, such as its thumbnail. The post itself is published. */
   warnings?: PostWarning[];
-  /** How often the account can be retried if it fails; 0 after it is published. */
+  /** How often a failed account can still be retried; 0 after the post is published there. */
   retries_left: number;
 }
 
 /**
- * The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
- * a failed comment alone.
+ * The result of the first comment, once the post is published. Its failure does not change state. If only the comment
+ * failed, retry_post sends only the comment.
  */
 export interface PostAccountFirstComment {
   state: PostAccountState | Other;
@@ -1541,10 +1541,10 @@ export interface PostChange {
   first_comment?: string;
   /** Labels for the team; not published. */
   labels?: string[];
-  /** Choices for single networks. */
+  /** Options for individual networks. */
   options?: Options;
   /**
-   * Choices that a person made for all posts of the team. They apply to this post, because it has none for the
+   * Options that a person chose for all posts of the team. They apply to this post, because it has no options for the
    * network.
    */
   default_options?: Options;
@@ -1629,7 +1629,7 @@ export interface PostRecurrence {
   template: boolean;
   /** The template of the series. */
   template_id?: string;
-  /** Recurrence rule: an RRULE of RFC 5545, in local time of the time zone. */
+  /** Recurrence rule: an RRULE of RFC 5545. Its times are local times in timezone. */
   rule: string;
   /** IANA time zone of the rule. */
   timezone?: string;
@@ -1877,7 +1877,7 @@ export interface RetryPostInput {
 export interface SchedulePostInput {
   /** The post's ID. */
   post_id: string;
-  /** Publication time, ISO 8601 with a time of day; without an offset in the team's time zone. */
+  /** Publication time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. */
   scheduled_at: string;
 }
 
@@ -1915,7 +1915,7 @@ export interface SocialAccount {
   /** Whether posts can be sent to the account. */
   active: boolean;
   connection_state: SocialAccountConnectionState | Other;
-  /** refused if the network rejected the grant. */
+  /** refused if the network rejected the tokens. */
   connection_probe?: string;
   /** needs_reauth if a person must reconnect the account in the app. */
   account_status?: string;
@@ -2049,15 +2049,15 @@ export interface UpdatePostInput {
   /** The new text. */
   caption?: string;
   /**
-   * The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null
-   * clears the time of a draft.
+   * The new time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. A draft stays a draft.
+   * Null clears the time of a draft.
    */
   scheduled_at?: string | null;
   /** Replaces all media. */
   media_ids?: readonly number[];
   /** Replaces all accounts. */
   account_ids?: readonly number[];
-  /** Replaces all choices for single networks. */
+  /** Replaces all options for individual networks. */
   options?: CreatePostInputOptions;
   /** Replaces all parts after the post itself. */
   thread?: readonly ThreadPart[];
@@ -2191,13 +2191,13 @@ export interface YouTubeOptions {
   thumbnail_media_id?: number;
 }
 
-/** The client: a method for each operation. */
+/** A client with a method for each operation. */
 export class Pressroom extends Runtime {
   /**
    * Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call
    * can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured in the
-   * background. Free of charge. The response contains the added, existing and rejected hashtags; list_full means that
-   * the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
+   * background. Free of charge. The response contains the added, existing and rejected hashtags. list_full: the
+   * plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
    */
   addHashtags(input: AddHashtagsInput, options: CallOptions = {}): Promise<Answer<HashtagListChange>> {
     return this.call<HashtagListChange>("add_hashtags", input, options);
@@ -2206,7 +2206,7 @@ export class Pressroom extends Runtime {
   /**
    * Archive a failed post. Archives a post that failed on some or all accounts and will not be retried. It stays
    * readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to
-   * restore it. wrong_state: the post did not fail; a draft can be deleted in the app.
+   * restore the post. wrong_state: the post did not fail, or an account is unconfirmed.
    */
   archivePost(input: ArchivePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("archive_post", input, options);
@@ -2214,9 +2214,9 @@ export class Pressroom extends Runtime {
 
   /**
    * Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the template
-   * or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single
-   * occurrence, in the app. A draft stays as it is. A submitted post is rejected. Call schedule_post to schedule it
-   * again. wrong_state: the post was already submitted and cannot be recalled.
+   * or an occurrence of a series, the whole series is paused, and notes say so; in the app, a person can resume the
+   * series or skip a single occurrence. A draft stays as it is. A submitted post is rejected. Call schedule_post to
+   * schedule it again. wrong_state: the post was already submitted and cannot be recalled.
    */
   cancelPost(input: CancelPostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("cancel_post", input, options);
@@ -2245,17 +2245,17 @@ export class Pressroom extends Runtime {
   /**
    * Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics that no
    * report in list_reports has. An existing report, or one being created, is returned without charge. A failed report
-   * is refunded. The finished job names the report. Poll the job with get_job, then read the report with get_report.
-   * Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not answer and
-   * nothing was charged; retry later with the same key.
+   * is refunded. The result of the finished job has the report's ID. Poll the job with get_job, then read the report
+   * with get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: no provider is
+   * reachable or configured, and nothing was charged; retry later with the same key.
    */
   createReport(input: CreateReportInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("create_report", input, options);
   }
 
   /**
-   * Create upload links. Creates a one-time link for each described file: send the bytes by PUT to its url with its
-   * Authorization header. Or create a batch without files and give upload_page_url to a person, who uploads in a
+   * Create upload links. Creates a one-time link for each described file: send the bytes by PUT to the link's url
+   * with the link's headers. Or create a batch without files and give upload_page_url to a person, who uploads in a
    * browser. Repeating the call with the same Idempotency-Key returns the same batch with new secrets and invalidates
    * the old ones. Uses storage, no credits. Files already in the library need no upload. The links are secrets that
    * work once, for an hour: share them only with the uploader. The batch's job shows which files have arrived.
@@ -2288,8 +2288,8 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Get a brand voice. Returns a brand voice in full. Its text block contains all of its instructions: tone, point of
-   * view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.
+   * Get a brand voice. Returns a brand voice in full. Its text contains all of its instructions: tone, point of view,
+   * emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.
    */
   getBrandVoice(input: GetBrandVoiceInput, options: CallOptions = {}): Promise<Answer<BrandVoice>> {
     return this.call<BrandVoice>("get_brand_voice", input, options);
@@ -2297,9 +2297,10 @@ export class Pressroom extends Runtime {
 
   /**
    * Get a link to connect an account. Returns a link to connect a new account or reconnect a lost one. Give exactly
-   * one of platform and account_id. Nothing is connected until a person confirms it in the browser. A working account
-   * is rejected. Give the link to the user and wait; list_social_accounts shows when the account is connected. If
-   * slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already connected.
+   * one of platform and account_id. Nothing is connected until a person confirms it in the browser. The account_id of
+   * a working account is rejected. Give the link to the user and wait; list_social_accounts shows when the account is
+   * connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is
+   * already connected.
    */
   getConnectLink(input: GetConnectLinkInput = {}, options: CallOptions = {}): Promise<Answer<ConnectLink>> {
     return this.call<ConnectLink>("get_connect_link", input, options);
@@ -2308,9 +2309,9 @@ export class Pressroom extends Runtime {
   /**
    * Get credits. Returns the team's balance, the credits used and reserved today, and the daily limits of this key
    * and the team. Call it before anything that costs credits. A day starts at midnight in the team's time zone;
-   * credits reserved today and settled later count for today. Never counts against the daily free-call allowance.
-   * balance is omitted if the person's role does not allow seeing it. insufficient_credits: the balance is too low.
-   * daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.
+   * credits reserved today and charged later count for today. The call never counts against the daily free-call
+   * allowance. balance is omitted if the person's role does not allow seeing it. insufficient_credits: the balance is
+   * too low. daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.
    */
   getCredits(options: CallOptions = {}): Promise<Answer<Credits>> {
     return this.call<Credits>("get_credits", {}, options);
@@ -2319,8 +2320,8 @@ export class Pressroom extends Runtime {
   /**
    * Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number of posts
    * (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics are
-   * omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only: use
-   * create_hashtag_list for a list of the team.
+   * omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are read-only:
+   * create_hashtag_list creates a list of the team's own.
    */
   getHashtagList(input: GetHashtagListInput, options: CallOptions = {}): Promise<Answer<HashtagList>> {
     return this.call<HashtagList>("get_hashtag_list", input, options);
@@ -2329,17 +2330,17 @@ export class Pressroom extends Runtime {
   /**
    * Get the current key. Returns the person and team that the key acts for, the person's role, the key's
    * capabilities, and the team's time zone and content language. Call it first: capabilities shows which operations
-   * work, and times without an offset are in timezone. Never counts against the daily free-call allowance. Only the
-   * person who created the key or connected the assistant can grant a missing capability, in the app.
+   * work, and times without an offset are in timezone. The call never counts against the daily free-call allowance.
+   * Only the person who created the key or connected the assistant can grant a missing capability, in the app.
    */
   getIdentity(options: CallOptions = {}): Promise<Answer<Identity>> {
     return this.call<Identity>("get_identity", {}, options);
   }
 
   /**
-   * Get a job and its result. Returns the state of background work by its job_id. When finished is true, result has
-   * the job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts against the daily
-   * free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and failed,
+   * Get a job and its result. Returns the state of a background job. When finished is true, result has the job's
+   * output. Use wait_seconds to wait for the job, or poll every few seconds. The call never counts against the daily
+   * free-call allowance. Call it again until finished is true. Then read state: for partially_succeeded and failed,
    * error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or the job
    * ended more than 30 days ago.
    */
@@ -2347,7 +2348,7 @@ export class Pressroom extends Runtime {
     return this.call<Job>("get_job", input, options);
   }
 
-  /** getJob page after page, from the one that the input asks for. */
+  /** Yields the pages of getJob, starting with the page that input selects. */
   getJobPages(input: GetJobInput, options: CallOptions = {}): AsyncGenerator<Answer<Job>, void, undefined> {
     return this.pages<Job>("get_job", input, options);
   }
@@ -2355,7 +2356,7 @@ export class Pressroom extends Runtime {
   /**
    * Get plan limits. Returns the team's plan, its limits, whether it includes API and tool access, and the free calls
    * left today. Call it after plan_limit_reached or daily_call_limit_reached, and before a task with many calls. -1
-   * means unlimited, 0 means none. Never counts against the daily free-call allowance.
+   * means unlimited, 0 means none. The call never counts against the daily free-call allowance.
    */
   getLimits(options: CallOptions = {}): Promise<Answer<PlanLimits>> {
     return this.call<PlanLimits>("get_limits", {}, options);
@@ -2364,11 +2365,11 @@ export class Pressroom extends Runtime {
   /**
    * Get a post. Returns the full text, the media and every targeted account with its result. Use it before
    * update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template,
-   * notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed
-   * accounts after the cause is fixed, if it is outside the post (connection, quota, network). Rejected content or
-   * media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted
-   * post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it
-   * is not sent again until this is known.
+   * notes list skipped occurrences. A network's own message is in untrusted_content. If the cause is outside the post
+   * (connection, quota, network), fix it, then call retry_post for the failed accounts. Rejected content or media
+   * (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post:
+   * create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not
+   * sent again until this is known.
    */
   getPost(input: GetPostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("get_post", input, options);
@@ -2378,24 +2379,24 @@ export class Pressroom extends Runtime {
    * Get a report. Returns the summary of a report and the requested sections. Read the summary first, then request
    * the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in
    * untrusted_content. Notes say which metrics are based on too little data. Free of charge. Missing metrics are
-   * unknown: do not invent them. refreshed_at shows their age; refresh_report fetches new metrics for credits.
-   * not_found: no report of that kind has this ID; use list_reports.
+   * unknown: do not invent them. refreshed_at shows how old the metrics are; refresh_report fetches new ones for
+   * credits. not_found: no report of that kind has this ID; use list_reports.
    */
   getReport(input: GetReportInput, options: CallOptions = {}): Promise<Answer<ReportSummary>> {
     return this.call<ReportSummary>("get_report", input, options);
   }
 
-  /** getReport page after page, from the one that the input asks for. */
+  /** Yields the pages of getReport, starting with the page that input selects. */
   getReportPages(input: GetReportInput, options: CallOptions = {}): AsyncGenerator<Answer<ReportSummary>, void, undefined> {
     return this.pages<ReportSummary>("get_report", input, options);
   }
 
   /**
    * Import a file from a public URL. Fetches an image or a video from a public HTTPS URL into the library. For files
-   * that are not on the internet, use create_uploads. The type is determined from the bytes. Private, local and
-   * numeric addresses are rejected. Uses storage, no credits. If the library already has the file, the result is the
-   * existing item. Poll the job with get_job; its result contains the media ID. The error codes type_refused,
-   * too_large and storage_full describe a problem with the file.
+   * that are not on the internet, use create_uploads. The type is determined from the bytes. Private, local and IP
+   * addresses are rejected. Uses storage, no credits. If the library already has the file, the result is the existing
+   * item. Poll the job with get_job; its result contains the media ID. type_refused or too_large: the file is not
+   * accepted. storage_full: no space is left.
    */
   importMedia(input: ImportMediaInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("import_media", input, options);
@@ -2419,7 +2420,7 @@ export class Pressroom extends Runtime {
     return this.call<HashtagLists>("list_hashtag_lists", input, options);
   }
 
-  /** listHashtagLists page after page, from the one that the input asks for. */
+  /** Yields the pages of listHashtagLists, starting with the page that input selects. */
   listHashtagListsPages(input: ListHashtagListsInput = {}, options: CallOptions = {}): AsyncGenerator<Answer<HashtagLists>, void, undefined> {
     return this.pages<HashtagLists>("list_hashtag_lists", input, options);
   }
@@ -2438,7 +2439,7 @@ export class Pressroom extends Runtime {
     return this.call<MediaList>("list_media", input, options);
   }
 
-  /** listMedia page after page, from the one that the input asks for. */
+  /** Yields the pages of listMedia, starting with the page that input selects. */
   listMediaPages(input: ListMediaInput = {}, options: CallOptions = {}): AsyncGenerator<Answer<MediaList>, void, undefined> {
     return this.pages<MediaList>("list_media", input, options);
   }
@@ -2449,15 +2450,16 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * List posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in that range,
-   * latest first. recurrence marks the template of a series, which is never published, and its occurrences. Use it to
-   * see what is planned and to find a post by state or date. Each post is an excerpt; get_post returns the full post.
+   * List posts. Lists posts, newest first. Use it to see what is planned and to find a post by state or date. With
+   * from or to, lists the posts scheduled or published in that range, latest first. recurrence marks the template of
+   * a series, which is never published, and the series' occurrences. Each post is an excerpt; get_post returns the
+   * full post.
    */
   listPosts(input: ListPostsInput = {}, options: CallOptions = {}): Promise<Answer<PostList>> {
     return this.call<PostList>("list_posts", input, options);
   }
 
-  /** listPosts page after page, from the one that the input asks for. */
+  /** Yields the pages of listPosts, starting with the page that input selects. */
   listPostsPages(input: ListPostsInput = {}, options: CallOptions = {}): AsyncGenerator<Answer<PostList>, void, undefined> {
     return this.pages<PostList>("list_posts", input, options);
   }
@@ -2469,14 +2471,14 @@ export class Pressroom extends Runtime {
 
   /**
    * List reports. Returns the team's reports on public profiles and hashtags, newest first. Check here before
-   * create_report: reading an existing report is free. Read a report with get_report, with its kind as type. A
+   * create_report: reading an existing report is free. To read a report, call get_report with its kind as type. A
    * pending report is still being created; a report with status error could not be created.
    */
   listReports(input: ListReportsInput = {}, options: CallOptions = {}): Promise<Answer<ReportList>> {
     return this.call<ReportList>("list_reports", input, options);
   }
 
-  /** listReports page after page, from the one that the input asks for. */
+  /** Yields the pages of listReports, starting with the page that input selects. */
   listReportsPages(input: ListReportsInput = {}, options: CallOptions = {}): AsyncGenerator<Answer<ReportList>, void, undefined> {
     return this.pages<ReportList>("list_reports", input, options);
   }
@@ -2495,7 +2497,7 @@ export class Pressroom extends Runtime {
     return this.call<SocialAccountList>("list_social_accounts", input, options);
   }
 
-  /** listSocialAccounts page after page, from the one that the input asks for. */
+  /** Yields the pages of listSocialAccounts, starting with the page that input selects. */
   listSocialAccountsPages(input: ListSocialAccountsInput = {}, options: CallOptions = {}): AsyncGenerator<Answer<SocialAccountList>, void, undefined> {
     return this.pages<SocialAccountList>("list_social_accounts", input, options);
   }
@@ -2507,10 +2509,10 @@ export class Pressroom extends Runtime {
 
   /**
    * Publish a post now. Submits the post immediately. This cannot be undone, so call it only when the user asked to
-   * publish now. The job has each account's result. A submitted post is never sent again; the response then has
-   * already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed.
-   * preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, read the post
-   * before you call this again.
+   * publish now. The job has each account's result. If the post was submitted before, it is not sent again, and the
+   * response has already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts
+   * failed. preflight_blocked: validate_post lists what to fix. After internal_error, read the post before you call
+   * this again.
    */
   publishPost(input: PublishPostInput, options: CallOptions = {}): Promise<Answer<Publication>> {
     return this.call<Publication>("publish_post", input, options);
@@ -2518,7 +2520,7 @@ export class Pressroom extends Runtime {
 
   /**
    * Refresh a report. Fetches current metrics and extends the report's data window. Use it when refreshed_at is too
-   * old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before
+   * old for the question. A refresh that fetches nothing is refunded. The same person must wait a short time before
    * refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with scope
    * connection: the report was just refreshed; read it as it is.
    */
@@ -2527,20 +2529,20 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Retry failed accounts. Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail,
-   * have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy are skipped
-   * and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.
+   * Retry failed accounts. Sends the post again to failed accounts. Call it after the cause is fixed. It skips
+   * accounts that did not fail, have no retries left, were retried moments ago, are unconfirmed or were taken over by
+   * an edited copy, and lists them with the reason. Follow the job with get_job. wrong_state: the post has not been
+   * sent yet.
    */
   retryPost(input: RetryPostInput, options: CallOptions = {}): Promise<Answer<PublicationRetry>> {
     return this.call<PublicationRetry>("retry_post", input, options);
   }
 
   /**
-   * Schedule a draft. The post is published at that time without further confirmation, so call it only if the user
-   * asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Rejected if
-   * the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
-   * unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must
-   * approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent;
+   * Schedule a draft. The post is published at scheduled_at without further confirmation, so call this only if the
+   * user asked for that time. The time can be at most ten years ahead. Call cancel_post to unschedule it.
+   * preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in the
+   * app. plan_limit_reached: the plan allows no more posts in that month. wrong_state: already scheduled or sent;
    * update_post changes the time of a scheduled post.
    */
   schedulePost(input: SchedulePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
@@ -2549,10 +2551,10 @@ export class Pressroom extends Runtime {
 
   /**
    * Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the hashtags
-   * with their number of posts, posts per day, tier and score, and related hashtags. Within a keyword's data window,
-   * further searches for it on this platform are free and return stored results. Word order does not matter. A search
-   * that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its result has the
-   * hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and nothing_found charge nothing.
+   * with their number of posts, posts per day, tier and score, and related hashtags. For some days after a paid
+   * search, further searches for the same keyword on this platform are free and return stored results. Word order
+   * does not matter. A search that fails or finds nothing is refunded. Nothing is saved to a hashtag list. Poll the
+   * job with get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags.
    */
   searchHashtags(input: SearchHashtagsInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("search_hashtags", input, options);
@@ -2561,21 +2563,21 @@ export class Pressroom extends Runtime {
   /**
    * Turn report tracking on or off. Turns automatic refreshes of a report on or off. While tracking is on, every
    * automatic refresh is charged without a further call. Turning it on charges the first refresh of a hashtag report
-   * at once. For a profile report it charges nothing, but reserves one refresh in the daily credit limits until
-   * tracking is off. Turning it off and changing the frequency are free. Repeating a call has no further effect.
-   * Every call sets frequency_days, also when turning off: if omitted it becomes 3, so send the current value to keep
-   * it. The response has the time of the next refresh and the price of each. Tell the person before turning it on.
-   * plan_limit_reached: the plan allows no more tracked reports; turn one off first.
+   * at once. For a profile report, it charges nothing yet, but one refresh counts against the daily credit limits
+   * until midnight or until tracking is off. Turning it off and changing the frequency are free. Repeating a call has
+   * no effect. Every call sets frequency_days, also when turning off: if omitted, it becomes 3, so send the current
+   * value to keep it. The response has the time and the price of the next refresh. Tell the person before you turn
+   * tracking on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.
    */
   setReportTracking(input: SetReportTrackingInput, options: CallOptions = {}): Promise<Answer<ReportTracking>> {
     return this.call<ReportTracking>("set_report_tracking", input, options);
   }
 
   /**
-   * Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.
-   * scheduled_at null clears the time of a draft. Changing an approved post sends it back for approval, which notes
-   * say. Returns the problems found after the change. Read the post with get_post first, because replaced content is
-   * lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.
+   * Change a draft or a scheduled post. Changes the given fields; a list replaces the whole list. scheduled_at null
+   * clears the time of a draft. A changed post needs the client's approval again if it was approved; notes say so.
+   * Returns the problems found after the change. Read the post with get_post first, because replaced content is lost.
+   * Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.
    */
   updatePost(input: UpdatePostInput, options: CallOptions = {}): Promise<Answer<PostChange>> {
     return this.call<PostChange>("update_post", input, options);
@@ -2583,15 +2585,15 @@ export class Pressroom extends Runtime {
 
   /**
    * Validate a post. Returns what the networks would reject, whether the post needs the client's approval, and how
-   * many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix
-   * blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other
-   * problems are hints. waits_for_approval: only the client can approve, in the app.
+   * many posts the plan still allows this month. Call it before schedule_post and publish_post. Changes and sends
+   * nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed
+   * accounts. Other problems are hints. waits_for_approval: only the client can approve the post, in the app.
    */
   validatePost(input: ValidatePostInput, options: CallOptions = {}): Promise<Answer<Validation>> {
     return this.call<Validation>("validate_post", input, options);
   }
 
-  /** All operations, by their names. */
+  /** All operations by name. */
   protected readonly operations: Readonly<Record<string, Operation>> = operations;
 }
 

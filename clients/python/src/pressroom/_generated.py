@@ -670,7 +670,7 @@ class AccountAnalyticsCadence(TypedDict):
     """Publishing frequency. Omitted until something is collected."""
 
     posts: int
-    # Days of the period for which posts are known. The other metrics refer to these days.
+    # Days of the period for which posts are known. The other members refer to these days.
     days: int
     posts_per_week: float
     # Most consecutive days without a post.
@@ -724,8 +724,8 @@ class AccountAnalyticsFollowers(TypedDict):
 
     now: int
     measured_at: Moment
-    # Change since the newest count before the period or, if there is none, since the first count in it. Omitted if
-    # nothing was counted after that.
+    # Change since the newest count before the period or, if there is none, since the first count in the period.
+    # Omitted if there is no later count.
     change: NotRequired[int]
     # The measurement that change is based on.
     since: NotRequired[Moment]
@@ -879,7 +879,7 @@ class ContentFetchJob(TypedDict):
 
 
 class CreatePostInputOptions(TypedDict):
-    """Choices for single networks."""
+    """Options for individual networks."""
 
     # Choices for Bluesky accounts.
     bluesky: NotRequired[CreatePostInputOptionsBluesky]
@@ -1468,7 +1468,7 @@ class IdentityKey(TypedDict):
 
     id: int
     name: str
-    # For a connection, the highest level that it was fully granted; see capabilities for what it may do.
+    # For a connection, the highest level whose capabilities were all granted; see capabilities for what it may do.
     level: IdentityKeyLevel
 
 
@@ -1762,10 +1762,10 @@ class Post(TypedDict):
     first_comment: NotRequired[str]
     # Labels for the team; not published.
     labels: NotRequired[list[str]]
-    # Choices for single networks.
+    # Options for individual networks.
     options: NotRequired[Options]
-    # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
-    # network.
+    # Options that a person chose for all posts of the team. They apply to this post, because it has no options for
+    # the network.
     default_options: NotRequired[Options]
     # Publication time; for a draft, the planned time; for a template, the start of its series.
     scheduled_at: NotRequired[Moment]
@@ -1803,18 +1803,18 @@ class PostAccount(TypedDict):
     # The results of the parts in thread, in the same order. A retry continues with the first part that is not
     # published.
     parts: NotRequired[list[PostAccountPart]]
-    # The result of the first comment, once the post is published. Its failure does not change state. retry_post
-    # retries a failed comment alone.
+    # The result of the first comment, once the post is published. Its failure does not change state. If only the
+    # comment failed, retry_post sends only the comment.
     first_comment: NotRequired[PostAccountFirstComment]
     # What a published post lacks, such as its thumbnail. The post itself is published.
     warnings: NotRequired[list[PostWarning]]
-    # How often the account can be retried if it fails; 0 after it is published.
+    # How often a failed account can still be retried; 0 after the post is published there.
     retries_left: int
 
 
 class PostAccountFirstComment(TypedDict):
-    """The result of the first comment, once the post is published. Its failure does not change state. retry_post retries
-    a failed comment alone.
+    """The result of the first comment, once the post is published. Its failure does not change state. If only the
+    comment failed, retry_post sends only the comment.
     """
 
     state: PostAccountState
@@ -1849,10 +1849,10 @@ class PostChange(TypedDict):
     first_comment: NotRequired[str]
     # Labels for the team; not published.
     labels: NotRequired[list[str]]
-    # Choices for single networks.
+    # Options for individual networks.
     options: NotRequired[Options]
-    # Choices that a person made for all posts of the team. They apply to this post, because it has none for the
-    # network.
+    # Options that a person chose for all posts of the team. They apply to this post, because it has no options for
+    # the network.
     default_options: NotRequired[Options]
     # Publication time; for a draft, the planned time; for a template, the start of its series.
     scheduled_at: NotRequired[Moment]
@@ -1943,7 +1943,7 @@ class PostRecurrence(TypedDict):
     template: bool
     # The template of the series.
     template_id: NotRequired[str]
-    # Recurrence rule: an RRULE of RFC 5545, in local time of the time zone.
+    # Recurrence rule: an RRULE of RFC 5545. Its times are local times in timezone.
     rule: str
     # IANA time zone of the rule.
     timezone: NotRequired[str]
@@ -2204,7 +2204,7 @@ class SocialAccount(TypedDict):
     # Whether posts can be sent to the account.
     active: bool
     connection_state: SocialAccountConnectionState
-    # refused if the network rejected the grant.
+    # refused if the network rejected the tokens.
     connection_probe: NotRequired[str]
     # needs_reauth if a person must reconnect the account in the app.
     account_status: NotRequired[str]
@@ -2677,7 +2677,7 @@ _OPERATIONS: Mapping[str, Operation] = {
 
 
 class Pressroom(Runtime):
-    """The client: a method for each operation."""
+    """A client with a method for each operation."""
 
     _operations = _OPERATIONS
 
@@ -2691,23 +2691,23 @@ class Pressroom(Runtime):
     ) -> Response[HashtagListChange]:
         """Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call
         can be repeated. Rejected hashtags are listed with the reason. Metrics of new hashtags are measured in the
-        background. Free of charge. The response contains the added, existing and rejected hashtags; list_full means
-        that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
+        background. Free of charge. The response contains the added, existing and rejected hashtags. list_full: the
+        plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
         """
         return self._call("add_hashtags", {"list_id": list_id, "hashtags": hashtags, "subcategory": subcategory}, idempotency_key)
 
     def archive_post(self, post_id: str, *, archived: bool | None = None, idempotency_key: str | None = None) -> Response[Post]:
         """Archive a failed post. Archives a post that failed on some or all accounts and will not be retried. It stays
         readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to
-        restore it. wrong_state: the post did not fail; a draft can be deleted in the app.
+        restore the post. wrong_state: the post did not fail, or an account is unconfirmed.
         """
         return self._call("archive_post", {"post_id": post_id, "archived": archived}, idempotency_key)
 
     def cancel_post(self, post_id: str, *, idempotency_key: str | None = None) -> Response[Post]:
         """Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the
-        template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a
-        single occurrence, in the app. A draft stays as it is. A submitted post is rejected. Call schedule_post to
-        schedule it again. wrong_state: the post was already submitted and cannot be recalled.
+        template or an occurrence of a series, the whole series is paused, and notes say so; in the app, a person can
+        resume the series or skip a single occurrence. A draft stays as it is. A submitted post is rejected. Call
+        schedule_post to schedule it again. wrong_state: the post was already submitted and cannot be recalled.
         """
         return self._call("cancel_post", {"post_id": post_id}, idempotency_key)
 
@@ -2773,9 +2773,9 @@ class Pressroom(Runtime):
     ) -> Response[Job]:
         """Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics that
         no report in list_reports has. An existing report, or one being created, is returned without charge. A failed
-        report is refunded. The finished job names the report. Poll the job with get_job, then read the report with
-        get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did
-        not answer and nothing was charged; retry later with the same key.
+        report is refunded. The result of the finished job has the report's ID. Poll the job with get_job, then read
+        the report with get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: no
+        provider is reachable or configured, and nothing was charged; retry later with the same key.
         """
         return self._call("create_report", {"type": type, "platform": platform, "subject": subject}, idempotency_key)
 
@@ -2787,8 +2787,8 @@ class Pressroom(Runtime):
         replaces_batch: str | None = None,
         idempotency_key: str | None = None,
     ) -> Response[UploadBatch]:
-        """Create upload links. Creates a one-time link for each described file: send the bytes by PUT to its url with
-        its Authorization header. Or create a batch without files and give upload_page_url to a person, who uploads in
+        """Create upload links. Creates a one-time link for each described file: send the bytes by PUT to the link's url
+        with the link's headers. Or create a batch without files and give upload_page_url to a person, who uploads in
         a browser. Repeating the call with the same Idempotency-Key returns the same batch with new secrets and
         invalidates the old ones. Uses storage, no credits. Files already in the library need no upload. The links are
         secrets that work once, for an hour: share them only with the uploader. The batch's job shows which files have
@@ -2832,27 +2832,26 @@ class Pressroom(Runtime):
         return self._call("get_account_analytics", {"account_id": account_id, "period_days": period_days})
 
     def get_brand_voice(self, id: int) -> Response[BrandVoice]:
-        """Get a brand voice. Returns a brand voice in full. Its text block contains all of its instructions: tone, point
-        of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show
-        it.
+        """Get a brand voice. Returns a brand voice in full. Its text contains all of its instructions: tone, point of
+        view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.
         """
         return self._call("get_brand_voice", {"id": id})
 
     def get_connect_link(self, *, platform: ConnectPlatform | None = None, account_id: int | None = None) -> Response[ConnectLink]:
         """Get a link to connect an account. Returns a link to connect a new account or reconnect a lost one. Give
-        exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A
-        working account is rejected. Give the link to the user and wait; list_social_accounts shows when the account
-        is connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is
-        already connected.
+        exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. The
+        account_id of a working account is rejected. Give the link to the user and wait; list_social_accounts shows
+        when the account is connected. If slots_left is 0, the plan allows no more accounts: tell the user.
+        wrong_state: the account is already connected.
         """
         return self._call("get_connect_link", {"platform": platform, "account_id": account_id})
 
     def get_credits(self) -> Response[Credits]:
         """Get credits. Returns the team's balance, the credits used and reserved today, and the daily limits of this key
         and the team. Call it before anything that costs credits. A day starts at midnight in the team's time zone;
-        credits reserved today and settled later count for today. Never counts against the daily free-call allowance.
-        balance is omitted if the person's role does not allow seeing it. insufficient_credits: the balance is too
-        low. daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.
+        credits reserved today and charged later count for today. The call never counts against the daily free-call
+        allowance. balance is omitted if the person's role does not allow seeing it. insufficient_credits: the balance
+        is too low. daily_credit_limit_reached: a daily limit would be exceeded. Both charge nothing.
         """
         return self._call("get_credits", {})
 
@@ -2860,16 +2859,16 @@ class Pressroom(Runtime):
         """Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number of posts
         (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics
         are omitted. Combine a few large hashtags with a larger number of small hashtags. Ready-made lists are
-        read-only: use create_hashtag_list for a list of the team.
+        read-only: create_hashtag_list creates a list of the team's own.
         """
         return self._call("get_hashtag_list", {"list_id": list_id})
 
     def get_identity(self) -> Response[Identity]:
         """Get the current key. Returns the person and team that the key acts for, the person's role, the key's
         capabilities, and the team's time zone and content language. Call it first: capabilities shows which
-        operations work, and times without an offset are in timezone. Never counts against the daily free-call
-        allowance. Only the person who created the key or connected the assistant can grant a missing capability, in
-        the app.
+        operations work, and times without an offset are in timezone. The call never counts against the daily
+        free-call allowance. Only the person who created the key or connected the assistant can grant a missing
+        capability, in the app.
         """
         return self._call("get_identity", {})
 
@@ -2881,11 +2880,11 @@ class Pressroom(Runtime):
         limit: int | None = None,
         wait_seconds: int | None = None,
     ) -> Response[Job]:
-        """Get a job and its result. Returns the state of background work by its job_id. When finished is true, result
-        has the job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts against
-        the daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded
-        and failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is
-        wrong, or the job ended more than 30 days ago.
+        """Get a job and its result. Returns the state of a background job. When finished is true, result has the job's
+        output. Use wait_seconds to wait for the job, or poll every few seconds. The call never counts against the
+        daily free-call allowance. Call it again until finished is true. Then read state: for partially_succeeded and
+        failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong,
+        or the job ended more than 30 days ago.
         """
         return self._call("get_job", {
             "job_id": job_id,
@@ -2902,7 +2901,7 @@ class Pressroom(Runtime):
         limit: int | None = None,
         wait_seconds: int | None = None,
     ) -> Iterator[Response[Job]]:
-        """Yields the pages of get_job, beginning with the one of cursor."""
+        """Yields the pages of get_job, beginning with the page at cursor."""
         return self._pages("get_job", {
             "job_id": job_id,
             "cursor": cursor,
@@ -2913,15 +2912,15 @@ class Pressroom(Runtime):
     def get_limits(self) -> Response[PlanLimits]:
         """Get plan limits. Returns the team's plan, its limits, whether it includes API and tool access, and the free
         calls left today. Call it after plan_limit_reached or daily_call_limit_reached, and before a task with many
-        calls. -1 means unlimited, 0 means none. Never counts against the daily free-call allowance.
+        calls. -1 means unlimited, 0 means none. The call never counts against the daily free-call allowance.
         """
         return self._call("get_limits", {})
 
     def get_post(self, id: str) -> Response[Post]:
         """Get a post. Returns the full text, the media and every targeted account with its result. Use it before
         update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a
-        template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for
-        failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Rejected
+        template, notes list skipped occurrences. A network's own message is in untrusted_content. If the cause is
+        outside the post (connection, quota, network), fix it, then call retry_post for the failed accounts. Rejected
         content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in
         a submitted post: create another post for these accounts with create_post. unconfirmed: the network may have
         the post, so it is not sent again until this is known.
@@ -2940,8 +2939,8 @@ class Pressroom(Runtime):
         """Get a report. Returns the summary of a report and the requested sections. Read the summary first, then request
         the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in
         untrusted_content. Notes say which metrics are based on too little data. Free of charge. Missing metrics are
-        unknown: do not invent them. refreshed_at shows their age; refresh_report fetches new metrics for credits.
-        not_found: no report of that kind has this ID; use list_reports.
+        unknown: do not invent them. refreshed_at shows how old the metrics are; refresh_report fetches new ones for
+        credits. not_found: no report of that kind has this ID; use list_reports.
         """
         return self._call("get_report", {
             "type": type,
@@ -2960,7 +2959,7 @@ class Pressroom(Runtime):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[Response[ReportSummary]]:
-        """Yields the pages of get_report, beginning with the one of cursor."""
+        """Yields the pages of get_report, beginning with the page at cursor."""
         return self._pages("get_report", {
             "type": type,
             "id": id,
@@ -2979,9 +2978,9 @@ class Pressroom(Runtime):
     ) -> Response[Job]:
         """Import a file from a public URL. Fetches an image or a video from a public HTTPS URL into the library. For
         files that are not on the internet, use create_uploads. The type is determined from the bytes. Private, local
-        and numeric addresses are rejected. Uses storage, no credits. If the library already has the file, the result
-        is the existing item. Poll the job with get_job; its result contains the media ID. The error codes
-        type_refused, too_large and storage_full describe a problem with the file.
+        and IP addresses are rejected. Uses storage, no credits. If the library already has the file, the result is
+        the existing item. Poll the job with get_job; its result contains the media ID. type_refused or too_large: the
+        file is not accepted. storage_full: no space is left.
         """
         return self._call("import_media", {"url": url, "filename": filename, "folder_id": folder_id}, idempotency_key)
 
@@ -3019,7 +3018,7 @@ class Pressroom(Runtime):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[Response[HashtagLists]]:
-        """Yields the pages of list_hashtag_lists, beginning with the one of cursor."""
+        """Yields the pages of list_hashtag_lists, beginning with the page at cursor."""
         return self._pages("list_hashtag_lists", {
             "scope": scope,
             "platform": platform,
@@ -3074,7 +3073,7 @@ class Pressroom(Runtime):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[Response[MediaList]]:
-        """Yields the pages of list_media, beginning with the one of cursor."""
+        """Yields the pages of list_media, beginning with the page at cursor."""
         return self._pages("list_media", {
             "folder_id": folder_id,
             "kind": kind,
@@ -3112,10 +3111,10 @@ class Pressroom(Runtime):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Response[PostList]:
-        """List posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in that range,
-        latest first. recurrence marks the template of a series, which is never published, and its occurrences. Use it
-        to see what is planned and to find a post by state or date. Each post is an excerpt; get_post returns the full
-        post.
+        """List posts. Lists posts, newest first. Use it to see what is planned and to find a post by state or date. With
+        from or to, lists the posts scheduled or published in that range, latest first. recurrence marks the template
+        of a series, which is never published, and the series' occurrences. Each post is an excerpt; get_post returns
+        the full post.
         """
         return self._call("list_posts", {
             "status": status,
@@ -3136,7 +3135,7 @@ class Pressroom(Runtime):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[Response[PostList]]:
-        """Yields the pages of list_posts, beginning with the one of cursor."""
+        """Yields the pages of list_posts, beginning with the page at cursor."""
         return self._pages("list_posts", {
             "status": status,
             "account_id": account_id,
@@ -3179,7 +3178,7 @@ class Pressroom(Runtime):
         limit: int | None = None,
     ) -> Response[ReportList]:
         """List reports. Returns the team's reports on public profiles and hashtags, newest first. Check here before
-        create_report: reading an existing report is free. Read a report with get_report, with its kind as type. A
+        create_report: reading an existing report is free. To read a report, call get_report with its kind as type. A
         pending report is still being created; a report with status error could not be created.
         """
         return self._call("list_reports", {
@@ -3203,7 +3202,7 @@ class Pressroom(Runtime):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[Response[ReportList]]:
-        """Yields the pages of list_reports, beginning with the one of cursor."""
+        """Yields the pages of list_reports, beginning with the page at cursor."""
         return self._pages("list_reports", {
             "type": type,
             "platform": platform,
@@ -3264,7 +3263,7 @@ class Pressroom(Runtime):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[Response[SocialAccountList]]:
-        """Yields the pages of list_social_accounts, beginning with the one of cursor."""
+        """Yields the pages of list_social_accounts, beginning with the page at cursor."""
         return self._pages("list_social_accounts", {
             "platform": platform,
             "active_only": active_only,
@@ -3291,34 +3290,34 @@ class Pressroom(Runtime):
 
     def publish_post(self, post_id: str, *, idempotency_key: str | None = None) -> Response[Publication]:
         """Publish a post now. Submits the post immediately. This cannot be undone, so call it only when the user asked
-        to publish now. The job has each account's result. A submitted post is never sent again; the response then has
-        already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed.
-        preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, read the
-        post before you call this again.
+        to publish now. The job has each account's result. If the post was submitted before, it is not sent again, and
+        the response has already_submitted. Follow the job with get_job until it is finished. get_post shows why
+        accounts failed. preflight_blocked: validate_post lists what to fix. After internal_error, read the post
+        before you call this again.
         """
         return self._call("publish_post", {"post_id": post_id}, idempotency_key)
 
     def refresh_report(self, type: ReportKind, id: str, *, idempotency_key: str | None = None) -> Response[Job]:
         """Refresh a report. Fetches current metrics and extends the report's data window. Use it when refreshed_at is
-        too old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before
-        refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with
-        scope connection: the report was just refreshed; read it as it is.
+        too old for the question. A refresh that fetches nothing is refunded. The same person must wait a short time
+        before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited
+        with scope connection: the report was just refreshed; read it as it is.
         """
         return self._call("refresh_report", {"type": type, "id": id}, idempotency_key)
 
     def retry_post(self, post_id: str, *, account_ids: Sequence[int] | None = None, idempotency_key: str | None = None) -> Response[PublicationRetry]:
-        """Retry failed accounts. Sends failed accounts again. Call it after the cause is fixed. Accounts that did not
-        fail, have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy are
-        skipped and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.
+        """Retry failed accounts. Sends the post again to failed accounts. Call it after the cause is fixed. It skips
+        accounts that did not fail, have no retries left, were retried moments ago, are unconfirmed or were taken over
+        by an edited copy, and lists them with the reason. Follow the job with get_job. wrong_state: the post has not
+        been sent yet.
         """
         return self._call("retry_post", {"post_id": post_id, "account_ids": account_ids}, idempotency_key)
 
     def schedule_post(self, post_id: str, *, scheduled_at: str, idempotency_key: str | None = None) -> Response[Post]:
-        """Schedule a draft. The post is published at that time without further confirmation, so call it only if the user
-        asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Rejected if
-        the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
-        unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must
-        approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or
+        """Schedule a draft. The post is published at scheduled_at without further confirmation, so call this only if the
+        user asked for that time. The time can be at most ten years ahead. Call cancel_post to unschedule it.
+        preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in
+        the app. plan_limit_reached: the plan allows no more posts in that month. wrong_state: already scheduled or
         sent; update_post changes the time of a scheduled post.
         """
         return self._call("schedule_post", {"post_id": post_id, "scheduled_at": scheduled_at}, idempotency_key)
@@ -3331,11 +3330,10 @@ class Pressroom(Runtime):
         idempotency_key: str | None = None,
     ) -> Response[Job]:
         """Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the hashtags
-        with their number of posts, posts per day, tier and score, and related hashtags. Within a keyword's data
-        window, further searches for it on this platform are free and return stored results. Word order does not
-        matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with
-        get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and
-        nothing_found charge nothing.
+        with their number of posts, posts per day, tier and score, and related hashtags. For some days after a paid
+        search, further searches for the same keyword on this platform are free and return stored results. Word order
+        does not matter. A search that fails or finds nothing is refunded. Nothing is saved to a hashtag list. Poll
+        the job with get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags.
         """
         return self._call("search_hashtags", {"query": query, "platform": platform}, idempotency_key)
 
@@ -3350,11 +3348,11 @@ class Pressroom(Runtime):
     ) -> Response[ReportTracking]:
         """Turn report tracking on or off. Turns automatic refreshes of a report on or off. While tracking is on, every
         automatic refresh is charged without a further call. Turning it on charges the first refresh of a hashtag
-        report at once. For a profile report it charges nothing, but reserves one refresh in the daily credit limits
-        until tracking is off. Turning it off and changing the frequency are free. Repeating a call has no further
-        effect. Every call sets frequency_days, also when turning off: if omitted it becomes 3, so send the current
-        value to keep it. The response has the time of the next refresh and the price of each. Tell the person before
-        turning it on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.
+        report at once. For a profile report, it charges nothing yet, but one refresh counts against the daily credit
+        limits until midnight or until tracking is off. Turning it off and changing the frequency are free. Repeating
+        a call has no effect. Every call sets frequency_days, also when turning off: if omitted, it becomes 3, so send
+        the current value to keep it. The response has the time and the price of the next refresh. Tell the person
+        before you turn tracking on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.
         """
         return self._call("set_report_tracking", {
             "type": type,
@@ -3378,9 +3376,9 @@ class Pressroom(Runtime):
         overrides: Sequence[CreatePostInputOverride] | None = None,
         idempotency_key: str | None = None,
     ) -> Response[PostChange]:
-        """Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.
-        scheduled_at null clears the time of a draft. Changing an approved post sends it back for approval, which
-        notes say. Returns the problems found after the change. Read the post with get_post first, because replaced
+        """Change a draft or a scheduled post. Changes the given fields; a list replaces the whole list. scheduled_at
+        null clears the time of a draft. A changed post needs the client's approval again if it was approved; notes
+        say so. Returns the problems found after the change. Read the post with get_post first, because replaced
         content is lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.
         """
         return self._call("update_post", {
@@ -3398,8 +3396,8 @@ class Pressroom(Runtime):
 
     def validate_post(self, post_id: str, *, account_id: int | None = None) -> Response[Validation]:
         """Validate a post. Returns what the networks would reject, whether the post needs the client's approval, and how
-        many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix
-        blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other
-        problems are hints. waits_for_approval: only the client can approve, in the app.
+        many posts the plan still allows this month. Call it before schedule_post and publish_post. Changes and sends
+        nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed
+        accounts. Other problems are hints. waits_for_approval: only the client can approve the post, in the app.
         """
         return self._call("validate_post", {"post_id": post_id, "account_id": account_id})
