@@ -43,7 +43,8 @@ func TestComposerLinkedInAttachments(t *testing.T) {
 		b := c.as(t, access.Editor)
 		thumbnail := strings.TrimPrefix(c.addImage(t, "cover", 90), "/media/")
 		f := b.open("/posts/new").form("Save draft").fill("account", account).fill("caption", "With @Studio North").
-			fill("linkedin-article", "yes").fill("linkedin-article-source", "https://menu.test/today").fill("linkedin-article-title", " Menu ").
+			fill("linkedin-article", "yes").fill("linkedin-article-source", "https://menu.test/today").
+			fill("linkedin-article-title", " Menu ").
 			fill("linkedin-article-description", "Coffee").
 			fill("linkedin-mentions", "@Studio North = 2414183\r\n\r\nMira=urn:li:person:a_1\r\n")
 		f.values.Set("linkedin-article-thumbnail", thumbnail) // shown for a post that has one

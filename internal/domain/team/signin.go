@@ -155,7 +155,8 @@ func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, c
 	if token := tokens[person]; token != "" {
 		key = throttle.NewKey("code of %d browser %s", person, token)
 	}
-	return throttle.Attempt(ctx, []throttle.Limit{{Counter: s.byKnownBrowser, Key: key, ResetOnSuccess: true, Rejection: tooManyCodes}}, check)
+	return throttle.Attempt(ctx, []throttle.Limit{
+		{Counter: s.byKnownBrowser, Key: key, ResetOnSuccess: true, Rejection: tooManyCodes}}, check)
 }
 
 // CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. A check that returns not_found or
