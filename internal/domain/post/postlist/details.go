@@ -17,7 +17,7 @@ type Details struct {
 	Approval post.Approval
 	Unsent   bool  // whether the post waits for approval, but its current version was not sent to the client
 	Picture  int64 // ID of the first media item if it is an image; otherwise 0
-	Film     bool  // whether the first media item is a video
+	IsVideo  bool  // whether the first media item is a video
 	// Submitted is when the post was first submitted. It is zero if the post was not submitted.
 	Submitted time.Time
 	// Unconfirmed is set if the outcome on at least one account is unknown.
@@ -50,7 +50,7 @@ func ListDetails(ctx context.Context, d *db.DB, team int64, ids []string) (map[s
 		var template, picture, submitted, unconfirmed, sent int64
 		var kind string
 		err := rows.Scan(&details.id, &template, &details.Approval, &picture, &kind, &submitted, &unconfirmed, &sent)
-		details.Template, details.Film, details.Submitted = template != 0, kind == "video", db.Time(submitted)
+		details.Template, details.IsVideo, details.Submitted = template != 0, kind == "video", db.Time(submitted)
 		details.Unconfirmed = unconfirmed != 0
 		details.Unsent = details.Approval == post.Waiting && sent == 0
 		if kind == "image" {
