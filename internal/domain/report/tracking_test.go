@@ -27,7 +27,7 @@ func TestTrackingSummary(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if op := (&Service{}).Operations(); !strings.Contains(op[len(op)-1].Description, "if omitted it becomes 3") {
+	if op := (&Service{}).Operations(); !strings.Contains(op[len(op)-1].Description, "if omitted, it becomes 3") {
 		t.Error("the description does not explain an omitted frequency")
 	}
 }
