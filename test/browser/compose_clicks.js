@@ -112,7 +112,7 @@ async function writeOnPhone(browser) {
   await publishDialog(page);
   await page.getByRole('button', { name: 'Schedule', exact: true }).click(); // without a time, the form asks for one
   await page.locator('#date:focus').waitFor();
-  await page.getByRole('button', { name: 'Next available slot' }).click();
+  await page.getByRole('button', { name: /^\w{3} \d+ \w{3}, \d\d:00/ }).first().click();
   await page.waitForFunction(() => document.getElementById('time').value !== '');
   await look(page, 'compose-phone-time');
   await page.getByRole('button', { name: 'Done' }).click();

@@ -132,7 +132,7 @@ function partOf(button) {
     case 'page': return { value: () => value, parts: ['shelf'], said: '' };
     case 'part':
       if (value !== 'part:add') return { value: () => value, parts: mediaParts, said: translate('Removed.') };
-      return { value: () => value, parts: ['thread'], said: translate('Part added.'), focus: '#thread .thread-part:last-of-type textarea' };
+      return { value: () => value, parts: ['thread'], said: translate('Part added.'), focus: '#thread .thread-part:nth-last-child(1 of .thread-part) textarea' };
     case 'split': return { value: () => value, parts: mediaParts, said: translate('Split.'), focus: '#caption', splits: true };
     case 'free': return { value: () => value, parts: ['when'], said: '' };
     case 'check': return { value: () => value, parts: mediaParts, said: '' };
