@@ -114,8 +114,7 @@ async function writeOnPhone(browser) {
   await page.locator('#date:focus').waitFor();
   await page.getByRole('button', { name: /^\w{3} \d+ \w{3}, \d\d:00/ }).first().click();
   await page.waitForFunction(() => document.getElementById('time').value !== '');
-  await look(page, 'compose-phone-time');
-  await page.getByRole('button', { name: 'Done' }).click();
+  await look(page, 'compose-phone-time'); // a suggested time closes the panel
   await page.getByLabel('Date', { exact: true }).waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: /^When: \w{3} \d/ }).waitFor();
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
