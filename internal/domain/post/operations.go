@@ -49,7 +49,7 @@ type (
 
 		FirstComment string                  `json:"first_comment,omitempty" maxLength:"10000"`
 		Labels       []string                `json:"labels,omitempty" maxItems:"20" minLength:"1" maxLength:"50"`
-		Overrides    []override.PostOverride `json:"overrides,omitempty" maxItems:"100" jsonschema:"Content for single accounts, instead of the post's."`
+		Overrides    []override.PostOverride `json:"overrides,omitempty" maxItems:"100"`
 	}
 	// ThreadPart is a part of a thread after the post itself.
 	ThreadPart struct {
@@ -67,7 +67,7 @@ type (
 		Thread       []ThreadPart             `json:"thread,omitempty" maxItems:"24" jsonschema:"Replaces all parts after the post itself."`
 		FirstComment *string                  `json:"first_comment,omitempty" maxLength:"10000"`
 		Labels       []string                 `json:"labels,omitempty" maxItems:"20" minLength:"1" maxLength:"50"`
-		Overrides    []override.PostOverride  `json:"overrides,omitempty" maxItems:"100" jsonschema:"Replaces all content for single accounts."`
+		Overrides    []override.PostOverride  `json:"overrides,omitempty" maxItems:"100"`
 	}
 	// ScheduleInput identifies a draft and its time.
 	ScheduleInput struct {
@@ -101,7 +101,7 @@ func (ValidateInput) Descriptions() map[string]string {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (CreateInput) Descriptions() map[string]string {
 	return map[string]string{"first_comment": "Comment that each account adds to its post.",
-		"labels": "Labels for the team; not published."}
+		"labels": "Labels for the team; not published.", "overrides": "Content for single accounts, instead of the post's."}
 }
 
 // Descriptions returns descriptions of the fields for the JSON schema.
@@ -109,6 +109,7 @@ func (UpdateInput) Descriptions() map[string]string {
 	return map[string]string{
 		"first_comment": "The new first comment; empty for none.",
 		"labels":        "Replaces all labels. Needs no new approval.",
+		"overrides":     "Replaces all content for single accounts.",
 		"scheduled_at": "The new time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. A " +
 			"draft stays a draft. Null clears the time of a draft.",
 	}
