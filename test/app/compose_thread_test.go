@@ -133,7 +133,9 @@ func TestPreviewLinksProblems(t *testing.T) {
 			return list
 		}
 		list := shown()
-		for link, says := range map[string]string{"media": "A story on Facebook needs an image or a video.", "caption": "A story on Facebook has no text."} {
+		for link, says := range map[string]string{
+			"media": "A story on Facebook needs an image or a video.", "caption": "A story on Facebook has no text.",
+		} {
 			if !strings.Contains(list, `<a href="#`+link+`">`+says) {
 				t.Errorf("no link to #%s: %s", link, list)
 			}

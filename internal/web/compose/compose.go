@@ -23,6 +23,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/web/emoji"
 	"pressroom.example/pressroom/internal/web/preview"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -43,7 +44,7 @@ var pages = shell.Parse(files,
 			"limits":       func(c creator) string { return limits(l, c) },
 			"known":        func(text string) string { return shell.TranslateText(l, text) },
 			"problem":      func(text string) string { return preview.ProblemText(l, text) },
-			"category":     func(name string) string { return l.T(categoryNames[name]) },
+			"category":     func(name string) string { return l.T(emoji.CategoryNames[name]) },
 			"weekdays":     func() []weekday { return weekdaysOf(l) },
 			"shortWeekday": func(code string) string { return shortWeekday(l, code) },
 			"seconds":      func(d time.Duration) string { return l.LocalizeDecimal(seconds(d)) },

@@ -277,8 +277,8 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 		name string
 		body any
 	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"moment", fresh}, {"zone", fresh},
-		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"no threads", out}, {"part lengths", out},
-		{"split offer", out}, {"next", out}, {"voice", fresh.Wording}} {
+		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"no threads", out},
+		{"part lengths", out}, {"split offer", out}, {"next", out}, {"voice", fresh.Wording}} {
 		if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.ServerError(w, r, err)
 			return

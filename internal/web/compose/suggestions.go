@@ -3,7 +3,6 @@ package compose
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,9 +16,8 @@ import (
 )
 
 const (
-	maxBestTimes   = 3
-	maxFreeTimes   = 3
-	bestTimesWeeks = 4 // number of weeks in which a best time may be free
+	maxBestTimes = 3
+	maxFreeTimes = 3
 )
 
 // PostingTimes provides the times of the week at which an account's posts get more engagement than usual.
@@ -60,12 +58,12 @@ func (p *Handlers) suggest(r *http.Request, s *formData, accounts []account.Soci
 	}
 	day := s.When.dayFrom(now)
 	for len(out.Free) < maxFreeTimes {
-		at, err := p.nextFreeHour(r.Context(), actor.TeamID, day, now.Add(minLeadTime))
-		if errors.Is(err, errNoFreeSlot) {
-			break
-		}
+		at, err := calendar.FreeHour(r.Context(), p.DB, actor.TeamID, day, now.Add(minLeadTime))
 		if err != nil {
 			return out, err
+		}
+		if at.IsZero() {
+			break
 		}
 		out.Free = append(out.Free, at.In(now.Location()))
 		day = at.AddDate(0, 0, 1)
@@ -88,7 +86,7 @@ func (p *Handlers) bestTimes(
 	}
 	out := []bestTime{}
 	for _, best := range found {
-		at, err := p.nextFreeWeek(r.Context(), team.ID, best.Next, now.Add(minLeadTime))
+		at, err := calendar.FreeWeek(r.Context(), p.DB, team.ID, best.Next, now.Add(minLeadTime))
 		if err != nil {
 			return nil, err
 		}
@@ -103,24 +101,6 @@ func (p *Handlers) bestTimes(
 		}
 	}
 	return out, nil
-}
-
-// nextFreeWeek returns the first time at or a number of weeks after at that is later than after and whose hour has no
-// post, or the zero time.
-func (p *Handlers) nextFreeWeek(ctx context.Context, team int64, at, after time.Time) (time.Time, error) {
-	for range bestTimesWeeks {
-		if at.After(after) {
-			spans, err := calendar.Spans(ctx, p.DB, team, calendar.Filter{}, []time.Time{at, at.Add(time.Hour)}, 1)
-			if err != nil {
-				return time.Time{}, err
-			}
-			if len(spans[0].Entries) == 0 {
-				return at, nil
-			}
-		}
-		at = at.AddDate(0, 0, weekDays)
-	}
-	return time.Time{}, nil
 }
 
 // showTimes serves the suggested times for the accounts and the date in the query to the page's script.

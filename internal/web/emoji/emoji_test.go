@@ -1,4 +1,4 @@
-package compose
+package emoji
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 func TestEmojiList(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, c := range emojiCategories() {
+	for _, c := range categories() {
 		if c.Name == "" || len(c.Emoji) < 10 {
 			t.Errorf("category %q has %d emoji", c.Name, len(c.Emoji))
 		}
@@ -24,15 +24,15 @@ func TestEmojiList(t *testing.T) {
 			seen[e.Text] = true
 		}
 	}
-	for _, c := range emojiIn(locale.German) {
+	for _, c := range In(locale.German) {
 		for _, e := range c.Emoji {
 			if e.Name == "" || !strings.Contains(e.Words, " ") {
 				t.Errorf("%q is named %q in German, and is found by %q", e.Text, e.Name, e.Words)
 			}
 		}
 	}
-	if len(germanEmoji()) != len(seen) {
-		t.Errorf("%d emoji have German names, want %d", len(germanEmoji()), len(seen))
+	if len(germanNames()) != len(seen) {
+		t.Errorf("%d emoji have German names, want %d", len(germanNames()), len(seen))
 	}
 	if len(seen) < 500 {
 		t.Errorf("only %d emoji", len(seen))
