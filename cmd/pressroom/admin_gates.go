@@ -19,10 +19,11 @@ type (
 	}
 	pauseFlags struct {
 		storeFlags
-		Service bool   `help:"Apply to the entire service."`
-		Team    int64  `help:"Apply to the team with this ID."`
-		Key     int64  `help:"Apply to the key or assistant connection with this ID."`
-		Action  string `name:"only" enum:"everything,spend,publish" default:"everything" help:"Only this action: everything, spend or publish."`
+		Service bool  `help:"Apply to the entire service."`
+		Team    int64 `help:"Apply to the team with this ID."`
+		Key     int64 `help:"Apply to the key or assistant connection with this ID."`
+
+		Action string `name:"only" enum:"everything,spend,publish" default:"everything" help:"Only this action: everything, spend or publish."`
 	}
 	adminPause struct {
 		pauseFlags
@@ -30,11 +31,14 @@ type (
 	}
 	adminResume struct {
 		pauseFlags
-		MaxLateness      time.Duration `name:"late" help:"After a hold: publish posts that are overdue by at most this. Others fail." default:"1h"`
-		Networks         string        `help:"After a hold: JSON network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
-		AllowUnreachable bool          `name:"unasked" help:"After a hold: continue even if a network is unreachable. Its due posts become unconfirmed."`
-		NoWait           bool          `help:"After a hold: do not wait up to 3 minutes for networks to list posts." env:"PRESSROOM_RESUME_NO_WAIT"`
-		DryRun           bool          `help:"After a hold: report what would happen without changing anything."`
+		MaxLateness time.Duration `name:"late" help:"After a hold: publish posts that are overdue by at most this. Others fail." default:"1h"`
+
+		Networks string `help:"After a hold: JSON network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
+
+		AllowUnreachable bool `name:"unasked" help:"After a hold: continue even if a network is unreachable. Its due posts become unconfirmed."`
+
+		NoWait bool `help:"After a hold: do not wait up to 3 minutes for networks to list posts." env:"PRESSROOM_RESUME_NO_WAIT"`
+		DryRun bool `help:"After a hold: report what would happen without changing anything."`
 	}
 	adminHold struct {
 		storeFlags

@@ -13,8 +13,7 @@ import (
 var (
 	errOwnRole = apierr.BadState("own",
 		"You cannot change your own role or remove yourself. Ask another owner or admin.")
-	errOwnerRole = apierr.BadState("owner",
-		"The owner’s role changes only when the owner transfers ownership.")
+	errOwnerRole          = apierr.BadState("owner", "The owner’s role changes only when the owner transfers ownership.")
 	errLastOperatorMember = apierr.BadState("last_operator",
 		"This person is the only operator of this service and has no other team. First make somebody else an "+
 			"operator, or add this person to another team.")
