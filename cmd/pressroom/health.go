@@ -14,7 +14,7 @@ import (
 // healthCmd reports whether a node is ready. Containers use it as their health check, because the image has no HTTP
 // client.
 type healthCmd struct {
-	URL string `help:"URL of the /readyz of a node. At its --metrics-addr, the response lists every check." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
+	URL string `help:"URL of a node (/readyz). At --metrics-addr, it lists every check." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
 }
 
 const (

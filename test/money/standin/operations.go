@@ -17,13 +17,13 @@ import (
 type (
 	// Input encodes a price and an outcome; see Read.
 	Input struct {
-		Query string `json:"query" minLength:"2" maxLength:"100" pattern:"^(?:free|(?:10|[1-9]) (?:all|part|none|later|rejection|error|panic))(?: .{0,80})?$"`
+		Query string `json:"query" pattern:"^(free|(10|[1-9]) (all|part|none|later|rejection|error|panic))( .{0,80})?$"`
 	}
 	// TrackingInput is an Input for a report.
 	TrackingInput struct {
 		Type  string `json:"type" enum:"profile|hashtag"`
 		ID    string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
-		Query string `json:"query" minLength:"2" maxLength:"100" pattern:"^(?:free|(?:10|[1-9]) (?:all|part|none|later|rejection|error|panic))(?: .{0,80})?$"`
+		Query string `json:"query" pattern:"^(free|(10|[1-9]) (all|part|none|later|rejection|error|panic))( .{0,80})?$"`
 	}
 	// Receipt is the result of an operation without a job.
 	Receipt struct {
