@@ -132,8 +132,8 @@ func (s *store) prepare(ctx context.Context) error {
 		{&s.storedAnswer, s.write, storedAnswerSQL},
 	} {
 		var err error
-		if *p.dest, err = p.pool.PrepareContext(ctx,
-			s.rebind(p.text)); err != nil { //nolint:sqlclosecheck // lives as long as its pool
+		query := s.rebind(p.text)
+		if *p.dest, err = p.pool.PrepareContext(ctx, query); err != nil { //nolint:sqlclosecheck // lives as long as its pool
 			return fmt.Errorf("preparing %.40q: %w", p.text, err)
 		}
 	}

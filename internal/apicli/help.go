@@ -25,7 +25,7 @@ Operations:
 
 const overviewFooter = `
 Flags:
-  --url URL               URL of the service; put it before the operation if the operation has its own --url
+  --url URL               Base URL of the service; put it before the operation if the operation has its own --url
   --profile NAME          Profile of pressroom login (default PRESSROOM_PROFILE, or the profile named default)
   --key-file FILE         File that contains the API key
   --json OBJECT           Arguments as JSON: an object, @FILE, or - for standard input

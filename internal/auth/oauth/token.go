@@ -66,7 +66,7 @@ var (
 // whose grant period has ended because a newer token was used.
 const spentLongAgo = 1
 
-const tokenByHashQuery = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
+const countByHashQuery = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
 
 // exists reports whether there is a code or token, without locking a row, because anyone may send requests.
 func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, error) {
@@ -187,7 +187,7 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 	var out Tokens
 	var rejection *Error
 	hash := apikey.Hash(request.Get("refresh_token"))
-	if known, err := s.exists(ctx, tokenByHashQuery, hash[:]); err != nil || !known {
+	if known, err := s.exists(ctx, countByHashQuery, hash[:]); err != nil || !known {
 		return result(out, errInvalidRefreshToken, err)
 	}
 	err := s.db.InTx(ctx, "oauth.renew", func(ctx context.Context, tx *db.Tx) error {
@@ -306,7 +306,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 		return newError(InvalidClient, "The client_id parameter is missing.")
 	}
 	hash := apikey.Hash(token)
-	if known, err := s.exists(ctx, tokenByHashQuery, hash[:]); err != nil || !known {
+	if known, err := s.exists(ctx, countByHashQuery, hash[:]); err != nil || !known {
 		return err
 	}
 	return s.db.InTx(ctx, "oauth.revoke", func(ctx context.Context, tx *db.Tx) error {

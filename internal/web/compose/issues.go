@@ -16,7 +16,7 @@ type issue struct {
 }
 
 // Readiness returns the CSS class for whether the post can be published.
-func (o previewView) Readiness() string {
+func (o *previewView) Readiness() string {
 	switch {
 	case o.Empty, o.Blank:
 		return "nothing-yet"

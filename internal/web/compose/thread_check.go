@@ -15,8 +15,9 @@ const codeNoThreads = "thread_not_supported"
 
 // partLength is the length of a part of the thread as an account's network counts it.
 type partLength struct {
-	Target post.Target
 	network.Measure
+
+	Target post.Target
 }
 
 // partLengths returns the lengths of a form's parts for each account whose network publishes threads.
@@ -29,7 +30,7 @@ func (p *Handlers) partLengths(s formData, checked []post.AccountCheck) [][]part
 				continue
 			}
 			if measures := rules.Measure(network.Content{Text: part.Text}); len(measures) > 0 {
-				out[i] = append(out[i], partLength{c.Target, measures[0]})
+				out[i] = append(out[i], partLength{Measure: measures[0], Target: c.Target})
 			}
 		}
 	}
