@@ -17,10 +17,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
-// Type is the kind of work of a job, and the first part of its ID.
+// Type is a job's kind of work. It is also the first part of the job's ID.
 type Type string
 
-// The types of jobs.
+// Job types.
 const (
 	ProfileReport Type = "profile_report"
 	HashtagReport Type = "hashtag_report"
@@ -30,10 +30,10 @@ const (
 	ContentFetch  Type = "content_fetch"
 )
 
-// State is the state of a job.
+// State is a job's state.
 type State string
 
-// The states in the API.
+// Job states, as they appear in the API.
 const (
 	Pending            State = "pending"
 	Running            State = "running"
@@ -54,8 +54,8 @@ type Record struct {
 	ErrorCode  string
 	CreatedAt  time.Time
 	FinishedAt time.Time
-	// Reservation is the ID of the credit reservation for the work, or 0. The code that ends the job must charge or
-	// refund it.
+	// Reservation is the ID of the credit reservation for the work, or 0 if there is none. The code that ends the job
+	// must charge or refund the reservation.
 	Reservation int64
 }
 
@@ -70,7 +70,7 @@ type Store struct {
 	waits       *waiters
 }
 
-// NewStore returns a Store. results has an entry for each type of job with a result. maxInFlight is the maximum number
+// NewStore returns a Store. results has an entry for each job type that has a result. maxInFlight is the maximum number
 // of unfinished jobs per team.
 func NewStore(d *db.DB, results map[Type]Result, maxInFlight int) *Store {
 	return &Store{db: d, results: results, maxInFlight: maxInFlight, waits: newWaiters()}
@@ -91,8 +91,8 @@ func (s *Store) Create(ctx context.Context, tx *db.Tx, p Params) (Record, error)
 	return create(ctx, tx, p, 0)
 }
 
-// Start is like Create, for work that a caller requested. It returns rate_limited with the scope jobs_in_flight if the
-// team has too many unfinished jobs. It locks the team's row, so that concurrent calls cannot exceed the limit.
+// Start is like Create, but for work that a caller requested. It returns rate_limited with the scope jobs_in_flight if
+// the team has too many unfinished jobs. It locks the team's row, so that concurrent calls cannot exceed the limit.
 func (s *Store) Start(ctx context.Context, tx *db.Tx, p Params) (Record, error) {
 	var id, open int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), p.TeamID).Scan(&id); err != nil {
@@ -136,7 +136,7 @@ func Begin(ctx context.Context, tx *db.Tx, id string) error {
 	return nil
 }
 
-// Advance records the number of finished parts of a running job.
+// Advance records that an unfinished job is running, and how many of its parts are finished.
 func Advance(ctx context.Context, tx *db.Tx, id string, done int) error {
 	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = ? WHERE id = ? AND finished_at = 0`, string(Running),
 		done, id)
@@ -187,7 +187,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 	return r, nil
 }
 
-// FindTeam returns the team of a job. It returns not_found unless the team is one of teams.
+// FindTeam returns the ID of the team that a job belongs to. It returns not_found unless the team is one of teams.
 func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	teamID, err := db.OwningTeam(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -217,5 +217,5 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Location returns a job's path below /api/v1.
+// Location returns a job's path under /api/v1.
 func Location(id string) string { return "/jobs/" + strings.ReplaceAll(id, ":", "%3A") }

@@ -6,7 +6,7 @@ import (
 )
 
 // KeepLease renews a lease in the background, three times per lease duration. It cancels the returned context if the
-// lease cannot be renewed, so that the work stops. The returned function stops the renewals.
+// lease cannot be renewed, so that the work stops. The returned function stops the renewals and cancels the context.
 func KeepLease(ctx context.Context, lease time.Duration, renew func(context.Context) error) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	finished := make(chan struct{})

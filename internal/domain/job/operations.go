@@ -42,7 +42,7 @@ type JobError struct {
 	Message string `json:"message"`
 }
 
-// Output is the result of a job, with the untrusted texts to which it refers.
+// Output is the result of a job, with the untrusted texts that it refers to.
 type Output struct {
 	Result    any
 	Untrusted operation.UntrustedTexts
@@ -51,20 +51,20 @@ type Output struct {
 	Notes     []string
 }
 
-// Result reads the results of a type of job.
+// Result reads the results of one job type.
 type Result struct {
 	Read ReadResult
-	Data []any // a value of each type that Output.Result may have, for the API description
+	Data []any // one value of each type that Output.Result can have, for the API description
 }
 
 // ReadResult reads the result of a job. It is also called for jobs that have not ended yet.
 type ReadResult func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Output, error)
 
-// ChargedFunc returns the credits that were charged for a reservation, or its amount while it is open. It returns 0 if
-// reservation is 0.
+// ChargedFunc returns the credits that were charged for a reservation. While the reservation is open, it returns the
+// reserved amount. It returns 0 if reservation is 0.
 type ChargedFunc func(ctx context.Context, q db.Querier, reservation int64) (int64, error)
 
-// errorMessages are the explanations of error codes of jobs and accounts.
+// errorMessages maps the error codes of jobs and accounts to explanations.
 var errorMessages = map[string]string{
 	"rejected_content":     "The network rejected the content.",
 	"rejected_media":       "The network rejected the media.",
@@ -104,7 +104,7 @@ var errorMessages = map[string]string{
 func Message(code string) string { return errorMessages[code] }
 
 // AccountMessage returns the explanation of an account's error code. If a rejected post has a permalink, the network
-// has the post but does not show it.
+// has the post but does not show it to others.
 func AccountMessage(code, permalink string) string {
 	if code == "app_not_approved" && permalink != "" {
 		return "The network has this post but keeps it private, because this installation's app lacks an approval or an " +
@@ -175,7 +175,7 @@ func (s *Store) Operations() []operation.Operation {
 	}
 }
 
-// variants returns the variants of Job: the schema of the result depends on the type of job.
+// variants returns the variants of Job. The schema of the result depends on the job type.
 func (s *Store) variants() *operation.Variants {
 	v := operation.Variants{Discriminator: "type", Member: "result", Data: map[string][]any{}}
 	for kind, result := range s.results {
@@ -202,7 +202,7 @@ func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (oper
 	return s.View(ctx, s.db, call, r, in)
 }
 
-// View returns the API representation of a record with its result.
+// View returns the API representation of a record, including its result.
 func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (
 	operation.Response[Job], error,
 ) {

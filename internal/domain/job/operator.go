@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// StateCount is the number of jobs of a type in a state.
+// StateCount is the number of jobs of one type in one state.
 type StateCount struct {
 	Type   Type
 	State  State
@@ -18,13 +18,13 @@ type StateCount struct {
 	Oldest time.Time // creation time of the oldest job
 }
 
-// CountUnfinished counts the unfinished jobs of all teams.
+// CountUnfinished counts the unfinished jobs of all teams by type and state.
 func (s *Store) CountUnfinished(ctx context.Context) ([]StateCount, error) {
 	return s.countByState(ctx, `SELECT type, state, COUNT(*), MIN(created_at) FROM jobs WHERE finished_at = 0
 		GROUP BY type, state ORDER BY type, state`)
 }
 
-// CountEnded counts the jobs of all teams that ended since a time.
+// CountEnded counts the jobs that ended after since, by type and state, for all teams.
 func (s *Store) CountEnded(ctx context.Context, since time.Time) ([]StateCount, error) {
 	return s.countByState(ctx, `SELECT type, state, COUNT(*), MIN(created_at) FROM jobs WHERE finished_at > ?
 		GROUP BY type, state ORDER BY type, state`, db.Micros(since))
@@ -55,8 +55,8 @@ type FailedJob struct {
 
 const maxFailed = 50
 
-// ListFailed returns up to 50 jobs of all teams that failed since a time, newest first. The operator cannot run them
-// again: a failed job has ended and its credits were refunded, and only the team may start the work again.
+// ListFailed returns up to 50 jobs that failed after since, newest first, for all teams. The operator cannot run them
+// again, because their credits were refunded. Only the team may start the work again.
 func (s *Store) ListFailed(ctx context.Context, since time.Time) ([]FailedJob, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *FailedJob) error {
 		var at int64
@@ -78,15 +78,16 @@ type StuckJob struct {
 	Type       Type
 	State      State
 	Since      time.Time // creation time
-	Starts     int64     // how often the job was started
+	Starts     int64     // number of times the job was started
 	InProgress bool      // whether a node is working on it
 	WakesAt    time.Time // time of the next start; zero if none is scheduled
 }
 
 const maxStuck = 50 // per list
 
-// ListStuck returns up to 50 unfinished jobs of all teams that were created before a time, oldest first. It omits jobs
-// of posts, because delivery.ListStuck lists their deliveries, and upload batches, because they wait for people.
+// ListStuck returns up to 50 unfinished jobs that were created before a time, oldest first, for all teams. It omits the
+// jobs of posts, because delivery.ListStuck lists their deliveries. It also omits the jobs of upload batches, because
+// they wait for people.
 func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *StuckJob) error {
 		var since, lease, wake int64
@@ -103,8 +104,8 @@ func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, er
 	return out, nil
 }
 
-// Wake runs a job immediately, for the operator. It returns not_found if there is no such job, or if the job has ended
-// or is running.
+// Wake makes a job due immediately, at an operator's request. It returns not_found if there is no such job, or if the
+// job has ended, is running, or belongs to a post or upload batch.
 func (s *Store) Wake(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "job.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())

@@ -23,11 +23,11 @@ type Wake struct {
 	ID   string `json:"id"`
 }
 
-// Kind returns the name of the message in the queue.
+// Kind returns the queue's name for this type of message.
 func (Wake) Kind() string { return "wake" }
 
 // Queue delivers wakes to worker nodes. Callers add wakes in their database transactions. Jobs can take minutes, so
-// they have separate workers and do not delay posts.
+// they have their own workers and do not delay posts.
 type Queue struct {
 	db      *db.DB
 	client  *river.Client[*sql.Tx]
@@ -38,7 +38,8 @@ type Queue struct {
 const (
 	// pollEvery is short because a due post must be published within two seconds.
 	pollEvery = 200 * time.Millisecond
-	// wakeTimeout ends work that hangs. Each network call has a shorter timeout.
+	// wakeTimeout is the timeout for the work of one wake. It stops work that hangs. Each network call has a shorter
+	// timeout.
 	wakeTimeout = 5 * time.Minute
 	// jobsQueue is the queue for the wakes of jobs.
 	jobsQueue = "jobs"
@@ -46,8 +47,8 @@ const (
 	wakeRetention = time.Hour
 )
 
-// NewQueue returns a Queue with two pools of the given number of workers: one for jobs, and one for all other work. It
-// accepts wakes, but delivers none before Start.
+// NewQueue returns a Queue with two pools of the given number of workers: one for jobs, and one for all other work. The
+// queue accepts wakes immediately, but does not deliver them before Start is called.
 func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 	q := &Queue{db: d, handler: map[string]func(context.Context, string) error{}}
 	pool := river.NewWorkers()
@@ -67,7 +68,7 @@ func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 	return q, nil
 }
 
-// driver returns the driver of the queue library for the database.
+// driver returns the queue library's driver for the database.
 func driver(d *db.DB) riverdriver.Driver[*sql.Tx] {
 	if d.Postgres() {
 		return riverdatabasesql.New(d.Writer())
@@ -100,8 +101,8 @@ func (q *Queue) work(ctx context.Context, j *river.Job[Wake]) error {
 	return do(ctx, j.Args.ID)
 }
 
-// Wake adds a wake for each ID to the queue, in the transaction tx. kind is the kind of work. They are delivered after
-// it commits.
+// Wake adds a wake for each ID to the queue, in the transaction tx. kind is the kind of work. The wakes are delivered
+// after the transaction commits.
 func (q *Queue) Wake(ctx context.Context, tx *db.Tx, kind string, ids ...string) error {
 	if len(ids) == 0 {
 		return nil

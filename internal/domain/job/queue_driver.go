@@ -19,21 +19,21 @@ type pollingDriver struct {
 	db *db.DB
 }
 
-// GetExecutor returns the executor with which the queue polls.
+// GetExecutor returns the executor that the queue polls with.
 func (s pollingDriver) GetExecutor() riverdriver.Executor {
 	return pollingExecutor{s.Driver.GetExecutor(), s.db}
 }
 
 // UnwrapExecutor returns the executor that inserts wakes in a caller's transaction.
 func (s pollingDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
-	if !s.db.Postgres() { // The library uses SQLite's clock for inserting and claiming.
+	if !s.db.Postgres() { // With SQLite, the library uses SQLite's clock both to insert and to claim wakes.
 		return s.Driver.UnwrapExecutor(tx)
 	}
 	return insertingTx{s.Driver.UnwrapExecutor(tx), s.db}
 }
 
-// insertingTx inserts wakes that are due by the clocks of both the machine and the database. The library inserts them
-// with the machine's time and claims them with the database's time.
+// insertingTx inserts wakes that are due by both the machine's clock and the database's clock. The library inserts
+// wakes with the machine's time but claims them with the database's time.
 type insertingTx struct {
 	riverdriver.ExecutorTx
 
@@ -56,7 +56,7 @@ func (e insertingTx) JobInsertFastMany(ctx context.Context,
 	return put, nil
 }
 
-// dueNow returns the earlier of two times, which is due by both clocks.
+// dueNow returns the earlier of the two clocks' times. A wake with this time is due by both clocks.
 func dueNow(database, machine time.Time) time.Time {
 	if machine.Before(database) {
 		return machine

@@ -9,19 +9,18 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// MaxWaitSeconds is the maximum number of seconds that a call may wait for a job. It is less than the timeout of a
-// call.
+// MaxWaitSeconds is the maximum number of seconds that a call may wait for a job. It is less than the call timeout.
 const MaxWaitSeconds = 25
 
 const (
 	minCheckInterval = 150 * time.Millisecond // first poll interval; most jobs are short
 	maxCheckInterval = time.Second            // maximum poll interval
 	progressInterval = 5 * time.Second        // time between progress messages
-	maxWaiters       = 256                    // maximum waiting calls per node; further calls return immediately
+	maxWaiters       = 256                    // maximum number of waiting calls per node; further calls return immediately
 )
 
 // waiters limits the number of calls that wait for jobs. Another node may end the job, so a waiting call polls the
-// job's record at increasing intervals, without an open transaction.
+// job's record at increasing intervals. It does not keep a transaction open.
 type waiters struct {
 	slots   chan struct{}
 	ended   chan struct{}
@@ -35,8 +34,8 @@ func newWaiters() *waiters {
 // EndWaits makes all current and later waits return immediately, because the process is shutting down.
 func (s *Store) EndWaits() { s.waits.endOnce.Do(func() { close(s.waits.ended) }) }
 
-// wait waits until the job has ended, the given number of seconds has passed, or ctx is canceled, and returns the
-// latest record. It returns immediately if too many calls are waiting.
+// wait waits until the job ends, the given number of seconds has passed, ctx is canceled, or EndWaits is called. It
+// returns the latest record. If too many calls are waiting, it returns immediately.
 func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds int) (Record, error) {
 	if r.IsFinished() || seconds <= 0 {
 		return r, nil

@@ -15,13 +15,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
-// Handler does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last
-// effect of the work, or postpones it with LeasedJob.Postpone. After a crash or failure, it is called again, so a part
-// of the work may already be done.
+// Handler does the work of one job type. It calls LeasedJob.Finish in the transaction that stores the last effect of
+// the work, or LeasedJob.Postpone to continue later. After a crash or failure, it is called again, so part of the work
+// may already be done.
 type Handler func(ctx context.Context, h LeasedJob) error
 
-// ErrLeaseLost reports that another node holds the job's lease or that the job has ended, so that nothing may be
-// written.
+// ErrLeaseLost means that another node holds the job's lease or that the job has ended. The caller must not write
+// anything.
 var ErrLeaseLost = errors.New("the lease of the job was lost")
 
 // LeasedJob is a job whose lease this process holds.
@@ -54,7 +54,7 @@ func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// Postpone releases the lease. The job is started again at the given time.
+// Postpone releases the lease and schedules the next start of the job at the given time.
 func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
@@ -71,7 +71,7 @@ func wakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
 	return nil
 }
 
-// Worker runs the handlers of jobs.
+// Worker runs job handlers.
 type Worker struct {
 	db       *db.DB
 	queue    *Queue
@@ -80,7 +80,7 @@ type Worker struct {
 	log      *slog.Logger
 }
 
-// workKind is the kind of work of jobs in the queue.
+// workKind is the queue's kind of work for jobs.
 const workKind = "job"
 
 // NewWorker returns a Worker without handlers.
@@ -90,7 +90,7 @@ func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
 	return w
 }
 
-// Handle registers the function that does the work of a type of job.
+// Handle registers the handler of a job type.
 func (w *Worker) Handle(t Type, do Handler) { w.handlers[t] = do }
 
 const (
@@ -137,15 +137,15 @@ func (w *Worker) runJob(ctx context.Context, id string) error {
 	err = do(leaseCtx, h)
 	span.End(err)
 	if err != nil && !errors.Is(err, ErrLeaseLost) {
-		// The lease expires, and the job is woken again.
+		// The job is woken again when its lease expires.
 		w.log.ErrorContext(ctx, "Job failed; it is retried when its lease expires", "job", h.ID, "times", h.Epoch,
 			"error", err)
 	}
 	return nil
 }
 
-// claim takes the lease of a job and reports whether it was free. It also returns false if the job has ended or may not
-// run now.
+// claim takes a job's lease and reports whether it got the lease. It reports false if another node holds the lease, or
+// if the job has ended or may not run now.
 func (w *Worker) claim(ctx context.Context, id string) (LeasedJob, bool, error) {
 	var h LeasedJob
 	err := w.db.InTx(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
@@ -187,7 +187,7 @@ func (w *Worker) renew(ctx context.Context, h LeasedJob) error {
 	})
 }
 
-// Run wakes jobs that are due or whose lease has expired until ctx is canceled. Every worker node runs it.
+// Run wakes jobs that are due or whose lease has expired. It returns when ctx is canceled. Every worker node runs it.
 func (w *Worker) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(wakeEvery)
 	defer tick.Stop()
