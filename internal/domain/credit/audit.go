@@ -15,20 +15,20 @@ import (
 // Report is the result of an audit.
 type Report struct {
 	Totals     AuditTotals `json:"figures"`
-	Violations []Violation `json:"complaints"`       // the first hundred
-	Total      int64       `json:"complaints_total"` // including those that are omitted
+	Violations []Violation `json:"complaints"`       // the first 100
+	Total      int64       `json:"complaints_total"` // number of all violations, including omitted ones
 }
 
 // OK reports whether the audit found no violations.
 func (r Report) OK() bool { return r.Total == 0 }
 
-// AuditTotals are the numbers of audited records and the credits of all wallets.
+// AuditTotals counts the audited records and adds up the credits of all wallets.
 type AuditTotals struct {
 	Teams        int64 `json:"teams"` // teams with a wallet
 	Transfers    int64 `json:"transfers"`
 	Entries      int64 `json:"entries"`
 	Reservations int64 `json:"reservations"`
-	Granted      int64 `json:"credits_granted"` // less what was withdrawn
+	Granted      int64 `json:"credits_granted"` // minus withdrawn credits
 	Available    int64 `json:"credits_available"`
 	Reserved     int64 `json:"credits_reserved"`
 	Spent        int64 `json:"credits_spent"`
@@ -36,7 +36,7 @@ type AuditTotals struct {
 
 // Violation describes one violation of a rule.
 type Violation struct {
-	Rule string `json:"rule"` // stable
+	Rule string `json:"rule"` // stable identifier
 	Team int64  `json:"team_id,omitempty"`
 	Text string `json:"text"`
 }
@@ -44,12 +44,12 @@ type Violation struct {
 const (
 	maxViolations = 100
 	// maxOpenWithoutJob is how long a reservation may be open without a job. Synchronous work has no job, and its
-	// reservation ends with it.
+	// reservation ends when the work ends.
 	maxOpenWithoutJob = 24 * time.Hour
 )
 
-// Audit checks the ledger for consistency, and against the wallets, reservations and jobs. It executes one read-only
-// statement, so it sees a consistent snapshot.
+// Audit checks that the ledger is consistent and that it matches the wallets, reservations and jobs. It runs one
+// read-only statement, so it sees a consistent snapshot.
 func (s *Service) Audit(ctx context.Context) (Report, error) { return audit(ctx, s.db, s.db.Now()) }
 
 func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
@@ -129,7 +129,7 @@ func (f *finding) text() string {
 	return f.rule
 }
 
-// auditQuery returns the statement that computes the totals and all checks. The rows of the totals come first.
+// auditQuery returns the statement that computes the totals and all checks. The rows with the totals come first.
 var auditQuery = sync.OnceValue(func() string {
 	parts := make([]string, 0, len(totalQueries)+len(checks))
 	for _, f := range totalQueries {

@@ -322,8 +322,8 @@ func TestAuditsTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []Violation{
-			{"wallet_available", b.team, fmt.Sprintf("the wallet of team %d has 63 credits available, its ledger 62", b.team)},
-			{"wallet_spent", b.team, fmt.Sprintf("the wallet of team %d has 6 credits spent, its ledger 7", b.team)},
+			{"wallet_available", b.team, fmt.Sprintf("the wallet of team %d has 63 credits available, but its ledger has 62", b.team)},
+			{"wallet_spent", b.team, fmt.Sprintf("the wallet of team %d has 6 credits spent, but its ledger has 7", b.team)},
 			{"open_after_job", b.team, fmt.Sprintf("reservation %d is open, but its job report:1 has ended", b.running)},
 		}
 		if !slices.Equal(r.Violations, want) || r.Total != 3 {

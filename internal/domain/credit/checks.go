@@ -1,8 +1,8 @@
 package credit
 
-// auditCTEs defines common table expressions for the totals and checks: moved has each transfer with its entries as
-// columns, ledger has each team's totals, and paid has each reservation with the numbers of its transfers and of its
-// correct transfers.
+// auditCTEs defines the common table expressions that the checks use. moved has each transfer, with its entries as
+// columns. ledger has each team's totals. paid has each reservation, with the number of its transfers and the number of
+// its correct transfers.
 const auditCTEs = `WITH moved AS (
 	SELECT t.id, t.team_id, t.kind, t.reservation_id, t.balance, COUNT(e.transfer_id) AS entries,
 		CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) AS total,
@@ -27,7 +27,7 @@ const auditCTEs = `WITH moved AS (
 )
 `
 
-// totalQueries are the queries of Report.Totals.
+// totalQueries compute the values of Report.Totals.
 var totalQueries = []struct{ rule, value string }{
 	{"teams", `(SELECT COUNT(*) FROM wallets)`},
 	{"transfers", `(SELECT COUNT(*) FROM ledger_transfers)`},
@@ -54,7 +54,7 @@ var checks = []check{
 	}, {
 		"transfer_kind",
 		`team_id, id, 0, 0, '' FROM moved WHERE kind NOT IN ('grant', 'withdraw', 'reserve', 'settle')`,
-		"transfer {id} is of an unknown kind",
+		"transfer {id} has an unknown kind",
 	}, {
 		// Transfers of reservations are checked against their reservation below.
 		"transfer_form", `team_id, id, 0, 0, '' FROM moved WHERE kind IN ('reserve', 'settle') AND reservation_id = 0
@@ -71,7 +71,7 @@ var checks = []check{
 		"transfer_team",
 		`m.team_id, m.id, m.team_id, r.team_id, '' FROM moved m JOIN reservations r ON r.id = m.reservation_id
 			WHERE m.team_id <> r.team_id`,
-		"transfer {id} is of team {got}, its reservation of team {want}",
+		"transfer {id} belongs to team {got}, but its reservation belongs to team {want}",
 	}, {
 		// Each balance is checked against the previous balance, so one wrong balance causes one violation.
 		"transfer_balance", `team_id, id, balance, former + available, '' FROM (
@@ -83,7 +83,7 @@ var checks = []check{
 		"entry_account",
 		`t.team_id, t.id, 0, 0, '' FROM ledger_entries e JOIN ledger_transfers t ON t.id = e.transfer_id
 			WHERE e.account NOT IN ('granted', 'available', 'reserved', 'spent')`,
-		"transfer {id} has an entry of an unknown account",
+		"transfer {id} has an entry for an unknown account",
 	}, {
 		"entry_transfer",
 		`0, e.transfer_id, 0, 0, '' FROM ledger_entries e LEFT JOIN ledger_transfers t ON t.id = e.transfer_id
@@ -109,7 +109,7 @@ var checks = []check{
 			LEFT JOIN (SELECT team_id, CAST(SUM(amount) AS BIGINT) AS amount FROM reservations
 				WHERE state = 'open' GROUP BY team_id) o ON o.team_id = w.team_id
 			WHERE w.reserved <> COALESCE(o.amount, 0)`,
-		"the wallet of team {team} has {got} credits reserved, its open reservations {want}",
+		"the wallet of team {team} has {got} credits reserved, but its open reservations add up to {want}",
 	}, {
 		"reservation_state",
 		`team_id, id, 0, 0, '' FROM reservations WHERE NOT (state = 'open' AND charged = amount AND ended_at = 0
@@ -120,7 +120,7 @@ var checks = []check{
 		"reservation {id} has {got} reserving transfers instead of {want}",
 	}, {
 		"reserve_amount", `team_id, id, 0, amount, '' FROM paid WHERE right_reserves <> reserves`,
-		"the reserving transfer of reservation {id} does not have its {want} credits",
+		"the reserving transfer of reservation {id} does not reserve its {want} credits",
 	}, {
 		"settle_count", `team_id, id, settles, CASE WHEN state = 'settled' THEN 1 ELSE 0 END, '' FROM paid
 			WHERE settles <> CASE WHEN state = 'settled' THEN 1 ELSE 0 END`,
@@ -128,7 +128,7 @@ var checks = []check{
 	}, {
 		"settle_parts",
 		`team_id, id, charged, amount, '' FROM paid WHERE state = 'settled' AND right_settles <> settles`,
-		"the settlement of reservation {id} is not {got} credits out of {want}",
+		"the settlement of reservation {id} does not charge {got} of its {want} credits",
 	}, {
 		"open_after_job", `r.team_id, r.id, 0, 0, j.id FROM reservations r JOIN jobs j ON j.reservation_id = r.id
 			WHERE r.state = 'open' AND j.reservation_id > 0 AND j.finished_at > 0`,
@@ -141,12 +141,12 @@ var checks = []check{
 		"job_reservation",
 		`j.team_id, j.reservation_id, 0, 0, j.id FROM jobs j LEFT JOIN reservations r ON r.id = j.reservation_id
 			WHERE j.reservation_id > 0 AND r.id IS NULL`,
-		"job {job} names reservation {id}, which does not exist",
+		"job {job} refers to reservation {id}, which does not exist",
 	}, {
 		"job_team",
 		`j.team_id, r.id, j.team_id, r.team_id, j.id FROM jobs j JOIN reservations r ON r.id = j.reservation_id
 			WHERE j.reservation_id > 0 AND j.team_id <> r.team_id`,
-		"job {job} is of team {got}, its reservation {id} of team {want}",
+		"job {job} belongs to team {got}, but its reservation {id} belongs to team {want}",
 	},
 }
 
@@ -157,6 +157,6 @@ func balanceCheck(account string) check {
 		`w.team_id, 0, w.` + account + `, COALESCE(l.` + account +
 			`, 0), '' FROM wallets w LEFT JOIN ledger l ON l.team_id = w.team_id
 			WHERE w.` + account + ` <> COALESCE(l.` + account + `, 0)`,
-		"the wallet of team {team} has {got} credits " + account + ", its ledger {want}",
+		"the wallet of team {team} has {got} credits " + account + ", but its ledger has {want}",
 	}
 }

@@ -1,9 +1,9 @@
-// Package credit manages the credits of teams: an append-only double-entry ledger in whole credits, reservations for
-// paid work, daily limits, and an audit that checks the ledger.
+// Package credit manages teams' credits. It contains an append-only double-entry ledger in whole credits, reservations
+// for paid work, daily limits, and an audit that checks the ledger.
 //
-// A team has four accounts, whose balances add up to 0: granted (by the operator, negative), available, reserved and
-// spent. Every change is a transfer, whose entries add up to 0 as well. The team's wallet stores the balances. Every
-// change locks the wallet's row first, so the changes of one team are serialized.
+// A team has four accounts: granted (by the operator; negative), available, reserved and spent. Their balances add up
+// to 0. Every change is a transfer, and the entries of a transfer also add up to 0. The team's wallet stores the
+// balances. Every change locks the wallet's row first, so changes to one team's credits are serialized.
 package credit
 
 import (
@@ -23,7 +23,7 @@ import (
 // Kind is the purpose of a transfer.
 type Kind string
 
-// The kinds of transfers.
+// Kinds of transfers.
 const (
 	KindGrant    Kind = "grant"    // by the operator
 	KindWithdraw Kind = "withdraw" // by the operator
@@ -51,7 +51,7 @@ type Service struct {
 	opts Options
 }
 
-// New returns a service on the database.
+// New returns a Service that uses the database d.
 func New(d *db.DB, opts Options) *Service { return &Service{db: d, opts: opts} }
 
 var _ pipeline.Credits = (*Service)(nil)
@@ -66,8 +66,8 @@ func (s *Service) Balance(ctx context.Context, q db.Querier, team int64) (int64,
 	return balance, nil
 }
 
-// CheckUnspent returns nil if the claim's key has not yet paid for the claim's request, or else idempotency_key_reused with
-// reason charge_key_spent.
+// CheckUnspent returns nil if the claim's idempotency key has not yet paid for the claim's request. Otherwise, it
+// returns idempotency_key_reused with the reason charge_key_spent.
 func (s *Service) CheckUnspent(ctx context.Context, tx *db.Tx, claim pipeline.Claim) error {
 	var id int64
 	err := tx.QueryRow(ctx, spentKeyQuery, claim.APIKey, claim.Key, claim.Hash()).Scan(&id)
@@ -87,7 +87,8 @@ func keySpentError() error {
 		With("reason", apierr.ChargeKeySpent)
 }
 
-// Usage is a team's use of credits in one day. A reservation counts for its own day, not the day of its settlement.
+// Usage is a team's use of credits in one day. A reservation counts toward the day when it was made, not the day when
+// it is settled.
 type Usage struct {
 	Ends         time.Time // start of the next day
 	Balance      int64     // available credits
@@ -100,11 +101,11 @@ type Usage struct {
 	countedKeys int64
 }
 
-// CountedKeys returns the credits that count today against the limit of keys and assistants.
+// CountedKeys returns the credits that count against the daily limit of the team's keys and assistants.
 func (u Usage) CountedKeys() int64 { return u.countedKeys }
 
 // DailyUsage returns the usage of the actor's team and key on the day that contains the time at. The day is in the
-// actor's current time zone, even for reservations made when the team had another zone.
+// actor's current time zone, even for reservations that were made when the team had another zone.
 func (s *Service) DailyUsage(ctx context.Context, q db.Querier, actor *access.Actor, at time.Time) (Usage, error) {
 	start, end := teamtime.Day(at, actor.Zone)
 	u := Usage{Ends: end}

@@ -8,15 +8,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Lock locks the team's wallet until the transaction ends. No other transaction changes the team's credits meanwhile.
+// Lock locks the team's wallet until the transaction ends. Meanwhile, no other transaction can change the team's
+// credits.
 func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64) error {
 	_, err := s.lockWallet(ctx, tx, team)
 	return err
 }
 
 // Hold counts credits for future work against the daily limits of the key and the team, until the day ends or Release
-// is called. It moves no credits. A new hold replaces the subject's earlier hold. It returns daily_credit_limit_reached
-// if the amount exceeds a limit. Work that a person turns on in the app is not counted.
+// is called. It does not move credits. subject identifies the work. A new hold replaces the earlier hold for the same
+// subject. It returns daily_credit_limit_reached if the amount exceeds a limit. Work that a person turns on in the app
+// is not counted.
 func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subject string, amount int64) error {
 	if _, err := s.lockWallet(ctx, tx, call.TeamID); err != nil {
 		return err

@@ -8,13 +8,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// OpenReservations is the total of the open reservations of all teams.
+// OpenReservations adds up the open reservations of all teams.
 type OpenReservations struct {
 	Reservations, Credits int64
 	Oldest                time.Time // creation time of the oldest reservation; zero if there is none
 }
 
-// OpenReservations returns the total of the open reservations of all teams.
+// OpenReservations counts the open reservations of all teams and adds up their credits.
 func (s *Service) OpenReservations(ctx context.Context) (OpenReservations, error) {
 	var out OpenReservations
 	var oldest int64

@@ -25,23 +25,24 @@ type adjustment struct {
 	team, credits   int64
 	kind            Kind
 	movement        movement
-	event           string // in the audit log
+	event           string // name of the event in the audit log
 	reference, note string
 }
 
-// Grant gives a team from 1 to 10¹² credits. If it is repeated with the same reference, it changes nothing and returns
-// the first adjustment. It returns an error if the reference was used for a different adjustment.
+// Grant gives a team from 1 to 10¹² credits. If it is called again with the same reference, it changes nothing and
+// returns the first adjustment. It returns an error if the reference was used for a different adjustment.
 func (s *Service) Grant(ctx context.Context, team, credits int64, reference, note string) (AdjustmentResult, error) {
 	return s.record(ctx, adjustment{team, credits, KindGrant, grantMovement(credits), "credits.granted", reference, note})
 }
 
-// Withdraw takes available credits from a team. Repeats work as in Grant. Reserved credits cannot be withdrawn.
+// Withdraw takes available credits from a team. Reserved credits cannot be withdrawn. Repeated calls are handled as in
+// Grant.
 func (s *Service) Withdraw(ctx context.Context, team, credits int64, reference, note string) (AdjustmentResult, error) {
 	return s.record(ctx, adjustment{team, credits, KindWithdraw, withdrawMovement(credits), "credits.withdrawn",
 		reference, note})
 }
 
-// record validates and books a request, unless it is a repeat.
+// record validates an adjustment and books it, unless it was booked before.
 func (s *Service) record(ctx context.Context, b adjustment) (AdjustmentResult, error) {
 	b.reference = strings.TrimSpace(b.reference)
 	if err := b.validate(); err != nil {
@@ -119,9 +120,9 @@ type Line struct {
 	Kind          Kind      `json:"kind"`
 	Operation     string    `json:"operation,omitempty"` // the paid operation
 	ReservationID int64     `json:"reservation_id,omitempty"`
-	Reference     string    `json:"reference,omitempty"` // the operator's
+	Reference     string    `json:"reference,omitempty"` // set by the operator
 	Note          string    `json:"note,omitempty"`
-	Change        int64     `json:"change"`  // of the available credits
+	Change        int64     `json:"change"`  // change in available credits
 	Balance       int64     `json:"balance"` // available credits afterwards
 	CreatedAt     time.Time `json:"created_at"`
 }

@@ -20,10 +20,10 @@ type reservation struct {
 	amount            int64
 }
 
-// Reserve sets a paid call's credits aside in the transaction of the call and returns the reservation's ID. It returns
+// Reserve sets credits aside for a paid call, in the call's transaction, and returns the reservation's ID. It returns
 // daily_credit_limit_reached if the amount exceeds the daily limit of the key (scope connection) or of the team's keys
 // and assistants (scope team). It returns insufficient_credits if the team has too few available credits. It returns
-// idempotency_key_reused with reason charge_key_spent if the Idempotency-Key has paid for the same request before.
+// idempotency_key_reused with the reason charge_key_spent if the Idempotency-Key has already paid for the same request.
 func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge) (int64, error) {
 	call, claim := charge.Call, charge.Claim
 	if charge.Amount < 1 || claim.APIKey == 0 || claim.APIKey != call.CallerID() {
@@ -64,7 +64,7 @@ func (s *Service) checkDay(ctx context.Context, tx *db.Tx, call operation.Call, 
 	return day.checkLimits(call.Daily, amount, tx.Now())
 }
 
-// ReserveAutomatic sets credits aside for automatic work in the transaction that begins it, and returns the
+// ReserveAutomatic sets credits aside for automatic work, in the transaction that starts the work, and returns the
 // reservation's ID. Daily limits do not apply. It returns insufficient_credits if the team has too few available
 // credits. person is the person who turned on the automatic work.
 func (s *Service) ReserveAutomatic(
@@ -88,7 +88,7 @@ func (s *Service) ReserveAutomatic(
 	return id, s.balanceLowered(ctx, tx, team, a.available, amount)
 }
 
-// balanceLowered calls Options.BalanceLowered, if it is set, after amount was taken from the available credits.
+// balanceLowered calls Options.BalanceLowered, if it is set, after an amount was taken from the available credits.
 func (s *Service) balanceLowered(ctx context.Context, tx *db.Tx, team, available, amount int64) error {
 	if s.opts.BalanceLowered == nil {
 		return nil

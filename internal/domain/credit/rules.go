@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// movement is how a transfer changes a team's four accounts, in credits. The changes add up to 0.
+// movement describes how a transfer changes a team's four accounts, in credits. The changes add up to 0.
 type movement struct{ granted, available, reserved, spent int64 }
 
 // entry is one account's part of a transfer.
@@ -40,20 +40,20 @@ func settleMovement(reserved, charged int64) movement {
 	return movement{available: reserved - charged, reserved: -reserved, spent: charged}
 }
 
-// The limits of the operator's adjustments.
+// Limits on the operator's adjustments.
 const (
 	maxCredits   = 1_000_000_000_000     // per adjustment
-	maxGranted   = 9_000_000_000_000_000 // in total; every JSON parser represents it exactly
+	maxGranted   = 9_000_000_000_000_000 // in total; small enough for every JSON parser to represent exactly
 	maxReference = 200                   // characters
 	maxNote      = 500                   // characters
 )
 
-// operatorErrorf returns an error about an operator's request. The text says what to change.
+// operatorErrorf returns an error about an operator's request. Its text says what to change.
 func operatorErrorf(format string, args ...any) error {
 	return apierr.OperatorErrorf(format, args...)
 }
 
-// validate checks an adjustment without regard to the team's accounts.
+// validate checks the adjustment's own values. checkAccounts compares them with the team's accounts.
 func (b adjustment) validate() error {
 	switch {
 	case b.credits < 1 || b.credits > maxCredits:
@@ -68,7 +68,7 @@ func (b adjustment) validate() error {
 	return nil
 }
 
-// fits reports whether the text is one line of at most length characters.
+// fits reports whether the text is valid UTF-8 and one line of at most length characters.
 func fits(text string, length int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= length &&
 		!strings.ContainsFunc(text, unicode.IsControl)
@@ -87,8 +87,8 @@ func (b adjustment) checkAccounts(a balances) error {
 	return nil
 }
 
-// checkLimits returns daily_credit_limit_reached if the amount exceeds the daily limit of the key, or the daily limit
-// of all keys and assistants of the team.
+// checkLimits returns daily_credit_limit_reached if the amount would exceed the key's daily limit, or the common daily
+// limit of the team's keys and assistants.
 func (u Usage) checkLimits(limits access.Daily, amount int64, now time.Time) error {
 	switch {
 	case exceeds(limits.KeyCredits, u.countedKey, amount):
@@ -101,7 +101,7 @@ func (u Usage) checkLimits(limits access.Daily, amount int64, now time.Time) err
 	return nil
 }
 
-// exceeds reports whether an amount would exceed the limit. -1 means no limit.
+// exceeds reports whether an amount would exceed the limit. A limit of -1 means no limit.
 func exceeds(limit, counted, amount int64) bool { return limit >= 0 && amount > limit-counted }
 
 func dailyLimitError(scope, detail string, wait time.Duration) error {

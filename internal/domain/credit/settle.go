@@ -16,12 +16,12 @@ func (s *Service) Settle(ctx context.Context, tx *db.Tx, reservation, charged in
 	return s.settle(ctx, tx, reservation, func(lockedReservation) int64 { return charged })
 }
 
-// Charge settles a reservation with its whole amount.
+// Charge settles a reservation and spends its full amount.
 func (s *Service) Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error) {
 	return s.settle(ctx, tx, reservation, func(r lockedReservation) int64 { return r.amount })
 }
 
-// Refund settles a reservation with a charge of 0, so that the whole amount is available again.
+// Refund settles a reservation without a charge, so that the full amount is available again.
 func (s *Service) Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error) {
 	return s.Settle(ctx, tx, reservation, 0)
 }
@@ -101,12 +101,12 @@ func (s *Service) ChargedCredits(ctx context.Context, q db.Querier, reservation 
 	return charged, nil
 }
 
-// ReservedCredits returns the amount of an open reservation, and 0 for all others.
+// ReservedCredits returns the amount of an open reservation, or 0 if the reservation is not open.
 func (s *Service) ReservedCredits(ctx context.Context, reservation int64) (int64, error) {
 	return s.reservationAmount(ctx, `SELECT amount FROM reservations WHERE id = ? AND state = 'open'`, reservation)
 }
 
-// RefundedCredits returns the refunded part of a settled reservation, and 0 for all others.
+// RefundedCredits returns the refunded part of a settled reservation, or 0 if the reservation is not settled.
 func (s *Service) RefundedCredits(ctx context.Context, reservation int64) (int64, error) {
 	return s.reservationAmount(ctx, `SELECT amount - charged FROM reservations WHERE id = ? AND state = 'settled'`, reservation)
 }

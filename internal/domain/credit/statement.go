@@ -21,17 +21,17 @@ type Item struct {
 	Automatic bool    // charged for the automatic refresh of a report
 	Job       string  // ID of the work's job, if it still exists
 	Subject   Subject // zero if the work has no subject
-	Reference string  // the operator's
-	Note      string  // the operator's
+	Reference string  // set by the operator
+	Note      string  // set by the operator
 	Amount    int64   // reserved, granted or withdrawn
 	Charged   int64   // by the settlement; 0 for other kinds
-	Change    int64   // of the available credits
+	Change    int64   // change in available credits
 	Balance   int64   // available credits afterwards
 }
 
-// Subject is the profile, hashtag or keyword of paid work.
+// Subject is the profile, hashtag or keyword that paid work is about.
 type Subject struct {
-	Kind     string // of a report: profile or hashtag
+	Kind     string // kind of the report: profile or hashtag; empty for other work
 	Report   string // ID of the report, if it still exists
 	Platform string
 	Name     string // normalized user name, hashtag or keyword
@@ -45,7 +45,7 @@ func (i Item) RefundedCredits() int64 {
 	return i.Amount - i.Charged
 }
 
-// Position is the place in a statement after the transfer with this time and ID.
+// Position is a position in a statement, directly after the transfer with this time and ID.
 type Position struct {
 	At time.Time
 	ID int64
@@ -54,11 +54,11 @@ type Position struct {
 // StatementQuery selects a part of a statement.
 type StatementQuery struct {
 	From, To time.Time // To is exclusive
-	After    Position  // the end of the previous page; zero for the first one
-	Limit    int       // items
+	After    Position  // end of the previous page; zero for the first page
+	Limit    int       // maximum number of items
 }
 
-// Items returns a team's transfers in a span, newest first.
+// Items returns the transfers that span selects from a team's statement, newest first.
 func (s *Service) Items(ctx context.Context, team int64, span StatementQuery) ([]Item, error) {
 	args := []any{team, db.Micros(span.From), db.Micros(span.To)}
 	positionCondition := ""
@@ -87,7 +87,7 @@ func (s *Service) ChargedIn(ctx context.Context, team int64, span StatementQuery
 	return out, nil
 }
 
-// addSubjects adds the subjects of work that is not settled yet. For settled work, saveSubject has stored them.
+// addSubjects adds the subjects of work that is not settled yet. For settled work, saveSubject has already stored them.
 func (s *Service) addSubjects(ctx context.Context, team int64, items []Item) error {
 	args := []any{team}
 	for _, i := range items {
@@ -121,7 +121,7 @@ func (s *Service) addSubjects(ctx context.Context, team int64, items []Item) err
 }
 
 const (
-	// subjectColumns selects the subject of a team's jobs.
+	// subjectColumns selects the subjects of a team's jobs.
 	subjectColumns = `COALESCE(r.kind, ''), COALESCE(r.id, ''), COALESCE(r.platform, h.platform, m.platform, ''),
 		COALESCE(r.subject, h.words, m.username, '')
 	FROM jobs j LEFT JOIN reports r ON r.id = j.subject AND r.team_id = j.team_id

@@ -10,8 +10,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// dailyUsageQuery adds up a team's day, using the index reservations_of_day. The charge of an open reservation is its
-// amount. The statement includes the balance, so that the balance and the sums are consistent.
+// dailyUsageQuery adds up a team's usage on one day. It uses the index reservations_of_day. For an open reservation,
+// the column charged holds the reserved amount. The query also selects the balance, so that the balance and the sums
+// are consistent.
 const dailyUsageQuery = `SELECT
 	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'settled'), 0) AS BIGINT),
 	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'settled' AND key_id > 0), 0) AS BIGINT),
@@ -35,7 +36,7 @@ const spentKeyQuery = `SELECT id FROM reservations
 type balances struct{ granted, available int64 }
 
 // lockWallet locks the team's wallet until the transaction ends, and returns its balances. The first grant creates the
-// wallet. Without a wallet, the balances are 0.
+// wallet. Until then, the balances are 0.
 func (s *Service) lockWallet(ctx context.Context, tx *db.Tx, team int64) (balances, error) {
 	var a balances
 	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).
@@ -55,7 +56,7 @@ func ensureWallet(ctx context.Context, tx *db.Tx, team int64) error {
 	return nil
 }
 
-// checkTeam returns a rejection if the team does not exist.
+// checkTeam returns an error for the operator if the team does not exist.
 func checkTeam(ctx context.Context, q db.Querier, team int64) error {
 	var id int64
 	err := q.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`, team).Scan(&id)
