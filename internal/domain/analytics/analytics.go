@@ -1,6 +1,6 @@
-// Package analytics measures a team's own connected accounts. It regularly reads the metrics of all posts of each
-// account from the network, regardless of how the posts were published, and stores them. Analyses use only stored
-// metrics and call no network.
+// Package analytics measures a team's own connected accounts. It regularly reads the metrics of each account's posts
+// from the network and stores them, even if the posts were not published with pressroom. Analyses use only stored
+// metrics and never call a network.
 //
 // A run is one collection of an account's metrics. A node claims a run by postponing the account's next run until after
 // the maximum duration of a run. Until then no other node collects the account. Each run increments the account's
@@ -22,13 +22,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
-// Options are settings of the operator; 0 means the default.
+// Options are the operator's settings. 0 selects the default.
 type Options struct {
 	Catalog     plan.Catalog
 	Interval    time.Duration // approximate time between two runs of an account; default 6 hours
-	Concurrency int           // maximum concurrent runs of a node; a network gets at most half of them; default 8
-	// OnCall is called after each call to a network. call is collect. result is ok, the class of the network's error,
-	// or failed for any other error. OnCall may be nil.
+	Concurrency int           // maximum number of concurrent runs on a node; default 8; each network gets at most half
+	// OnCall is called after each call to a network. call is "collect". result is "ok", the class of the network error,
+	// or "failed" for any other error. OnCall may be nil.
 	OnCall func(platform, call, result string)
 	// Posts receives the posts that a run collected. It may be nil.
 	Posts func(ctx context.Context, platform string, posts []network.CollectedPost) error
@@ -107,7 +107,7 @@ func newSlots(limit int) slots {
 	return slots{max: limit, maxPerNetwork: max(1, limit/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
 }
 
-// available returns the number of free slots, and the networks that use their maximum.
+// available returns the number of free slots, and the networks that have reached their maximum.
 func (s *slots) available() (int, []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *slots) available() (int, []string) {
 	return s.max - s.total, fullPlatforms
 }
 
-// take reserves a slot. It reports false if no slot is free.
+// take reserves a slot and reports whether one was free.
 func (s *slots) take(platform string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

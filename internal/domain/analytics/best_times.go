@@ -22,8 +22,9 @@ type PostingTimes struct {
 	Best  []BestTime         // best first
 }
 
-// PostingHour summarizes the posts of an hour of the week. Median is their median engagement relative to the median of
-// the same account. A Median of 1 means usual engagement.
+// PostingHour summarizes the posts published in one hour of the week. Median is the median of their relative
+// engagement, which is a post's engagement divided by the median engagement of its account. A Median of 1 means usual
+// engagement.
 type PostingHour struct {
 	Posts  int
 	Median float64
@@ -35,7 +36,7 @@ type BestTime struct {
 
 	Day, Hour int       // Day is 0 on Monday
 	Next      time.Time // the next such hour
-	Accounts  []int64   // accounts whose posts are in the hour
+	Accounts  []int64   // accounts that published in this hour
 }
 
 // ComparePostingTimes compares posts by hour of the week, in the time zone of now. It ignores posts without known
@@ -82,8 +83,8 @@ func ComparePostingTimes(posts []PostMetrics, now time.Time) PostingTimes {
 	return out
 }
 
-// BestTimes compares the posts of the last 90 days of some of a team's accounts, and returns the best times of the week
-// in a time zone. There are none without enough posts.
+// BestTimes returns the best times of the week in a time zone. It compares the posts that the given accounts of a team
+// published in the last 90 days. It returns no times if there are too few posts.
 func (s *Service) BestTimes(ctx context.Context, team int64, accounts []int64, zone *time.Location) ([]BestTime, error) {
 	in := s.LastDays(zone, bestTimesDays)
 	posts, err := s.ListPostMetrics(ctx, team, accounts, in.Start(), in.End())
@@ -96,7 +97,7 @@ func (s *Service) BestTimes(ctx context.Context, team int64, accounts []int64, z
 // weekdayIndex returns the index of a time's weekday, starting on Monday.
 func weekdayIndex(at time.Time) int { return (int(at.Weekday()) + 6) % 7 }
 
-// nextHour returns when an hour of the week begins next. The current hour begins next a week later.
+// nextHour returns when an hour of the week begins next. For the current hour, that is in the next week.
 func nextHour(now time.Time, day, hour int) time.Time {
 	ahead := (day - weekdayIndex(now) + 7) % 7
 	if ahead == 0 && now.Hour() >= hour {

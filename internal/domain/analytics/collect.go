@@ -16,12 +16,12 @@ import (
 
 const (
 	pollInterval   = time.Second
-	firstPeriod    = 90 * 24 * time.Hour // period of the first run
-	usualPeriod    = 30 * 24 * time.Hour // period of later runs, because older posts rarely change
+	firstPeriod    = 90 * 24 * time.Hour // how far back the first run reads
+	usualPeriod    = 30 * 24 * time.Hour // how far back later runs read; older posts rarely change
 	overlap        = 24 * time.Hour      // overlap with the last run after a long pause
 	maxPostsPerRun = 500                 // maximum number of posts that a run reads
-	minPause       = 15 * time.Minute    // if a network requests a pause without a duration
-	minBackoff     = time.Minute         // after a failed run; doubles with each failure
+	minPause       = 15 * time.Minute    // minimum pause if a network requests one without a duration
+	minBackoff     = time.Minute         // delay after the first failed run; doubles with each failure
 	maxPause       = 24 * time.Hour      // maximum pause that a network can request
 )
 
@@ -135,8 +135,8 @@ func (s *Service) runCollection(ctx context.Context, t collectionRun) error {
 	return nil
 }
 
-// nextRunAt returns when the next run is due after a successful run. The time is random, so that accounts are not all
-// due at the same time.
+// nextRunAt returns when the next run is due after a successful run. The time has a random offset, so that accounts are
+// not all due at the same time.
 func (s *Service) nextRunAt() time.Time {
 	tenth := s.opts.Interval / 10
 	return s.db.Now().Add(s.opts.Interval - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
@@ -201,7 +201,7 @@ func (s *Service) reportCall(ctx context.Context, t collectionRun, err error) {
 	s.opts.OnCall(t.platform, "collect", result)
 }
 
-// classOf returns the class of a network's error, or "" for any other error.
+// classOf returns the class of a network error, or "" for any other error.
 func classOf(err error) network.ErrorClass {
 	if networkErr, ok := errors.AsType[*network.Error](err); ok {
 		return networkErr.Class
@@ -257,7 +257,7 @@ func (s *Service) retryAt(t collectionRun, cause error) time.Time {
 func (s *Service) write(ctx context.Context, name string, t collectionRun, change func(context.Context, *db.Tx,
 	*collectionRun) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		t := t // The transaction may be repeated, so it must not change t.
+		t := t // InTx may repeat this function, so it must not change the caller's t.
 		next, err := change(ctx, tx, &t)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func (s *Service) listNotes(v view) []string {
 	return append(notes, v.gapNotes()...)
 }
 
-// Formats of times and days in notes, as in the app.
+// Formats of days and times in notes. The app uses the same formats.
 const (
 	stampDay = "Mon 2 Jan 2006"
 	stamp    = stampDay + ", 15:04"
@@ -56,7 +56,7 @@ func (s *Service) collects(platform string) bool {
 // approvalPlatforms are the networks that provide reach only to approved apps.
 var approvalPlatforms = []string{"instagram", "facebook", "linkedin"}
 
-// gapNotes returns notes on missing metrics and periods.
+// gapNotes returns notes about missing metrics and periods.
 func (v view) gapNotes() []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }

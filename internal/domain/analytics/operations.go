@@ -66,7 +66,7 @@ type AccountAnalyticsReach struct {
 
 const basis = "measured"
 
-// AccountAnalyticsEngagement is the interactions with posts.
+// AccountAnalyticsEngagement holds the interactions with posts.
 type AccountAnalyticsEngagement struct {
 	Posts           int                                `json:"posts" min:"1"`
 	Likes           *int64                             `json:"likes,omitempty" jsonschema:"All kinds of reactions."`
@@ -106,7 +106,7 @@ type AccountAnalyticsEngagementPerPostInterval struct {
 	High float64 `json:"high" min:"0"`
 }
 
-// AccountAnalyticsBestPostCounts are a network's metrics of one post.
+// AccountAnalyticsBestPostCounts are a network's metrics for one post.
 type AccountAnalyticsBestPostCounts struct {
 	Reach    *int64 `json:"reach,omitempty"`
 	Views    *int64 `json:"views,omitempty"`
@@ -126,7 +126,7 @@ type AccountAnalyticsBestPost struct {
 	Counts   AccountAnalyticsBestPostCounts `json:"counts"`
 }
 
-// AccountAnalyticsCadence is how often posts appear.
+// AccountAnalyticsCadence describes how often the account publishes.
 type AccountAnalyticsCadence struct {
 	Posts        int                                `json:"posts" min:"0"`
 	Days         int                                `json:"days" min:"1"`
@@ -174,7 +174,7 @@ func (AccountAnalyticsFollowers) Descriptions() map[string]string {
 	}
 }
 
-// Operations returns the operations on analytics.
+// Operations returns the analytics operations.
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
@@ -202,7 +202,7 @@ func (s *Service) analytics(
 	return s.Analyze(ctx, call, in.AccountID, Period{in.PeriodDays, call.Now.In(call.Zone)})
 }
 
-// Analyze returns the analytics of an account in a period.
+// Analyze returns an account's analytics for a period.
 func (s *Service) Analyze(
 	ctx context.Context, call operation.Call, id int64, in Period,
 ) (operation.Response[AccountAnalytics], error) {
@@ -230,13 +230,13 @@ func (s *Service) Analyze(
 	return out, nil
 }
 
-// view is the request and the stored data of an analysis.
+// view holds the request and the stored data of an analysis.
 type view struct {
 	call          operation.Call
 	account       account.Account
 	retentionDays int       // number of days for which the plan keeps metrics
 	from          time.Time // start of the period
-	until         time.Time // on the last day of the period: its end, or now
+	until         time.Time // end of the period's last day, or now if that day is today
 	state         collectionState
 	connectedAt   time.Time    // when the account was first connected
 	posts         []storedPost // of the period, newest first
@@ -244,7 +244,7 @@ type view struct {
 	excerpt       string // of the best post
 }
 
-// knownSince returns the time from which all posts of the period are known. It is zero before the first collection.
+// knownSince returns the time in the period from which on all posts are known. It is zero before the first collection.
 func (v view) knownSince() time.Time {
 	if v.state.collected.IsZero() {
 		return time.Time{}

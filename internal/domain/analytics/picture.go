@@ -21,18 +21,18 @@ const (
 	maxPictureBytes  = 5 << 20          // maximum size of a picture that is fetched
 	maxPicturePixels = 48 << 20         // maximum memory for scaling pictures concurrently, in bytes
 	pictureTimeout   = 30 * time.Second // timeout for fetching a picture
-	pictureInterval  = 24 * time.Hour   // minimum time between two fetches, because some networks return a new URL each time
+	pictureInterval  = 24 * time.Hour   // minimum time between two fetches; some networks return a new URL each time
 )
 
-// Picture is an account's profile picture and the names to show without one.
+// Picture is an account's profile picture, with the names to show if there is no picture.
 type Picture struct {
 	Platform, Name, Username string
-	Type                     string // MIME; empty if there is no picture
+	Type                     string // MIME type; empty if there is no picture
 	Image                    []byte
 	FetchedAt                time.Time
 }
 
-// Picture returns the profile picture of a team's account, or not_found.
+// Picture returns the profile picture of a team's account. It returns not_found if the team has no such account.
 func (s *Service) Picture(ctx context.Context, team, account int64) (Picture, error) {
 	var out Picture
 	var fetchedAt int64
@@ -82,8 +82,8 @@ func (s *Service) fetchPicture(ctx context.Context, t collectionRun, collected n
 	return out
 }
 
-// shouldFetchPicture reports whether to fetch a picture, because none is stored, or its URL is new and the last fetch was at
-// least pictureInterval ago.
+// shouldFetchPicture reports whether to fetch a picture. It reports true if no picture is stored, or if the URL is new
+// and the last fetch was at least pictureInterval ago.
 func (s *Service) shouldFetchPicture(ctx context.Context, account int64, source [sha256.Size]byte) (bool, error) {
 	var storedSource []byte
 	var fetchedAt int64
@@ -112,7 +112,7 @@ func (s *Service) scalePicture(ctx context.Context, t collectionRun, url string)
 		return thumbnail.Result{}, fmt.Errorf("reading the picture: %w", err)
 	}
 	if info.Kind != mediainfo.Image {
-		return thumbnail.Result{}, fmt.Errorf("the picture is of type %s", info.Type)
+		return thumbnail.Result{}, fmt.Errorf("the picture has the unsupported type %s", info.Type)
 	}
 	return s.pictures.Thumbnail(ctx, t.account, in, info, pictureSide)
 }

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// AccountPost is a post of an account with its metrics. Its text is shortened and untrusted.
+// AccountPost is an account's post with its metrics. Its text is shortened and untrusted.
 type AccountPost struct {
 	ID      string // the network's ID
 	At      time.Time
@@ -34,13 +34,14 @@ const pageColumns = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerp
 const pageQuery = pageColumns + `(p.posted_at, p.network_id) < (?, ?)
 	ORDER BY p.posted_at DESC, p.network_id DESC LIMIT ?`
 
-// Posts returns the stored posts of a team's account since a time, newest first, that follow a position.
+// Posts returns up to limit stored posts of a team's account, newest first. It returns only posts published since a
+// time, and only those after a position in the list.
 func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, after PostPosition,
 	limit int) ([]AccountPost, error) {
 	return s.listPosts(ctx, account, limit, pageQuery, team, account, db.Micros(since), db.Micros(after.At), after.ID, limit)
 }
 
-// SortMetrics are the metrics by which PostsByMetric can sort posts.
+// SortMetrics are the metrics that PostsByMetric can sort posts by.
 var SortMetrics = []string{"engagement", "reach", "views", "likes", "comments", "shares", "saves"}
 
 // PostsByMetric returns the stored posts of a team's account in a period, sorted by one of SortMetrics in descending

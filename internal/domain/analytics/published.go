@@ -12,15 +12,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// PostMetrics holds the metrics of a post for a chart by day.
+// PostMetrics holds a post's metrics for a chart by day.
 type PostMetrics struct {
 	AccountID  int64
 	At         time.Time
-	Views      *int64 // nil if the network does not report it
+	Views      *int64 // nil if the network does not report views
 	Engagement *int64 // likes, comments, shares and saves; nil if the network reports none
 }
 
-// engagementSum is the SQL expression for the engagement of a post in account_posts, called p.
+// engagementSum is an SQL expression for a post's engagement. The alias of account_posts must be p.
 const engagementSum = `CASE WHEN p.likes IS NULL AND p.comments IS NULL AND p.shares IS NULL AND p.saves IS NULL THEN NULL
 	ELSE COALESCE(p.likes, 0) + COALESCE(p.comments, 0) + COALESCE(p.shares, 0) + COALESCE(p.saves, 0) END`
 
@@ -45,8 +45,8 @@ func (s *Service) ListPostMetrics(ctx context.Context, team int64, accounts []in
 	return out, nil
 }
 
-// TopPost is one of the posts with the most engagement. Its metrics are the sums over all accounts to which it was
-// published.
+// TopPost is one of the posts with the most engagement. Its metrics are sums over all accounts that it was published
+// to.
 type TopPost struct {
 	AccountPost
 	OwnPost
@@ -54,20 +54,20 @@ type TopPost struct {
 	AccountID  int64
 	Platform   string
 	Username   string
-	Accounts   int      // number of accounts to which it was published
+	Accounts   int      // number of accounts that it was published to
 	Platforms  []string // distinct platforms of these accounts
 	Engagement *int64   // nil if the networks report none
 }
 
-// OwnPost identifies the team's post that was published as a post of an account. It is zero for posts that were
-// published outside pressroom.
+// OwnPost identifies the team's post in pressroom that was published as an account's post. It is zero for posts that
+// were published outside pressroom.
 type OwnPost struct {
 	PostID  string
 	Picture int64 // ID of the first media item if it is an image
 	IsVideo bool  // whether the first media item is a video
 }
 
-// maxTargets is an upper limit for the number of accounts of a typical post.
+// maxTargets is an upper bound for the number of accounts that a typical post is published to.
 const maxTargets = 12
 
 // TopPosts returns the posts of a team's accounts between two times with the most engagement, best first. Posts with
@@ -185,7 +185,8 @@ func (s *Service) addOwnPosts(ctx context.Context, team int64, posts []TopPost) 
 	return nil
 }
 
-// OwnPosts returns the team's posts that were published as posts of an account, by network ID. Other posts are omitted.
+// OwnPosts returns the team's posts that were published as an account's posts. The keys are network IDs. Posts that
+// were published outside pressroom are omitted.
 func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []string) (map[string]OwnPost, error) {
 	out := map[string]OwnPost{}
 	if len(ids) == 0 {

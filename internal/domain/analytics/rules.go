@@ -19,7 +19,7 @@ var formats = []string{
 // unknownFormat is the format of a post if the network does not report one.
 const unknownFormat = "unknown"
 
-// knownFormat returns the format, or unknownFormat for any other text.
+// knownFormat returns format if it is one of formats, and unknownFormat otherwise.
 func knownFormat(format string) string {
 	if slices.Contains(formats, format) {
 		return format
@@ -27,7 +27,7 @@ func knownFormat(format string) string {
 	return unknownFormat
 }
 
-// firstDay returns the start of a period of days in a time zone. Today is the last day.
+// firstDay returns the start of the period of the given number of days that ends with today, in a time zone.
 func firstDay(now time.Time, zone *time.Location, days int) time.Time {
 	date := dateOf(now, zone).AddDate(0, 0, 1-days)
 	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
@@ -131,7 +131,7 @@ func medianWithInterval(values []float64) *AccountAnalyticsEngagementPerPost {
 	return out
 }
 
-// median returns the median of sorted values, or 0 for none.
+// median returns the median of sorted values, or 0 if there are none.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	if n == 0 {
@@ -193,7 +193,8 @@ func (c AccountAnalyticsBestPostCounts) viewCount() (int64, bool) {
 	return 0, false
 }
 
-// cadence returns how posts are distributed over the days from one time to another, including both days, in a zone.
+// cadence describes how posts are distributed over the days from one time to another, including both days, in a time
+// zone.
 func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *AccountAnalyticsCadence {
 	days := daysBetween(from, to, zone)
 	out := &AccountAnalyticsCadence{Posts: len(posts), Days: days,
@@ -229,7 +230,7 @@ func longestRun(values []bool, value bool) int {
 	return longest
 }
 
-// byFormat returns the posts by format, the most frequent first.
+// byFormat summarizes the posts by format, most frequent first.
 func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	interactions := map[string][]float64{}
 	counts := map[string]int{}
@@ -249,8 +250,8 @@ func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	return out
 }
 
-// change returns the count of followers at the start of a period and the change since then. The count at the start is
-// the newest count before the period or, if there is none, the first count in the period. It reports false if there are
+// change returns the follower count at the start of a period and the change since then. The count at the start is the
+// newest count before the period or, if there is none, the first count in the period. It reports false if there are
 // fewer than two counts.
 func change(days []followerCount, before, last string) (followerCount, int64, bool) {
 	counts := countsSince(days, before, last)

@@ -88,8 +88,8 @@ func toNull(n *int64) sql.NullInt64 {
 	return sql.NullInt64{Int64: *n, Valid: true}
 }
 
-// deleteMissing deletes posts newer than reached that the network omitted in this run and in the previous one. They
-// were probably deleted on the network.
+// deleteMissing deletes posts newer than completeSince that the network omitted in this run and in the previous one.
+// They were probably deleted on the network.
 func (t *collectionRun) deleteMissing(ctx context.Context, tx *db.Tx, completeSince time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
 		t.account, db.Micros(completeSince), db.Micros(t.collected))
@@ -216,8 +216,8 @@ const daysQuery = `SELECT d.day, d.followers, d.measured_at FROM social_accounts
 	JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? 
 	AND d.day >= COALESCE((SELECT MAX(b.day) FROM account_days b WHERE b.account_id = ? AND b.day <= ?), '') ORDER BY d.day`
 
-// dailyCounts returns the daily follower counts of an account after the day before, preceded by the newest count until that
-// day if there is one.
+// dailyCounts returns an account's daily follower counts, sorted by day. It starts with the newest count that is not
+// later than the day in before, if there is one, and omits older counts.
 func (s *Service) dailyCounts(ctx context.Context, team, account int64, before string) ([]followerCount, error) {
 	counts, err := db.All(ctx, s.db, func(rows *sql.Rows, m *followerCount) error {
 		var at int64

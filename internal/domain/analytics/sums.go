@@ -31,7 +31,7 @@ func plus(a, b *int64) *int64 {
 	return &sum
 }
 
-// Any reports whether a network reports at least one metric.
+// Any reports whether at least one metric is known.
 func (s PostSums) Any() bool { return s != PostSums{} }
 
 // EngagementRate returns the total engagement divided by the total views of the posts that have both metrics. It
@@ -49,7 +49,7 @@ func EngagementRate(metrics []PostSums) (float64, bool) {
 	return float64(engagement) / float64(views), true
 }
 
-// SumByPost returns the collected metrics of a team's posts by ID. Posts without metrics are omitted.
+// SumByPost returns the collected metrics of a team's posts. The keys are post IDs. Posts without metrics are omitted.
 func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (map[string]PostSums, error) {
 	out := map[string]PostSums{}
 	if len(posts) == 0 {
@@ -76,7 +76,8 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 	return out, nil
 }
 
-// MetricsByAccount returns the collected metrics of a team's post, by account. Accounts without metrics are omitted.
+// MetricsByAccount returns the collected metrics of a team's post. The keys are account IDs. Accounts without metrics
+// are omitted.
 func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
 	type row struct {
 		PostSums
@@ -99,11 +100,12 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 	return out, nil
 }
 
-// minUsualPosts is the minimum number of posts with a metric for computing its usual value.
+// minUsualPosts is the minimum number of posts with a metric that is needed to compute the metric's usual value.
 const minUsualPosts = 3
 
-// UsualByAccount returns the median of each metric over the other recent posts of each account of a team's post. It
-// reads at most 200 posts of an account, from the last 90 days. A metric is nil if fewer than 3 posts have it.
+// UsualByAccount returns, for each account of a team's post, the median of each metric over the account's other recent
+// posts. It reads at most 200 posts of an account, from the last 90 days. A metric is nil if fewer than 3 posts have
+// it.
 func (s *Service) UsualByAccount(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
 	type target struct {
 		account   int64
@@ -144,7 +146,7 @@ const maxUsualPosts = 200
 // usualPostPeriod is the maximum age of posts that are compared with a post.
 const usualPostPeriod = 90 * 24 * time.Hour
 
-// medianOf returns the median of a metric over the posts that have it, or nil if they are too few.
+// medianOf returns the median of a metric over the posts that have it, or nil if too few posts have it.
 func medianOf(posts []PostSums, metric func(PostSums) *int64) *int64 {
 	var values []int64
 	for _, p := range posts {

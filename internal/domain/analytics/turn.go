@@ -13,7 +13,7 @@ import (
 
 const (
 	maxRunTime  = 10 * time.Minute         // maximum duration of a run
-	runLease    = maxRunTime + time.Minute // how long a node holds a run; if it crashes, the account waits this long
+	runLease    = maxRunTime + time.Minute // how long a node holds a run; if the node crashes, the account waits this long
 	maxKeptDays = 730                      // maximum retention of any plan
 )
 
@@ -27,7 +27,7 @@ type collectionRun struct {
 	collected     time.Time // end of the last complete run; zero if there is none
 	knownFrom     time.Time // all posts from this time until collected are stored
 	zone          *time.Location
-	retentionDays int  // number of days for which the plan keeps metrics; 0 without analytics
+	retentionDays int  // number of days for which the plan keeps metrics; 0 if it does not include analytics
 	closed        bool // whether the team is closed
 }
 
@@ -84,7 +84,7 @@ func (s *Service) claim(ctx context.Context, account int64) (collectionRun, bool
 		return t, false, nil
 	}
 	if err != nil {
-		return t, false, fmt.Errorf("claiming the turn of account %d: %w", account, err)
+		return t, false, fmt.Errorf("claiming the run of account %d: %w", account, err)
 	}
 	return t, true, nil
 }
@@ -113,7 +113,7 @@ func planRetentionDays(p plan.Plan) int {
 	return int(min(p.AnalyticsRetentionDays, maxKeptDays))
 }
 
-// errLeaseLost is returned by end if another node has claimed the account since.
+// errLeaseLost is returned by end if another node has claimed the account in the meantime.
 var errLeaseLost = errors.New("another node has claimed the account")
 
 // end stores the state of the account and when its next run is due.
@@ -122,7 +122,7 @@ func (t *collectionRun) end(ctx context.Context, tx *db.Tx, next time.Time) erro
 		known_from = ? WHERE account_id = ? AND epoch = ?`,
 		db.Micros(next), t.fails, t.failedBy, db.Micros(t.collected), db.Micros(t.knownFrom), t.account, t.epoch)
 	if err != nil {
-		return fmt.Errorf("ending the turn of account %d: %w", t.account, err)
+		return fmt.Errorf("ending the run of account %d: %w", t.account, err)
 	}
 	if n == 0 {
 		return errLeaseLost

@@ -19,17 +19,16 @@ type AccountComparison struct {
 	Platform   string
 	Username   string
 	Connection account.Connection
-	Followers  *int64        // the newest count of both periods; nil if there is none
-	Change     *int64        // change in the period, as in AccountAnalytics; nil if it is unknown
+	Followers  *int64        // newest count in the two periods; nil if there is none
+	Change     *int64        // change in followers in the period, as in AccountAnalytics; nil if unknown
 	Since      time.Time     // day of the count that Change is based on, as midnight UTC; zero if that day is before the period
-	Line       []int64       // followers by day in both periods and on the day before, oldest first
-	Now, Past  PeriodMetrics // of the period and of the previous period
+	Line       []int64       // daily follower counts from the day before the previous period on, oldest first
+	Now, Past  PeriodMetrics // metrics of the period and of the previous period
 
 	counts []followerCount // the counts of Line, preceded by the newest count before it
 }
 
-// PeriodMetrics summarizes the posts of an account in a period, which need not be a week. A sum is nil if the network
-// reported no such metric.
+// PeriodMetrics summarizes an account's posts in a period. A sum is nil if the network did not report the metric.
 type PeriodMetrics struct {
 	Posts      int64
 	Views      *int64
@@ -48,7 +47,7 @@ func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Locat
 }
 
 // ComparePeriods returns the metrics of a team's connected accounts in a period and in the previous period of the same
-// length. Accounts with the most followers are first.
+// length. They are sorted by followers, highest first.
 func (s *Service) ComparePeriods(ctx context.Context, team int64, period Period) ([]AccountComparison, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *AccountComparison) error {
 		return rows.Scan(&w.ID, &w.Platform, &w.Username, &w.Connection)
@@ -84,7 +83,7 @@ func countOrMinusOne(n *int64) int64 {
 	return *n
 }
 
-// dateBefore returns the date some days before a time, as YYYY-MM-DD.
+// dateBefore returns the date that is the given number of days before a time, as YYYY-MM-DD.
 func dateBefore(at time.Time, days int) string {
 	return time.Date(at.Year(), at.Month(), at.Day()-days, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }
@@ -132,8 +131,9 @@ func (s *Service) addFollowers(
 	return nil
 }
 
-// Gained returns how many followers the account gained from the day begin to the day until, or nil if that is unknown.
-// For a day without a count, it uses the newest count before that day. For the whole period, the result is Change.
+// Gained returns the number of followers that the account gained from the day begin to the day until, or nil if it is
+// unknown. For a day without a count, it uses the newest count before that day. For the whole period, the result is
+// Change.
 func (w AccountComparison) Gained(begin, until time.Time) *int64 {
 	before := begin.AddDate(0, 0, -1).Format(time.DateOnly)
 	counts := countsSince(w.counts, before, until.Format(time.DateOnly))
