@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// postsSection is the section of a report's posts, which are stored in their own table.
+// postsSection is the name of the section with a report's posts. The posts are stored in their own table.
 const postsSection = "posts"
 
 // requiresWrite always reports true: creating a report requires the capability write in addition to spend.
@@ -27,7 +27,7 @@ type sample struct {
 	Engagement *float64 `json:"engagement,omitempty"` // median per follower
 }
 
-// analyze analyzes the metrics from a provider.
+// analyze analyzes the metrics that a provider returned.
 func (s *Service) analyze(ctx context.Context, t task, a sourceData) (measurement, error) {
 	if t.kind == Hashtag {
 		return s.analyzeHashtag(ctx, t, a.hashtag)
@@ -107,7 +107,7 @@ func (s *Service) samples(ctx context.Context, report string) ([]storedSample, e
 	return out, nil
 }
 
-// snapshots returns the number of followers and posts at the current measurement, now, and at each stored measurement.
+// snapshots returns the numbers of followers and posts at the current measurement (now) and at each stored measurement.
 func (s *Service) snapshots(ctx context.Context, report string, now provider.Account) ([]analysis.Snapshot, error) {
 	earlier, err := s.samples(ctx, report)
 	if err != nil {

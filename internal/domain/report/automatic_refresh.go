@@ -28,7 +28,7 @@ const (
 	endedByPlan    = "plan"
 )
 
-// trackingEndedNotes explain these reasons to clients.
+// trackingEndedNotes explain these reasons to API clients.
 var trackingEndedNotes = map[string]string{
 	endedByCredits: "Tracking has stopped: the team had too few credits for the next automatic refresh.",
 	endedByPlan:    "Tracking has stopped: the team's plan no longer includes it.",
@@ -51,7 +51,7 @@ func (s *Service) RunTracking(ctx context.Context, report func(error)) {
 	}
 }
 
-// dueQuery selects reports whose automatic refresh is due, unless publishing is held after a restore.
+// dueQuery selects reports whose automatic refresh is due, unless publishing is on hold after a restore.
 const dueQuery = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + restoreguard.NotHeld +
 	` ORDER BY next_refresh_at LIMIT ?`
 
@@ -138,7 +138,7 @@ func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reser
 	if err := s.submit(ctx, tx, r, j.ID, purposeAutomatic); err != nil {
 		return err
 	}
-	// If refreshes were missed, they are not made up for.
+	// Missed refreshes are not made up for.
 	r.nextRefresh = r.nextRefresh.Add(time.Duration(r.frequency) * day)
 	if !r.nextRefresh.After(tx.Now()) {
 		r.nextRefresh = tx.Now().Add(time.Duration(r.frequency) * day)
@@ -149,7 +149,7 @@ func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reser
 	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.automatic", r.id, map[string]any{"job": j.ID})
 }
 
-// endTracking turns tracking off for one of the automatic reasons.
+// endTracking turns tracking off for a reason such as endedByCredits.
 func (s *Service) endTracking(ctx context.Context, tx *db.Tx, r record, reason string) error {
 	if err := s.disableTracking(ctx, tx, &r, reason); err != nil {
 		return err
@@ -169,7 +169,7 @@ func isSpendingPaused(ctx context.Context, q db.Querier, team int64) (bool, erro
 	return n > 0, nil
 }
 
-// planAllowsTracking reports whether the team is open and its plan allows as many tracked reports as it has.
+// planAllowsTracking reports whether the team is open and its plan allows as many tracked reports as the team has.
 func (s *Service) planAllowsTracking(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
 	p, isOpen, err := s.planOf(ctx, tx, team)
 	if err != nil || !isOpen {

@@ -55,7 +55,7 @@ func (in CreateInput) normalizedSubject() (string, error) {
 
 // createPrice returns the price of a report. The price is 0 if the team has the report or is creating it. createPrice
 // inserts or locks the report's row, so that only one of several concurrent calls for a subject is charged. It returns
-// an error if there is a price but the provider is unreachable.
+// an error if the price is not 0 and the provider is unreachable.
 func (s *Service) createPrice(ctx context.Context, call operation.Call, in CreateInput) (int64, error) {
 	subject, err := in.normalizedSubject()
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 	return s.createCost(in.Type), nil
 }
 
-// isBeingCreated reports whether a job that creates the report has been started and has not ended.
+// isBeingCreated reports whether a job is creating the report.
 func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "" }
 
 // create starts a report, or returns the existing report or the job that creates it.
@@ -113,7 +113,7 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 	return out, err
 }
 
-// jobEntry returns a job in the form of the API, with its result if the job has finished.
+// jobEntry returns the API representation of a job, with its result if the job has finished.
 func (s *Service) jobEntry(ctx context.Context, tx *db.Tx, call operation.Call, r job.Record) (job.Job, error) {
 	view, err := s.Jobs.View(ctx, tx, call, r, job.GetInput{JobID: r.ID})
 	return view.Data, err
@@ -172,7 +172,7 @@ func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Rec
 	return job.Get(ctx, tx, r.team, j.ID)
 }
 
-// CreateFree starts a report free of charge, unless the team has it already or it is being created.
+// CreateFree starts a report free of charge, unless the team already has the report or is creating it.
 func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) error {
 	subject, err := in.normalizedSubject()
 	if err != nil {
@@ -192,8 +192,8 @@ func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) er
 }
 
 // AddMeasurements stores earlier measurements of a profile. If the team has no report on the profile, it inserts an
-// empty one, which the caller must complete by calling CreateFree. A measurement replaces a stored measurement of the
-// same time.
+// empty one, which the caller must complete by calling CreateFree. A measurement replaces a stored measurement that has
+// the same time.
 func (s *Service) AddMeasurements(ctx context.Context, team int64, in CreateInput, sizes []FollowerSample) error {
 	subject, err := in.normalizedSubject()
 	if err != nil {

@@ -18,8 +18,8 @@ type Owner struct {
 	Kind string
 }
 
-// FindOwner returns the owner of a report by its ID, for any team. The caller must check access. It returns not_found
-// if the report has expired.
+// FindOwner returns the owner of the report with an ID. It searches the reports of all teams, so the caller must check
+// access. It returns not_found if the report has expired.
 func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 	var p Owner
 	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0
@@ -33,7 +33,7 @@ func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 	return p, nil
 }
 
-// Detail is what the app shows about a report, except its metrics.
+// Detail holds what the app shows about a report, except for its metrics.
 type Detail struct {
 	Kind, Platform, Subject string
 	Status                  Status

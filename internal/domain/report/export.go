@@ -16,8 +16,8 @@ type ExportedPost struct {
 
 const exportBatch = 500
 
-// Export calls yield for each post of a report, newest first. It returns the first error of yield, if any, and then
-// stops.
+// Export calls yield for each post of a report, newest first. If yield returns an error, Export stops and returns that
+// error.
 func (s *Service) Export(ctx context.Context, team int64, kind, id string, yield func(ExportedPost) error) error {
 	r, err := find(ctx, s.db, team, kind, id, db.Micros(s.db.Now()))
 	if err != nil {

@@ -16,7 +16,7 @@ type findings struct {
 	account account
 }
 
-// readFindings returns the findings of a report and its notes.
+// readFindings returns a report's findings and notes.
 func (s *Service) readFindings(ctx context.Context, r record) (findings, []string, error) {
 	var out findings
 	var notes []string
@@ -34,7 +34,7 @@ type ReportSections struct {
 // section is a part of a report that is requested by name.
 type section struct {
 	name  string
-	count int                                      // items, if paged
+	count int                                      // number of items, if the section is paged
 	write func(into *ReportSections, from, to int) // writes the section, or its items in [from, to); nil for posts
 }
 
@@ -67,7 +67,7 @@ func (f findings) sections() []section {
 	)
 }
 
-// newSection returns a section without pages, or nothing if it has no data.
+// newSection returns a section that is not paged, or nothing if value is nil.
 func newSection[T any](name string, value *T, put func(*ReportSections)) []section {
 	if value == nil {
 		return nil

@@ -120,7 +120,7 @@ func (s *Service) failureMessage(ctx context.Context, r record) (string, error) 
 	return job.Message(last.ErrorCode), ignoreMissing(err)
 }
 
-// statusNotes returns notes on the status of a report.
+// statusNotes returns notes about the status of a report.
 func statusNotes(r record, failureText string) []string {
 	var notes []string
 	if r.status == Pending {
@@ -259,7 +259,7 @@ type ReportPost struct {
 	DurationSeconds float64            `json:"duration_seconds,omitempty"`
 }
 
-// readPostPage returns a page of posts and reports whether more posts follow. It advances next past the page.
+// readPostPage returns a page of posts and reports whether more posts follow. It moves next to the end of the page.
 func (s *Service) readPostPage(ctx context.Context, call operation.Call, r record, pos position, next *position,
 	limit int, quotes *operation.UntrustedTexts) (ReportPosts, bool, error) {
 	out := ReportPosts{Posts: []ReportPost{}}

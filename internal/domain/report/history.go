@@ -33,7 +33,8 @@ var topPostCounts = []string{"likes", "comments"}
 const topPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ?
 	AND shown = '` + listTop + `' AND taken_at > 0 ORDER BY taken_at DESC LIMIT ?`
 
-// TopPosts returns a History of the top posts in a hashtag report. Only the fields Posts, Week, Usual and Best are set.
+// TopPosts returns a History of the top posts in a hashtag report. Only the fields Posts, Week, MedianEngagement and
+// Best are set.
 func (s *Service) TopPosts(ctx context.Context, team int64, id string, zone *time.Location) (History, error) {
 	r, err := find(ctx, s.db, team, Hashtag, id, db.Micros(s.db.Now()))
 	if err != nil {
@@ -62,13 +63,13 @@ type TopPost struct {
 	provider.Post
 
 	Engagement float64
-	MediaID    int64 // library item that is a file of the post; 0 if there is none
+	MediaID    int64 // ID of a library item that is a file of the post; 0 if there is none
 }
 
 // Span is a week or a month.
 type Span struct {
 	From       time.Time
-	Engagement *result.FindingMedian // per post; nil without posts
+	Engagement *result.FindingMedian // per post; nil if there are no posts
 }
 
 // Hour summarizes the posts published in one hour of the week, in the team's time zone.
@@ -85,8 +86,8 @@ type FollowerSample struct {
 }
 
 const (
-	maxHistoryPosts = 2000      // posts that a history counts
-	maxBestPosts    = 6         // posts in History.Best
+	maxHistoryPosts = 2000      // maximum number of posts that a history counts
+	maxBestPosts    = 6         // maximum number of posts in History.Best
 	maxWeeklySpan   = 183 * day // longer histories use months
 )
 
@@ -118,7 +119,7 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 	return out, err
 }
 
-// addBestPosts reads the remaining fields of the best posts of a list.
+// addBestPosts reads the remaining fields of the best posts in a list.
 func (s *Service) addBestPosts(ctx context.Context, report, list string, best []TopPost, zone *time.Location) error {
 	if len(best) == 0 {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Operations returns the operations on reports.
+// Operations returns the report operations.
 func (s *Service) Operations() []operation.Operation {
 	return slices.Concat(s.reads(), s.purchases(), []operation.Operation{s.trackingOperation()})
 }
 
-// reads returns the operations that read reports, free of charge.
+// reads returns the operations that read reports. They are free of charge.
 func (s *Service) reads() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{

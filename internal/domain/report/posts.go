@@ -20,8 +20,8 @@ const (
 )
 
 const (
-	postsPerInsert = 200    // per statement
-	maxPosts       = 10_000 // per report
+	postsPerInsert = 200    // maximum number of posts per INSERT statement
+	maxPosts       = 10_000 // maximum number of stored posts per report
 )
 
 // savePosts stores the posts of a measurement. Posts of a hashtag replace the stored posts. Posts of a profile are

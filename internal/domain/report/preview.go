@@ -12,7 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Preview is what is known about the subject of a report before the report is paid for, without a call to a provider.
+// Preview holds what is known about the subject of a report before the team pays for the report. It is read without a
+// call to a provider.
 type Preview struct {
 	Subject    string // normalized
 	ID         string // ID of the team's existing report; empty if there is none
@@ -69,13 +70,13 @@ func (s *Service) connectedAccount(ctx context.Context, team int64, platform, us
 	return id, nil
 }
 
-// OwnProfile is a connected account of a team, which is offered as the subject of a report.
+// OwnProfile is a team's connected account that is offered as the subject of a report.
 type OwnProfile struct{ Platform, Username string }
 
-// maxOwnProfiles is how many accounts of a team are offered for reports.
+// maxOwnProfiles is the maximum number of a team's accounts that are offered as subjects of reports.
 const maxOwnProfiles = 6
 
-// OwnProfiles returns the first connected accounts of a team on networks with profile reports.
+// OwnProfiles returns a team's connected accounts on networks with profile reports, at most maxOwnProfiles.
 func (s *Service) OwnProfiles(ctx context.Context, team int64) ([]OwnProfile, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, p *OwnProfile) error {
 		return rows.Scan(&p.Platform, &p.Username)

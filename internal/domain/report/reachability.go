@@ -16,8 +16,8 @@ const (
 	reachabilityTimeout = 3 * time.Second // for one check
 )
 
-// reachability caches for a short time whether the provider of each platform is reachable, so that concurrent calls
-// share a check.
+// reachability caches whether the provider of each platform is reachable. Results are kept for a short time, so that
+// concurrent calls share a check.
 type reachability struct {
 	mu      sync.Mutex
 	results map[string]*reachabilityResult

@@ -59,7 +59,7 @@ func (s *Service) checkRefreshInterval(ctx context.Context, tx *db.Tx, r record,
 		"again later.").With("scope", "connection").WithRetryAfter(wait)
 }
 
-// runningJob returns the report's job that has not finished, or an empty record.
+// runningJob returns the report's unfinished job, or an empty record if there is none.
 func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	if r.job == "" {
 		return job.Record{}, nil

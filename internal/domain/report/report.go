@@ -71,7 +71,7 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-// Service implements reports.
+// Service creates, refreshes and tracks reports.
 type Service struct {
 	Options
 

@@ -23,7 +23,8 @@ type ReportResultReport struct {
 	Status Status `json:"status,omitempty" enum:"pending|ready|error" title:"ReportStatus" jsonschema:"Omitted if the report was deleted."`
 }
 
-// ResultReader returns the reader of the results of report jobs. charged returns the credits charged for a reservation.
+// ResultReader returns a job.Result that reads the results of report jobs. charged returns the credits charged for a
+// reservation.
 func ResultReader(charged job.ChargedFunc) job.Result {
 	read := func(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, r)

@@ -22,10 +22,10 @@ const (
 )
 
 const (
-	maxAttempts = 5                // runs of a job, not counting those that only waited for the provider
+	maxAttempts = 5                // maximum number of runs of a job, not counting runs that only waited for the provider
 	maxWait     = 30 * time.Second // longest wait for an unavailable provider
-	defaultWait = time.Second      // if the provider does not specify a delay
-	maxWaits    = 2                // waits per job
+	defaultWait = time.Second      // wait if the provider does not specify a delay
+	maxWaits    = 2                // maximum number of waits per job
 )
 
 // task is the work of a job.
@@ -117,8 +117,8 @@ func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
 // maxRetention is the retention of unlimited plans, and the maximum age of requested posts.
 const maxRetention = 730 * day
 
-// retentionFor returns how long reports are kept for a plan's number of days; negative means unlimited. The result is
-// at least a day.
+// retentionFor returns how long reports are kept if the plan keeps analytics for the given number of days. A negative
+// number means unlimited. The result is at least one day.
 func retentionFor(days int64) time.Duration {
 	if days < 0 || days > int64(maxRetention/day) {
 		return maxRetention
@@ -133,7 +133,7 @@ func reportKind(t job.Type) string {
 	return Profile
 }
 
-// sourceData is what a provider returned for a profile or a hashtag; the other field is empty.
+// sourceData holds what a provider returned for a profile or a hashtag. The other field is empty.
 type sourceData struct {
 	profile provider.ProfileMetrics
 	hashtag provider.HashtagMetrics
@@ -191,7 +191,7 @@ func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task
 	return s.fail(ctx, h, t, code)
 }
 
-// fail ends a job with an error code and refunds it. A report that was already created keeps its findings.
+// fail ends a job with an error code and refunds its credits. A report that was already created keeps its findings.
 func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string) error {
 	return s.db.InTx(ctx, "report.failed", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// ForTeam returns a report of a team with the requested sections, for people outside the team. The caller must check
+// ForTeam returns a team's report with the requested sections, for people outside the team. The caller must check
 // access.
 func (s *Service) ForTeam(
 	ctx context.Context, team int64, zone *time.Location, in GetInput,

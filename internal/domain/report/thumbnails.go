@@ -17,7 +17,8 @@ type thumbnail struct {
 }
 
 // addThumbnails sets MediaID of the posts whose files are in the team's library, because the team downloaded them from
-// the profile or published them. If a post has several files, it prefers published files, and of these the newest.
+// the profile or published them. If a post has several files, it uses the newest published file. If none was published,
+// it uses the newest downloaded file.
 func (s *Service) addThumbnails(ctx context.Context, r record, best []TopPost) error {
 	if len(best) == 0 {
 		return nil

@@ -30,7 +30,7 @@ type TrackedReport struct {
 // maxTracked limits the result of TrackedByKey.
 const maxTracked = 200
 
-// TrackedByKey returns up to 200 of a team's reports whose tracking an API key has turned on.
+// TrackedByKey returns up to 200 of a team's tracked reports whose tracking was turned on with an API key.
 func (s *Service) TrackedByKey(ctx context.Context, team, key int64) ([]TrackedReport, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, r *TrackedReport) error {
 		return rows.Scan(&r.ID, &r.Kind, &r.Platform, &r.Subject, &r.Frequency)

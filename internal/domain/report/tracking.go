@@ -136,7 +136,7 @@ func (s *Service) track(
 	return out, err
 }
 
-// trackingAnswer returns the response to a change of tracking.
+// trackingAnswer returns the response to a call that changes tracking.
 func (s *Service) trackingAnswer(call operation.Call, r record) operation.Response[ReportTracking] {
 	now := s.tracking(call, r)
 	return operation.Response[ReportTracking]{Data: now, App: "/reports/" + r.id, Summary: now.summary()}
@@ -169,7 +169,7 @@ func (s *Service) tracking(call operation.Call, r record) ReportTracking {
 }
 
 // enableTracking turns tracking on. For a hashtag report, the first refresh is charged and started immediately. For a
-// profile report, one refresh is held in the daily credit limits, and each refresh is charged when it runs.
+// profile report, one refresh counts against the daily credit limits, and each refresh is charged when it runs.
 func (s *Service) enableTracking(ctx context.Context, tx *db.Tx, r *record, call operation.Call, frequency int) error {
 	r.tracked, r.frequency, r.nextRefresh, r.trackedBy, r.trackedKey, r.trackingEnded = true, frequency,
 		call.Now.Add(time.Duration(frequency)*day), call.PersonID, call.KeyID, ""
@@ -182,8 +182,8 @@ func (s *Service) enableTracking(ctx context.Context, tx *db.Tx, r *record, call
 	return s.refreshNow(ctx, tx, *r, call)
 }
 
-// refreshNow starts the refresh for which the call reserved credits. If a job of the report is already running, it
-// starts none and charges the credits.
+// refreshNow starts the refresh that the call reserved credits for. If a job of the report is already running,
+// refreshNow does not start another one, but charges the credits.
 func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	if call.Reservation == 0 {
 		return nil // refreshes are free
@@ -204,8 +204,8 @@ func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call oper
 	return s.submit(ctx, tx, r, j.ID, purposeAutomatic)
 }
 
-// changeFrequency sets how often a report is refreshed. The next refresh is due that long after the last, but not in
-// the past.
+// changeFrequency sets the number of days between refreshes. The next refresh is due that many days after the last one,
+// or immediately if that time has passed.
 func (s *Service) changeFrequency(ctx context.Context, tx *db.Tx, r *record, frequency int) error {
 	r.frequency, r.nextRefresh = frequency, r.refreshedAt.Add(time.Duration(frequency)*day)
 	if r.nextRefresh.Before(tx.Now()) {

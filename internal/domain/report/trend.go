@@ -18,8 +18,7 @@ const trendQuery = `SELECT s.report_id, s.measured_at, s.sample FROM report_samp
 	JOIN reports r ON r.id = s.report_id WHERE s.report_id IN (%s) AND s.measured_at >= ? AND r.team_id = ?
 	ORDER BY s.report_id, s.measured_at`
 
-// Trends returns the sizes of profiles at their measurements in the last 90 days, oldest first. The keys are report
-// IDs.
+// Trends returns the follower samples of a team's reports from the last 90 days, oldest first. The keys are report IDs.
 func (s *Service) Trends(ctx context.Context, team int64, reports []string) (map[string][]FollowerSample, error) {
 	out := map[string][]FollowerSample{}
 	if len(reports) == 0 {

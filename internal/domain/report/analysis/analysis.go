@@ -1,6 +1,6 @@
-// Package analysis analyzes the public metrics of a profile. It computes engagement, the factors associated with higher
-// engagement, growth, and a confidence level for each result. The result depends only on the input, not on the order of
-// posts. docs/scoring.md documents the formulas and their sources.
+// Package analysis analyzes the public metrics of a profile. It computes engagement, the factors that are associated
+// with higher engagement, and growth, with confidence intervals. The result depends only on the input, not on the order
+// of posts. docs/scoring.md documents the formulas and their sources.
 package analysis
 
 import (

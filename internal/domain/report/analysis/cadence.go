@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	minEvennessPosts = 6 // minimum number of posts with a time for the evenness
+	minEvennessPosts = 6 // minimum number of posts with a known time to compute the evenness
 	daysPerWeek      = 7.0
 )
 

@@ -17,9 +17,9 @@ const (
 	minClaimRatio = 1.05 // smaller effects are not claimed even if significant
 )
 
-// markSignificant marks the blocks and hashtags whose effect is significant. It controls the false discovery rate by the
-// procedure of Benjamini and Hochberg (1995). Times and hashtags have fixed weights (Genovese, Roeder and Wasserman,
-// 2006), so the number of hashtags does not affect claims about times.
+// markSignificant marks the blocks and hashtags whose effect is significant. It controls the false discovery rate with
+// the procedure of Benjamini and Hochberg (1995). Times and hashtags have fixed weights (Genovese, Roeder and
+// Wasserman, 2006), so the number of hashtags does not affect claims about times.
 func (e *effects) markSignificant(times, hashtags []levelEffect, groups [][]int) {
 	times = slices.DeleteFunc(times, func(one levelEffect) bool { return one.posts < minClaimPosts })
 	pValues := append(e.weightedPValues(times, timeWeight), e.weightedPValues(hashtags, 1-timeWeight)...)
@@ -48,8 +48,8 @@ func (e *effects) weightedPValues(levelEffects []levelEffect, share float64) []f
 	return out
 }
 
-// bhThreshold returns the largest weighted p-value that counts as significant, or -1 if there is none. It is the
-// largest k-th smallest p-value that is at most k times falseDiscoveryRate.
+// bhThreshold returns the largest weighted p-value that counts as significant, or -1 if there is none. The kth smallest
+// p-value qualifies if it is at most k times falseDiscoveryRate. The largest p-value that qualifies is the threshold.
 func bhThreshold(pValues []float64) float64 {
 	limit := -1.0
 	for i, p := range slices.Sorted(slices.Values(pValues)) {

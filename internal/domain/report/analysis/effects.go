@@ -98,8 +98,8 @@ func countFormats(posts []*post) []level {
 	return out
 }
 
-// contrastWeights returns the weights of the contrast of a level against the mean of all other levels. The mean is
-// weighted by their posts.
+// contrastWeights returns the weights of the contrast between a level and the mean of all other levels. The mean is
+// weighted by the number of posts of each level.
 func contrastWeights(levels []level, columns []int, index, size int) []float64 {
 	weights := make([]float64, size)
 	otherPosts := 0
@@ -120,8 +120,8 @@ func contrastWeights(levels []level, columns []int, index, size int) []float64 {
 	return weights
 }
 
-// compareLevels sets the ratio of each level to all others and returns the effects. It skips levels with too few posts
-// and imprecise effects.
+// compareLevels sets the ratio of each level to all other levels and returns the effects. It skips levels with too few
+// posts and imprecise effects.
 func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
 	var levelEffects []levelEffect
 	for i, l := range levels {
@@ -168,8 +168,8 @@ func (e *effects) compareFormats() {
 	e.compareLevels(e.formats, columns)
 }
 
-// compareHashtags sets the ratios of the hashtags in each group and returns the effects. Their indexes are those of the
-// groups.
+// compareHashtags sets the ratios of the hashtags in each group and returns the effects. The index of an effect is the
+// index of its group.
 func (e *effects) compareHashtags(groups [][]int) []levelEffect {
 	var levelEffects []levelEffect
 	for i, group := range groups {
@@ -188,7 +188,7 @@ func (e *effects) compareHashtags(groups [][]int) []levelEffect {
 	return levelEffects
 }
 
-// levelEffect is the effect of one of several levels or groups of hashtags, with its index.
+// levelEffect is the effect of a level or of a group of hashtags, with its index.
 type levelEffect struct {
 	effect
 
@@ -201,7 +201,7 @@ func (e *effects) isPrecise(one effect) bool {
 		result.MaxRatio)
 }
 
-// heterogeneity estimates the standard deviation of the true effects around 0, by the moment estimator of DerSimonian
+// heterogeneity estimates the standard deviation of the true effects around 0 with the moment estimator of DerSimonian
 // and Laird (1986).
 func heterogeneity(levelEffects []levelEffect) float64 {
 	excess, weight := 0.0, 0.0

@@ -5,7 +5,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// engagement returns the medians of the rates of counted posts, and of the metrics of all posts that are not young.
+// engagement returns the median rates of the counted posts, and the median metrics of all posts that are not young.
 func engagement(prof *profile) result.FindingEngagement {
 	out := result.FindingEngagement{Basis: result.Measured, Counts: prof.counts}
 	var byFollowers, byViews []float64

@@ -47,7 +47,7 @@ type solution struct {
 	winsorized       []float64   // winsorized residuals
 	inverse          [][]float64 // of the cross products; zero for aliased columns
 	aliases          []aliasedColumn
-	scale            float64 // factor from the roots of inverse's diagonal to standard errors
+	scale            float64 // converts the square roots of inverse's diagonal to standard errors
 	degreesOfFreedom float64
 	quantile         float64 // of Student's t distribution, for confidence intervals
 }
@@ -98,7 +98,7 @@ func (m linearModel) iterate(out *solution, limit float64) {
 	}
 }
 
-// crossProducts returns the matrix of the sums of products of each pair of columns.
+// crossProducts returns the matrix that has the sum of products of each pair of columns.
 func (m linearModel) crossProducts() [][]float64 {
 	sums := newSquare(m.columns)
 	for _, row := range m.rows {
@@ -119,7 +119,7 @@ func newSquare(size int) [][]float64 {
 	return out
 }
 
-// invert inverts the cross products by Goodnight's sweep operator (1979), skipping linearly dependent columns. It
+// invert inverts the cross products with Goodnight's sweep operator (1979). It skips linearly dependent columns. It
 // returns the rank.
 func (f *solution) invert(sums [][]float64) int {
 	size := len(sums)
@@ -179,7 +179,7 @@ func sweep(a [][]float64, k int) {
 	a[k][k] = 1 / pivot
 }
 
-// step adds the coefficients of the least-squares fit of values to the coefficients and returns the largest change.
+// step fits values by least squares, adds the result to the coefficients, and returns the largest change.
 func (m linearModel) step(out *solution, values []float64) float64 {
 	against := make([]float64, m.columns)
 	for i, row := range m.rows {
@@ -210,7 +210,7 @@ func (m linearModel) residuals(out *solution) []float64 {
 }
 
 // sigma estimates the standard deviation of the residuals. The robust estimate uses their median absolute value, unless
-// it is 0. Otherwise, sigma uses their squares.
+// it is close to 0. Otherwise, sigma uses their squares.
 func (m linearModel) sigma(out *solution, robust bool) float64 {
 	residuals := m.residuals(out)
 	squares := 0.0
@@ -288,7 +288,7 @@ func (f *solution) setPrecision(parameters, limit float64) {
 	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.degreesOfFreedom}.Quantile(1 - (1-result.Confidence)/2)
 }
 
-// uninformative returns those of the columns that backward elimination with Akaike's information criterion removes.
+// uninformative returns the columns that backward elimination with Akaike's information criterion removes.
 func (f *solution) uninformative(columns []int) []int {
 	a := make([][]float64, len(f.inverse))
 	for i, row := range f.inverse {

@@ -37,7 +37,8 @@ func growth(snapshots []Snapshot, at time.Time) *result.FindingGrowth {
 	return out
 }
 
-// validSnapshots returns the snapshots until a time with known followers, oldest first and at most one per time.
+// validSnapshots returns the snapshots with known followers that are not later than at, oldest first and at most one
+// per time.
 func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 	var shots []Snapshot
 	for _, shot := range snapshots {

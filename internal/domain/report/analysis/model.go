@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	minHashtagPosts     = 5  // minimum number of posts with a hashtag, and without, for a ratio
+	minHashtagPosts     = 5  // minimum number of posts with a hashtag, and of posts without it, for a ratio
 	maxComparedHashtags = 24 // maximum number of hashtags in the model
 	postsPerHashtag     = 10 // minimum number of posts for each hashtag in the model
 	minCurvedTrend      = 60 // minimum number of posts for a quadratic trend
@@ -23,7 +23,7 @@ type layout struct {
 	columns  int
 }
 
-// optional returns the columns that may be dropped if uninformative.
+// optional returns the columns that may be dropped if they are uninformative.
 func (l layout) optional() []int {
 	columns := slices.Sorted(maps.Values(l.hashtags))
 	if len(l.trend) > 1 {
@@ -65,7 +65,7 @@ func (e *effects) comparableHashtags() [][]int {
 	return groups
 }
 
-// newLayout assigns a column to each term. straight omits the quadratic term of the trend.
+// newLayout assigns a column to each term. linearTrend omits the quadratic term of the trend.
 func (e *effects) newLayout(tags [][]int, linearTrend bool) layout {
 	out := layout{formats: map[string]int{}, hashtags: map[int]int{}}
 	column := func() int { out.columns++; return out.columns - 1 }

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// notes returns notes on what the results are based on and why some are missing.
+// notes returns notes that say what the results are based on and why some results are missing.
 func notes(out result.Result, prof *profile, e *effects) []string {
 	notes := []string{}
 	add := func(when bool, form string, args ...any) {

@@ -97,7 +97,7 @@ func sortUnique(given []provider.Post) []post {
 	return posts
 }
 
-// comparePosts is a total order of posts.
+// comparePosts defines a total order of posts.
 func comparePosts(a, b *provider.Post) int {
 	if order := cmp.Or(a.TakenAt.Compare(b.TakenAt), cmp.Compare(a.ID, b.ID)); order != 0 {
 		return order

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
-// minScored is the minimum number of posts with a metric for it to count in the score.
+// minScored is the minimum number of posts that must have a metric for the metric to count in the score.
 const minScored = 5
 
 // scale maps a metric to a component of the score. floor and lower values map to 0, ceiling and higher values to 100.

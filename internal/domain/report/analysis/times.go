@@ -29,9 +29,9 @@ func (e *effects) bestTime() *result.FindingBestTime {
 	return e.guessedBestTime()
 }
 
-// compareBlockRank orders blocks by how likely they are to be the best: claimed blocks rank highest, then blocks with a
-// higher shrunk ratio. If the heterogeneity is 0, all shrunk ratios are 1. In that case, it orders by their limit for
-// small heterogeneity, which is the logarithm over its variance.
+// compareBlockRank orders blocks by how likely they are to be the best: significant blocks rank highest, then blocks
+// with a higher shrunk ratio. If the heterogeneity is 0, all shrunk ratios are 1. In that case, it orders blocks by the
+// limit of their shrunk ratios for small heterogeneity, which is the log ratio divided by its variance.
 func (e *effects) compareBlockRank(a, b levelEffect) int {
 	significance := func(one levelEffect) int {
 		if e.blocks[one.index].significant {
@@ -57,8 +57,8 @@ func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 	return out
 }
 
-// guessedBestTime returns the block with the best mean log engagement, if no block could be compared or none is better
-// than the others. Its ratio is unknown.
+// guessedBestTime returns the block with the highest mean log engagement. It is used if no block could be compared, or
+// if none is better than the others. The ratio of the returned block is unknown.
 func (e *effects) guessedBestTime() *result.FindingBestTime {
 	logEngagement := make([]float64, len(e.comparedPosts))
 	mean := 0.0
@@ -99,8 +99,8 @@ func (e *effects) countWithoutRatio() int {
 	return n
 }
 
-// newBestTime returns a block as the best time. above holds the log engagement of each post relative to what is
-// expected.
+// newBestTime returns a block as the best time. residuals holds the log engagement of each post minus its expected
+// value.
 func (e *effects) newBestTime(block int, residuals []float64) *result.FindingBestTime {
 	return &result.FindingBestTime{
 		Weekday: e.weekday(block, residuals), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
@@ -108,7 +108,7 @@ func (e *effects) newBestTime(block int, residuals []float64) *result.FindingBes
 	}
 }
 
-// weekday returns the day of a block with the highest mean of above.
+// weekday returns the day of a block with the highest mean residual.
 func (e *effects) weekday(block int, residuals []float64) string {
 	var sums, counts [7]float64
 	for i, p := range e.comparedPosts {

@@ -56,7 +56,8 @@ func Analyze(in Input) Result {
 	return out
 }
 
-// earlierThan returns the samples before the current one. A stored sample with the same time is the current one.
+// earlierThan returns the samples that are older than the current one. It omits a stored sample with the same time,
+// because that is the current sample.
 func earlierThan(now Sample, samples []Sample) []Sample {
 	var out []Sample
 	for _, s := range samples {

@@ -14,7 +14,7 @@ const (
 	blockHours   = 4
 	blocksPerDay = 24 / blockHours
 	blocks       = 2 * blocksPerDay // on weekdays, then on the weekend
-	// minBlockHours is the minimum number of observed hours of each block. minBasePosts is the minimum number of posts
+	// minBlockHours is the minimum number of observed hours in each block. minBasePosts is the minimum number of posts
 	// in total.
 	minBlockHours = 4
 	minBasePosts  = 50
@@ -42,7 +42,7 @@ func (b block) hours() float64 {
 	return 2 * blockHours
 }
 
-// days returns the group of days that the block is on, in the form of the API.
+// days returns the API's name for the days that the block is on.
 func (b block) days() string {
 	if b < blocksPerDay {
 		return "weekdays"
@@ -50,8 +50,8 @@ func (b block) days() string {
 	return "weekend"
 }
 
-// baseline is the distribution of all posts over the blocks: the number of counted posts and of observed hours in each
-// block.
+// baseline is the distribution of all posts over the blocks. It holds the number of counted posts and the number of
+// observed hours in each block.
 type baseline struct{ counts, hours [blocks]float64 }
 
 func newBaseline(samples []Sample, zone *time.Location) baseline {
@@ -64,8 +64,8 @@ func newBaseline(samples []Sample, zone *time.Location) baseline {
 	return out
 }
 
-// add adds a sample. It converts the sample's hours of the week from UTC with the zone's offset in the week of the
-// sample.
+// add adds a sample. It converts the sample's hours of the week from UTC to the time zone, using the zone's offset in
+// the sample's week.
 func (b *baseline) add(s Sample, zone *time.Location) {
 	weeks := math.Floor(days(s.At.Sub(s.From)) / 7)
 	remainderStart := s.From.Add(time.Duration(weeks) * hoursOfWeek * time.Hour)
@@ -88,7 +88,8 @@ func (b *baseline) add(s Sample, zone *time.Location) {
 }
 
 // shares returns the share of a week's posts in each block, and whether there is enough data for a comparison. If there
-// is not, the rate of each block is shrunk towards the overall rate, and more so with fewer observed hours.
+// is too little data, shares shrinks the rate of each block toward the overall rate. The fewer hours were observed, the
+// more it shrinks the rate.
 func (b *baseline) shares() ([blocks]float64, bool) {
 	var out [blocks]float64
 	posts, hours, ok := 0.0, 0.0, true
@@ -127,8 +128,9 @@ func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.err }
 // aboveShare reports whether the block has at least its share of the top posts. At least one block always does.
 func (c candidate) aboveShare() bool { return c.log >= 0 }
 
-// compareCandidates orders blocks from worst to best. Blocks below their share of top posts come first. In both groups,
-// blocks are ordered by their number of top posts, where minSupport and more are equal, and then by lower bound.
+// compareCandidates orders blocks from worst to best. Blocks below their share of top posts come first. Within each
+// group, blocks are ordered by their number of top posts and then by lower bound. All numbers of at least minSupport
+// count as equal.
 func compareCandidates(a, b candidate) int {
 	if a.aboveShare() != b.aboveShare() {
 		if b.aboveShare() {

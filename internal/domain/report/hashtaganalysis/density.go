@@ -8,8 +8,8 @@ import (
 )
 
 // The density of ages in [0, 1] is modeled as exp(b1·P1 + … + b4·P4 - log Z) with shifted Legendre polynomials P, so
-// its logarithm is smooth. Normal priors shrink the coefficients towards a uniform density. They shrink higher degrees
-// more.
+// its logarithm is smooth. Normal priors shrink the coefficients toward a uniform density. They shrink the coefficients
+// of higher degrees more.
 const (
 	degrees     = 4
 	priorSD     = 1.5 // of the first coefficient; priorSD/k³ for the k-th
@@ -143,6 +143,7 @@ func (f densityFit) mean(shares []float64) []float64 {
 }
 
 // stepSize returns the largest of 1, 1/2, 1/4 and so on by which step can be scaled without decreasing the posterior.
+// It returns 0 if there is none.
 func (f densityFit) stepSize(b, step []float64) float64 {
 	current, factor := f.posterior(b), 1.0
 	for range 30 {

@@ -27,7 +27,7 @@ type Sample struct {
 	Size  *int64    `json:"size,omitempty"`  // total posts, if measured
 }
 
-// Background counts hashtags in posts that were found without the analyzed hashtag, such as posts of other reports.
+// Background counts hashtags in posts that were not found through the analyzed hashtag, such as posts of other reports.
 // Without a Background, related hashtags cannot be distinguished from hashtags that are frequent everywhere.
 type Background struct {
 	Posts          int

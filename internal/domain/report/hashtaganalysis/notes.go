@@ -12,7 +12,7 @@ const (
 		"current rate."
 )
 
-// notes returns notes on what the results are based on and why some are missing.
+// notes returns notes that say what the results are based on and why some results are missing.
 func notes(s measuredPosts, found Result, background Background, compared bool, sizeNote string) []string {
 	out := []string{}
 	if len(s.posts) == 0 {

@@ -42,8 +42,8 @@ func uniquePosts(posts []provider.Post) []provider.Post {
 	return out
 }
 
-// isPreferred reports whether to keep post a of two posts with the same ID. It prefers known and larger metrics. The
-// result does not depend on the order of the posts.
+// isPreferred reports whether to keep post a instead of post b, which has the same ID. It prefers known and larger
+// metrics. The result does not depend on the order of the posts.
 func isPreferred(a, b provider.Post) bool {
 	return cmp.Or(compareMetrics(a.Likes, b.Likes), compareMetrics(a.Comments, b.Comments), compareMetrics(a.Views,
 		b.Views), a.TakenAt.Compare(b.TakenAt),
@@ -117,7 +117,7 @@ func (s measuredPosts) readCaptions() captions {
 	return out
 }
 
-// mergeHashtags returns the distinct hashtags from the caption (tags) and the provider, sorted.
+// mergeHashtags returns the distinct hashtags from the caption (tags) and from the provider (provided), sorted.
 func mergeHashtags(tags, provided []string) []string {
 	for _, text := range provided {
 		if tag, err := provider.ParseHashtag(text); err == nil {

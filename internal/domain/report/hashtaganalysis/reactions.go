@@ -88,7 +88,7 @@ func (s measuredPosts) formats() *result.FindingFormats {
 	return &out
 }
 
-// tally counts posts in total, and posts by the name of a format or hashtag.
+// tally counts posts, in total and by the name of a format or hashtag.
 type tally struct {
 	total  int
 	counts map[string]int

@@ -29,8 +29,8 @@ func byTag(posts []provider.Post, tags map[string][]string) tally {
 
 func (t tally) shareOf(name string) proportion { return proportion{t.counts[name], t.total} }
 
-// relatedHashtags returns the hashtags that occur together with the analyzed hashtag, own. It returns nil if there are
-// no posts.
+// relatedHashtags returns the hashtags that occur together with the analyzed hashtag. It returns nil if there are no
+// posts.
 func (s measuredPosts) relatedHashtags(
 	hashtag string, tags map[string][]string, background Background,
 ) *result.FindingHashtags {
@@ -77,7 +77,7 @@ func addLift(b result.FindingHashtag, target, reference tally, z float64) result
 }
 
 // inTop returns the share of top posts with a hashtag relative to the share of recent posts, or nil if there are too
-// few.
+// few posts.
 func inTop(top, recent proportion) *result.FindingRatio {
 	if top.total < minCompared || recent.total < minCompared || top.count+recent.count < minSupport {
 		return nil
@@ -86,8 +86,8 @@ func inTop(top, recent proportion) *result.FindingRatio {
 	return &ratio
 }
 
-// compareRelated orders hashtags: first those with a significant lift, by its lower bound, and then the others by
-// frequency.
+// compareRelated orders hashtags. Hashtags with a significant lift come first, ordered by the lower bound of the lift.
+// The others are ordered by frequency.
 func compareRelated(a, b result.FindingHashtag) int {
 	mostUsed := result.CompareUse(a.Posts, b.Posts, a.Hashtag, b.Hashtag)
 	switch {

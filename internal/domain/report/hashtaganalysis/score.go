@@ -21,7 +21,7 @@ var (
 	competition = scale{name: "competition", metric: "top_likes_by_recent_likes", worst: 10_000, best: 1, weight: 0.3}
 )
 
-// minScored is the minimum number of recent posts with known likes for components of the score that use likes.
+// minScored is the minimum number of recent posts with known likes that the score components based on likes require.
 const minScored = 5
 
 // value returns the score of a metric, from 0 to 100.
@@ -69,8 +69,8 @@ func medianLikes(r *result.FindingReactions) *float64 {
 	return &r.Likes.Median
 }
 
-// topDistance returns the ratio of the lower quartile of likes of top posts to the median of recent posts. One like is
-// added to both, because many posts have none.
+// topDistance returns the lower quartile of the likes of top posts divided by the median likes of recent posts. One
+// like is added to both, because many posts have no likes.
 func topDistance(a result.FindingAudience) *float64 {
 	if a.Top == nil || a.Top.Likes == nil || medianLikes(a.Recent) == nil {
 		return nil

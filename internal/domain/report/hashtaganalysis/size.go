@@ -78,7 +78,8 @@ func size(s measuredPosts, now Sample, earlier []Sample) (*TagPosts, string) {
 // hasSize reports whether a plausible size was measured.
 func (s Sample) hasSize() bool { return s.Size != nil && *s.Size >= 0 && *s.Size <= maxSize }
 
-// recentSamples returns the current sample and the earlier samples of the last maxSampleAge that do not overlap.
+// recentSamples returns the current sample and the earlier samples that are at most maxSampleAge older, without
+// overlapping samples.
 func recentSamples(now Sample, earlier []Sample) []Sample {
 	recent := []Sample{now}
 	for _, s := range earlier {
@@ -89,7 +90,7 @@ func recentSamples(now Sample, earlier []Sample) []Sample {
 	return nonOverlapping(recent)
 }
 
-// sizeSince returns the last measured size plus the posts since then, or nil if none was measured in the last
+// sizeSince returns the last measured size plus the posts since then, or nil if no size was measured within
 // maxSampleAge.
 func sizeSince(rate poissonCount, now Sample, earlier []Sample) *TagPosts {
 	var last *Sample

@@ -37,8 +37,8 @@ func NewMedian(values []float64) *FindingMedian {
 	return &out
 }
 
-// Quantile returns the quantile for share, from 0 to 1, of sorted values. It interpolates linearly (type 7 of Hyndman
-// and Fan, 1996). There must be at least one value.
+// Quantile returns the quantile of sorted values at share, a number from 0 to 1. It interpolates linearly (type 7 of
+// Hyndman and Fan, 1996). There must be at least one value.
 func Quantile(sorted []float64, share float64) float64 {
 	position := share * float64(len(sorted)-1)
 	lower := int(position)

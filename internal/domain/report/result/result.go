@@ -122,7 +122,7 @@ func (FindingBestTime) Descriptions() map[string]string {
 // limits carries no information.
 const MaxRatio = 50.0
 
-// ClampInterval converts the ends of an interval from logarithms to ratios, clamped by MaxRatio and rounded.
+// ClampInterval converts the ends of an interval from logarithms to ratios, clamps them by MaxRatio, and rounds them.
 func ClampInterval(low, high float64) (float64, float64) {
 	return Round4(max(math.Exp(low), 1/MaxRatio)), Round4(min(math.Exp(high), MaxRatio))
 }

@@ -13,7 +13,7 @@ type FindingComponent struct {
 	Weight float64 `json:"weight" min:"0" max:"1" jsonschema:"Weights of the known components sum to 1."`
 }
 
-// FindingScoreSection is the score with what each component is based on.
+// FindingScoreSection is the score, with the metric and scale of each component.
 type FindingScoreSection struct {
 	Value      float64                 `json:"value" min:"0" max:"100"`
 	Components []FindingComponentCause `json:"components"`
@@ -58,7 +58,7 @@ func NewScore(components []FindingComponentCause, missing []string, round func(f
 	return &FindingScoreSection{Value: round(sum), Components: components, Missing: missing}
 }
 
-// Summary returns the score without what its components are based on. It returns nil for nil.
+// Summary returns the score without the metrics and scales of its components. It returns nil if s is nil.
 func (s *FindingScoreSection) Summary() *FindingScore {
 	if s == nil {
 		return nil

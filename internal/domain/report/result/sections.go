@@ -27,7 +27,7 @@ type FindingReactions struct {
 	Views     *FindingMedian `json:"views,omitempty"`
 }
 
-// FindingCadence is how often and how regularly a profile posts.
+// FindingCadence describes how often and how regularly a profile posts.
 type FindingCadence struct {
 	Posts        int      `json:"posts" jsonschema:"Dated posts."`
 	Days         float64  `json:"days" jsonschema:"Days from the oldest post to the measurement."`

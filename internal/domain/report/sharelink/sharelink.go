@@ -21,14 +21,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Path is the path of a shared report, below the public URL.
+// Path is the path prefix of shared reports, under the public URL. A link's token follows it.
 const Path = "/shared/reports/"
 
 const (
 	day        = 24 * time.Hour
-	maxLinks   = 20  // valid links of a report, except those in emails
-	tokenSize  = 26  // characters of a token
-	sweepBatch = 500 // links deleted per sweep
+	maxLinks   = 20  // maximum number of valid links to a report, except links in emails
+	tokenSize  = 26  // characters in a token
+	sweepBatch = 500 // maximum number of links deleted per sweep
 )
 
 // MaxName is the maximum length of a link's name in characters.
@@ -43,10 +43,10 @@ type Service struct {
 	publicURL string
 }
 
-// New returns a Service for links below publicURL, which has no trailing slash.
+// New returns a Service for links under publicURL, which has no trailing slash.
 func New(d *db.DB, publicURL string) *Service { return &Service{d, publicURL} }
 
-// Link is a link without its token.
+// Link describes a link. It does not contain the link's token.
 type Link struct {
 	ID        int64
 	Name      string // entered by a person; may be empty
@@ -57,7 +57,7 @@ type Link struct {
 	Mailed    bool      // whether the link was sent by email
 }
 
-// Target identifies the report to which a link leads.
+// Target identifies the report that a link leads to.
 type Target struct {
 	Link, Team     int64
 	TeamName, Zone string
@@ -140,7 +140,7 @@ func lock(ctx context.Context, tx *db.Tx, team int64, report string) error {
 	return nil
 }
 
-// count returns the number of valid links of a report, except those in emails.
+// count returns the number of valid links to a report, except links in emails.
 func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
 	var n int
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM report_links WHERE report_id = ? AND expires_at > ?

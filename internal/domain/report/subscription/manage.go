@@ -35,7 +35,7 @@ type Subscription struct {
 	Recipients []Recipient
 }
 
-// Get returns the subscription of a team's report. Without a subscription, it returns a default schedule that is off.
+// Get returns the subscription of a team's report. If there is none, it returns a default schedule that is off.
 func (s *Service) Get(ctx context.Context, team int64, report string) (Subscription, error) {
 	var out Subscription
 	var nextAt int64
@@ -45,7 +45,7 @@ func (s *Service) Get(ctx context.Context, team int64, report string) (Subscript
 	case errors.Is(err, sql.ErrNoRows):
 		out.Schedule = Schedule{Period: Weekly, Day: 1, Hour: 9}
 	case err != nil:
-		return out, fmt.Errorf("reading the mail schedule of report %s: %w", report, err)
+		return out, fmt.Errorf("reading the email schedule of report %s: %w", report, err)
 	default:
 		out.On, out.NextAt = true, db.Time(nextAt)
 	}
@@ -90,7 +90,7 @@ func (s *Service) Save(ctx context.Context, call operation.Call, report string, 
 			next_at = excluded.next_at`, report, call.TeamID, schedule.Period, schedule.Day, schedule.Hour,
 			db.Micros(schedule.Next(tx.Now(), zone)), call.PersonID, db.Micros(tx.Now()))
 		if err != nil {
-			return fmt.Errorf("storing the mail schedule of report %s: %w", report, err)
+			return fmt.Errorf("storing the email schedule of report %s: %w", report, err)
 		}
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.mail_scheduled", report,
 			map[string]any{"period": schedule.Period})
@@ -102,7 +102,7 @@ func (s *Service) Stop(ctx context.Context, call operation.Call, report string) 
 	return s.DB.InTx(ctx, "report.stop_mail", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM report_subscriptions WHERE report_id = ? AND team_id = ?`, report, call.TeamID)
 		if err != nil {
-			return fmt.Errorf("ending the mails of report %s: %w", report, err)
+			return fmt.Errorf("stopping the emails of report %s: %w", report, err)
 		}
 		if n == 0 {
 			return apierr.ItemNotFound()
@@ -210,7 +210,8 @@ func (s *Service) add(
 	})
 }
 
-// errUnsubscribed is returned by Remove for an address that unsubscribed. Its entry prevents that it is added again.
+// errUnsubscribed is returned by Remove for an address that unsubscribed. The remaining entry prevents the address from
+// being added again.
 var errUnsubscribed = apierr.BadState("unsubscribed",
 	"This recipient unsubscribed. The entry stays, so that nobody adds it again by mistake.")
 

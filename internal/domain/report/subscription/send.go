@@ -25,7 +25,8 @@ const (
 	sweepBatch    = 500
 )
 
-// retryDelays are the delays after each failed attempt. An email is dropped after the last attempt.
+// retryDelays are the delays after failed attempts. After the last delay, there is one more attempt. If it also fails,
+// the email is not sent.
 var retryDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 
 // Run sends due emails until ctx is canceled. It calls report with each error. Several nodes may run it at the same
@@ -61,7 +62,7 @@ func (s *Service) SendDue(ctx context.Context) error {
 	return nil
 }
 
-// dueQuery selects reports whose email is due, unless publishing is held after a restore.
+// dueQuery selects reports whose email is due, unless publishing is on hold after a restore.
 const dueQuery = `SELECT report_id FROM report_subscriptions WHERE next_at <= ? AND ` + restoreguard.NotHeld +
 	` ORDER BY next_at LIMIT ?`
 
@@ -69,7 +70,7 @@ func (s *Service) beginPeriods(ctx context.Context) error {
 	ids, err := db.All(ctx, s.DB, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, dueQuery,
 		db.Micros(s.DB.Now()), dueBatch)
 	if err != nil {
-		return fmt.Errorf("finding reports to mail: %w", err)
+		return fmt.Errorf("finding reports to email: %w", err)
 	}
 	var failures error
 	for _, id := range ids {
@@ -92,7 +93,7 @@ func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("locking the mail schedule of report %s: %w", report, err)
+		return fmt.Errorf("locking the email schedule of report %s: %w", report, err)
 	}
 	zone, err := readZone(ctx, tx, team)
 	if err != nil {
@@ -103,11 +104,11 @@ func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 		SELECT id, CAST(? AS BIGINT), 'waiting', CAST(? AS BIGINT), CAST(? AS BIGINT) FROM report_recipients
 		WHERE report_id = ? AND unsubscribed_at = 0 ON CONFLICT (recipient_id, period_at) DO NOTHING`,
 		dueAt, now, now, report); err != nil {
-		return fmt.Errorf("recording the mails of report %s: %w", report, err)
+		return fmt.Errorf("recording the emails of report %s: %w", report, err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE report_subscriptions SET next_at = ? WHERE report_id = ?`,
 		db.Micros(schedule.Next(tx.Now(), zone)), report); err != nil {
-		return fmt.Errorf("setting the next mail of report %s: %w", report, err)
+		return fmt.Errorf("setting the time of the next email of report %s: %w", report, err)
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ type queuedMail struct {
 	report            string
 	frequency         string // weekly or monthly; empty if the emails were stopped
 	to                string // empty if the recipient was removed or unsubscribed
-	language          string // of a member: BCP 47, or ""
+	language          string // BCP 47 tag of the member's language, or ""
 }
 
 // lang returns the language of an email: the member's language or English.
@@ -161,7 +162,7 @@ func (s *Service) deliver(ctx context.Context, l queuedMail, m Mail) error {
 	if sendErr == nil {
 		return s.finish(ctx, l, "sending", "sent", 0)
 	}
-	s.Log.WarnContext(ctx, "mailing a report failed", "report", l.report, "recipient", l.recipient, "try", l.tries,
+	s.Log.WarnContext(ctx, "emailing a report failed", "report", l.report, "recipient", l.recipient, "try", l.tries,
 		"error", sendErr)
 	if l.tries > len(retryDelays) {
 		return s.finish(ctx, l, "sending", "failed", 0)
@@ -169,7 +170,7 @@ func (s *Service) deliver(ctx context.Context, l queuedMail, m Mail) error {
 	return s.finish(ctx, l, "sending", "waiting", retryDelays[l.tries-1])
 }
 
-// nextMail returns the email that has been due longest, and reports false if none is due.
+// nextMail returns the email that has been due longest. It reports false if none is due.
 func (s *Service) nextMail(ctx context.Context) (queuedMail, bool, error) {
 	var l queuedMail
 	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
@@ -187,7 +188,7 @@ func (s *Service) nextMail(ctx context.Context) (queuedMail, bool, error) {
 		return l, false, nil
 	}
 	if err != nil {
-		return l, false, fmt.Errorf("looking for a report to mail: %w", err)
+		return l, false, fmt.Errorf("looking for a report to email: %w", err)
 	}
 	return l, true, nil
 }
@@ -213,7 +214,7 @@ func (s *Service) claim(ctx context.Context, l queuedMail) (string, bool, error)
 		return err
 	})
 	if err != nil {
-		return "", false, fmt.Errorf("claiming a mail of report %s: %w", l.report, err)
+		return "", false, fmt.Errorf("claiming an email of report %s: %w", l.report, err)
 	}
 	return link, claimed, nil
 }
@@ -227,13 +228,13 @@ func (s *Service) finish(ctx context.Context, l queuedMail, oldState, newState s
 		}
 		if _, err := tx.Exec(ctx, `UPDATE report_mails SET state = ?, try_at = ?, changed_at = ? WHERE recipient_id = ?
 			AND period_at = ? AND state = ?`, newState, nextTryAt, db.Micros(tx.Now()), l.recipient, l.period, oldState); err != nil {
-			return fmt.Errorf("recording a mail of report %s: %w", l.report, err)
+			return fmt.Errorf("recording an email of report %s: %w", l.report, err)
 		}
 		return nil
 	})
 }
 
-// Sweep deletes a batch of old records of emails and returns how many it deleted.
+// Sweep deletes a batch of old email records and returns how many it deleted.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.DB.InTx(ctx, "report.sweep_mails", func(ctx context.Context, tx *db.Tx) error {
@@ -243,7 +244,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("sweeping mails of reports: %w", err)
+		return 0, fmt.Errorf("sweeping emails of reports: %w", err)
 	}
 	return n, nil
 }

@@ -1,5 +1,5 @@
 // Package subscription emails reports on a schedule. Recipients are members of the team, and email addresses that its
-// owner and admins enter. Each recipient gets one email per week or month, independent of the number of nodes.
+// owner and admins enter. Each recipient gets one email per week or month, regardless of how many nodes are running.
 package subscription
 
 import (
@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// The periods.
+// The periods of a schedule.
 const (
 	Weekly  = "weekly"
 	Monthly = "monthly"
@@ -26,7 +26,7 @@ const (
 	maxEmailLength = 254 // bytes
 )
 
-// Mail is a report for one recipient.
+// Mail is an email with a report for one recipient.
 type Mail struct {
 	ID          string // identifies the email; the same for each attempt
 	To, Subject string
@@ -34,7 +34,7 @@ type Mail struct {
 	Unsubscribe string // URL of the page to unsubscribe
 }
 
-// Line is a metric of a report with its name, formatted.
+// Line is a formatted metric of a report, with its name.
 type Line struct{ Name, Value string }
 
 // Summary is the summary of a report in an email.
@@ -79,7 +79,7 @@ func (s *Service) Mails() bool { return s.Send != nil }
 // Schedule says when a report is emailed, in the team's time zone.
 type Schedule struct {
 	Period string // Weekly or Monthly
-	Day    int    // day of the week, from Monday as 1, or of the month
+	Day    int    // day of the week (Monday is 1) or day of the month
 	Hour   int
 }
 

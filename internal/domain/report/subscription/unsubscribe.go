@@ -13,7 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Path is the path of the page on which a recipient unsubscribes, below the public URL.
+// Path is the path prefix of the page where a recipient unsubscribes, under the public URL. The recipient's token
+// follows it.
 const Path = "/unsubscribe/"
 
 const (
@@ -23,7 +24,7 @@ const (
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// token returns the signed token of a recipient, which does not expire.
+// token returns a recipient's signed token. The token does not expire.
 func (s *Service) token(recipient int64) string {
 	body := binary.BigEndian.AppendUint64(nil, uint64(recipient)) //nolint:gosec // IDs are positive
 	return encoding.EncodeToString(append(body, s.signer.Sign(body)[:sumSize]...))
@@ -38,7 +39,7 @@ func (s *Service) parse(token string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(raw[:idSize])), nil //nolint:gosec // the signature was verified
 }
 
-// Subscriber is what the page for unsubscribing shows about a recipient.
+// Subscriber holds what the unsubscribe page shows about a recipient.
 type Subscriber struct {
 	Team, Kind, Subject string
 	Unsubscribed        bool

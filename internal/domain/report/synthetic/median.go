@@ -9,7 +9,7 @@ const trendSteps = 4
 type component struct{ share, mean float64 }
 
 // populationMedian returns the true median engagement of the mixture of all combinations of effects. It requires
-// independent effects, so Plan.Tangled must be false.
+// independent effects, so Plan.Confounded must be false.
 func (m *generator) populationMedian(truth Truth) float64 {
 	mixture := m.components(truth)
 	low, high := m.level-5, m.level+5
@@ -47,7 +47,7 @@ func (m *generator) components(truth Truth) []component {
 	return cross(cross(mixture, kinds), parts)
 }
 
-// cross returns the mixture of all sums of a component and a component of an independent mixture.
+// cross returns the mixture for the sum of two independent variables. It has one component for each pair of components.
 func cross(mixture, others []component) []component {
 	var out []component
 	for _, p := range mixture {

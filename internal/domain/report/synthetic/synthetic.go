@@ -17,9 +17,9 @@ import (
 // The generated effects.
 const (
 	Sigma        = 0.6 // standard deviation of the logarithm of engagement
-	Blocks       = 12  // six of four hours on weekdays, then six on weekends
-	BlockRatio   = 2.0 // of the better block, if any
-	HashtagRatio = 1.5 // of each of the three effective hashtags
+	Blocks       = 12  // six blocks of four hours on weekdays, then six on weekends
+	BlockRatio   = 2.0 // engagement ratio of the better block, if there is one
+	HashtagRatio = 1.5 // engagement ratio of each of the three effective hashtags
 	hashtagShare = 0.3 // share of posts with each effective hashtag
 	viewsSigma   = 0.3 // standard deviation of log engagement per view
 )
@@ -28,11 +28,11 @@ const (
 type Plan struct {
 	Seed             uint64
 	Posts            int
-	NoEffects        bool // no effects
+	NoEffects        bool // no factor has an effect
 	Uneven           bool // 70% of the posts are in two blocks
 	Confounded       bool // effective hashtags are more frequent in the better block
-	NoBestBlock      bool // no better block
-	NoHashtagEffects bool // no effective hashtags
+	NoBestBlock      bool // no block is better than the others
+	NoHashtagEffects bool // no hashtag has an effect
 }
 
 // Snapshot is the size of the profile at a time.
@@ -65,8 +65,8 @@ type Truth struct {
 // The hashtags, formats and caption subjects of the posts. share is the share of posts, and effect is the logarithm of
 // a ratio.
 var (
-	effectiveHashtags   = []string{"harbour", "sunrise", "workshop"} // hashtags
-	ineffectiveHashtags = []struct {                                 // hashtags
+	effectiveHashtags   = []string{"harbour", "sunrise", "workshop"}
+	ineffectiveHashtags = []struct {
 		name  string
 		share float64
 	}{{"daily", 0.5}, {"photo", 0.3}, {"weekend", 0.2}, {"throwback", 0.1}, {"rare", 0.05}}
@@ -89,7 +89,7 @@ type generator struct {
 	days     int
 }
 
-// Generate returns the profile of a plan.
+// Generate returns the profile that a plan describes.
 func Generate(plan Plan) Profile {
 	rng := rand.New(rand.NewPCG(plan.Seed, 0x9e3779b97f4a7c15)) //nolint:gosec // tests must be reproducible
 	zone := time.FixedZone("UTC+2", 2*60*60)
@@ -162,8 +162,8 @@ func (m *generator) setShares() {
 	}
 }
 
-// posts generates the posts in random order. Their numbers in the blocks are in proportion to the shares. Within a
-// block, their times are uniformly random over the period.
+// posts generates the posts in random order. The number of posts in each block is proportional to the block's share.
+// Within a block, their times are uniformly random over the period.
 func (m *generator) posts(truth Truth) []provider.Post {
 	posts := make([]provider.Post, m.plan.Posts)
 	offset := m.rng.Float64()
@@ -174,7 +174,7 @@ func (m *generator) posts(truth Truth) []provider.Post {
 	return posts
 }
 
-// block returns the block of the post at a fraction (0 to 1) of all posts.
+// block returns the block of a post, given the fraction (0 to 1) of the posts that precede it.
 func (m *generator) block(part float64) int {
 	for b, share := range m.shares {
 		if part -= share; part < 0 {
@@ -254,8 +254,8 @@ func (m *generator) caption(tags []string) string {
 	return text.String()
 }
 
-// snapshots generates thirty measurements of the followers that end at a time. The followers are a random walk with
-// drift.
+// snapshots generates 30 measurements of the follower count. The last measurement is at the time at. The count is a
+// random walk with drift.
 func (m *generator) snapshots(at time.Time, followers, perDay float64) []Snapshot {
 	const count = 30
 	step := float64(m.days) / count

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// Shape is how the number of posts per day changes over the life of a hashtag.
+// Shape describes how the number of posts per day changes over the life of a hashtag.
 type Shape string
 
 // The shapes. Hashtag.Bend is the parameter of each shape.
@@ -101,7 +101,7 @@ func (h Hashtag) relativeRate(part float64) float64 {
 // lifeCells is the number of cells of the numerical integration.
 const lifeCells = 1000
 
-// cumulativeShares returns the share of all posts published before each bound of the cells.
+// cumulativeShares returns the share of all posts that were published before each cell boundary.
 func (h Hashtag) cumulativeShares() []float64 {
 	sums := make([]float64, lifeCells+1)
 	for i := range lifeCells {

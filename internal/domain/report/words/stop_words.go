@@ -12,8 +12,8 @@ import (
 //go:embed stop.txt
 var stopText string
 
-// minSureWords is how many unambiguous stop words of a language a caption must have before its ambiguous stop words
-// count too. For example, "la" does not prove that a caption is Spanish.
+// minSureWords is how many unambiguous stop words of a language a caption must have before the language's ambiguous
+// stop words count too. For example, "la" does not prove that a caption is Spanish.
 const minSureWords = 2
 
 // stopUse holds the languages in which a word is an unambiguous (sure) or ambiguous stop word. Each language is one

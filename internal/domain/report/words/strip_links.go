@@ -69,7 +69,7 @@ func stripField(field string) string {
 	return field
 }
 
-// mayContainLink reports whether a field may contain a link: it has a slash, www, or a top-level domain.
+// mayContainLink reports whether a field may contain a link. It looks for a slash, "www." and top-level domains.
 func mayContainLink(field string) bool {
 	if strings.Contains(field, "/") || strings.Contains(field, "www.") {
 		return true

@@ -12,7 +12,7 @@ import (
 )
 
 // minLetters is the minimum number of letters in a word, unless the letter is a Chinese character. Other single letters
-// are list markers or abbreviations.
+// are usually list markers or abbreviations.
 const minLetters = 2
 
 // initialCapacity suffices for the words of most captions.
@@ -28,7 +28,7 @@ var asciiWordChars = func() [utf8.RuneSelf]bool {
 	return table
 }()
 
-// wordSet is the distinct words of a caption with their entries in stop.txt.
+// wordSet holds the distinct words of a caption with their entries in stop.txt.
 type wordSet struct {
 	words []string
 	uses  []stopUse

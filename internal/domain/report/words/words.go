@@ -60,8 +60,8 @@ func splitHashtags(text string, between func(string)) []string {
 	}
 }
 
-// startsHashtag reports whether a # after the text before starts a hashtag. before is empty at the start of the text
-// and directly after another hashtag.
+// startsHashtag reports whether a # that follows the text in before starts a hashtag. before is empty at the start of
+// the text and directly after another hashtag.
 func startsHashtag(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
 	return size == 0 || (!provider.IsHashtagRune(last) || isSpacelessScript(last)) && last != '&' && last != '/'
