@@ -13,7 +13,7 @@ import (
 
 const (
 	maxRunTime  = 10 * time.Minute         // maximum duration of a run
-	runLease    = maxRunTime + time.Minute // how long a node holds a run; if the node crashes, the account waits this long
+	runLease    = maxRunTime + time.Minute // how long a node holds a run, even if it crashes
 	maxKeptDays = 730                      // maximum retention of any plan
 )
 

@@ -16,7 +16,7 @@ const (
 	minCheckInterval = 150 * time.Millisecond // first poll interval; most jobs are short
 	maxCheckInterval = time.Second            // maximum poll interval
 	progressInterval = 5 * time.Second        // time between progress messages
-	maxWaiters       = 256                    // maximum number of waiting calls per node; further calls return immediately
+	maxWaiters       = 256                    // maximum number of waiting calls per node; others return immediately
 )
 
 // waiters limits the number of calls that wait for jobs. Another node may end the job, so a waiting call polls the

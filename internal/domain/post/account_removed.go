@@ -20,7 +20,7 @@ const upcomingQuery = `SELECT p.id, p.is_template FROM posts p JOIN post_targets
 
 // Upcoming counts the scheduled posts and running series of an account.
 type Upcoming struct {
-	Posts  int // scheduled posts, without templates
+	Posts  int // scheduled posts, excluding templates
 	Series int // running series
 }
 

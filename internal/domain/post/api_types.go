@@ -136,7 +136,7 @@ type PostChange struct {
 	Problems []PostProblem `json:"problems"`
 }
 
-// PostProblem is something that a network would reject.
+// PostProblem is a problem that validation found in a post.
 type PostProblem struct {
 	Code         string `json:"code"`
 	Blocking     bool   `json:"blocking" jsonschema:"Whether it prevents publishing."`

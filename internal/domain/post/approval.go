@@ -33,8 +33,8 @@ func OpenRound(ctx context.Context, tx *db.Tx, p *Record) error {
 	return nil
 }
 
-// reopenApproval starts a new approval round for a changed post if it was sent to a client. It returns the event kind
-// of the change. The caller stores the post.
+// reopenApproval starts a new approval round for a changed post if it was sent to a client. It returns the kind of the
+// audit event for the change. The caller stores the post.
 func reopenApproval(ctx context.Context, tx *db.Tx, p *Record) (string, error) {
 	kind := "post.changed"
 	switch p.Approval {

@@ -82,7 +82,7 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 	err := tx.QueryRow(ctx, `SELECT r.template_id FROM posts p JOIN post_series r ON r.id = p.series_id
 		WHERE p.id = ? AND p.team_id = ? AND p.occurs_at > 0`, id, team).Scan(&template)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // most posts belong to no series
+		return nil, nil //nolint:nilnil // most posts do not belong to a series
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the template of an occurrence: %w", err)
@@ -97,7 +97,7 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 	return &p, nil
 }
 
-// pauseSeries pauses the series of a template and records an event of the given kind.
+// pauseSeries pauses the series of a template and records an audit event of the given kind.
 func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Call, template *Record, kind string,
 	detail map[string]any) error {
 	if err := s.pause(ctx, tx, template); err != nil {

@@ -22,7 +22,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Maximum number of accounts of a post, and of media of each part and override. CreateInput has the same limits.
+// maxAccounts is the maximum number of accounts of a post. maxMedia is the maximum number of media items of each part
+// and each override. CreateInput has the same limits.
 const (
 	maxAccounts = 100
 	maxMedia    = 50
@@ -39,7 +40,7 @@ type Composition struct {
 	Covers       map[int64]time.Duration     // cover times by media ID of the video; without one, the network chooses the frame
 	At           time.Time                   // scheduled time, or planned time of a draft; zero if there is none
 	Options      *network.Options            // settings for individual networks; nil keeps the current settings
-	Day          string                      // planned date of a draft without a time, as 2026-03-29; empty if there is none
+	Day          string                      // planned date of a draft without a time, such as 2026-03-29; or empty
 	Rule         string                      // recurrence rule of a template; empty keeps the current rule
 
 	Scheduling bool // whether the caller schedules the post for At afterwards
@@ -61,8 +62,8 @@ type CompositionCheck struct {
 	Left     int64          // posts left in the month of publication; plan.Unlimited if the plan has no limit
 }
 
-// CheckComposition validates a composition like validate_post, without storing it. It returns not_found for accounts
-// and media that the team does not have. Disconnected accounts are accepted if they are in previous.
+// CheckComposition validates a composition as validate_post does, but does not store it. It returns not_found for
+// accounts and media that the team does not have. Disconnected accounts are accepted if they are in previous.
 func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c Composition,
 	previous []Target) (CompositionCheck, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
@@ -181,7 +182,7 @@ func (c Composition) Errors() []error {
 	return out
 }
 
-// errNoAccount is returned for a post that needs an account and has none.
+// errNoAccount is returned for a post that needs an account but has none.
 var errNoAccount = apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account.")
 
 // Compose replaces the content of a draft, a scheduled post or the template of a paused series, in one transaction.
@@ -190,8 +191,8 @@ var errNoAccount = apierr.Invalid(apierr.MissingArgument, "account_ids", "Select
 //
 // A template keeps its time. Its series uses the new rule when it resumes.
 //
-// An approved draft stays approved if only its time changes, and it had no time or c.Scheduling is set. Such a change
-// creates no new version for the client to approve.
+// An approved draft stays approved if only its time changes and either it had no time before or c.Scheduling is set.
+// Such a change does not create a new version for the client to approve.
 func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, expectedUpdatedAt time.Time,
 	c Composition) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
@@ -244,7 +245,7 @@ func (p Record) checkComposableBy(call operation.Call) error {
 	return nil
 }
 
-// CheckComposable returns an error if the state of the post allows no changes.
+// CheckComposable returns an error if the state of the post does not allow changes.
 func (p Record) CheckComposable() error {
 	switch {
 	case p.IsTemplate && p.Status == Draft:

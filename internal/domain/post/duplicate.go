@@ -43,7 +43,7 @@ var errNoConnectedAccount = apierr.BadState("accounts_missing",
 	"The post cannot be duplicated, because none of its accounts is connected. Reconnect one of them under "+
 		"Accounts, or select another account for this post first.")
 
-// splitTargets divides targets into those with a connected and those with a disconnected account.
+// splitTargets returns the targets whose accounts are connected, and the targets whose accounts are disconnected.
 func (s *Service) splitTargets(
 	ctx context.Context, q db.Querier, team int64, targets []Target,
 ) ([]Target, []Target, error) {

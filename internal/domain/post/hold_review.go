@@ -15,8 +15,8 @@ import (
 )
 
 // ForceSubmit submits a scheduled post regardless of its time, so that the caller can record known outcomes in the same
-// transaction. ForceSubmit reports false if the post is no longer scheduled. It also returns the error code with which
-// Release would reject the post, or "". The caller must apply this code to the accounts without a known outcome.
+// transaction. ForceSubmit reports false if the post is no longer scheduled. It also returns the error code that
+// Release would reject the post with, or "". The caller must apply this code to the accounts without a known outcome.
 func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
 	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil || p.Status != Scheduled || p.IsTemplate {
@@ -39,7 +39,7 @@ func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id str
 type OverdueSeries struct {
 	TeamID     int64  `json:"team_id"`
 	TemplateID string `json:"template_id"`
-	Skipped    int64  `json:"skipped"` // number of those occurrences
+	Skipped    int64  `json:"skipped"` // number of past occurrences that were not created
 }
 
 // ListOverdueSeries returns the overdue series of every team.
@@ -145,7 +145,7 @@ func (s *Service) ContentFor(
 	if err != nil {
 		return network.Content{}, err
 	}
-	if t.AccountID == 0 || part >= p.PartCount() { // comment.Part is below 0
+	if t.AccountID == 0 || part >= p.PartCount() { // comment.Part is negative
 		return network.Content{}, errTargetRemoved
 	}
 	content := p.PartContent(t, language, part)

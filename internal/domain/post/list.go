@@ -24,7 +24,7 @@ type listRow struct {
 	series, template                int64
 }
 
-// slot returns the time by which lists are sorted, in microseconds.
+// slot returns the time that lists are sorted by, in microseconds.
 func (r listRow) slot() int64 {
 	switch {
 	case r.published != 0:
@@ -39,7 +39,7 @@ func scanRow(rows *sql.Rows, r *listRow) error {
 	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published, &r.series, &r.template)
 }
 
-// recurrence returns the series of a post, or nil if the post belongs to none.
+// recurrence returns the series of a post, or nil if the post does not belong to a series.
 func (r listRow) recurrence(paused map[int64]bool) *PostEntryRecurrence {
 	if r.series == 0 {
 		return nil
@@ -70,8 +70,8 @@ func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) 
 	return paused, nil
 }
 
-// list returns posts, newest first. It sorts by slot if from or to is set, and by creation otherwise, so that each page
-// is one index scan.
+// list returns posts, newest first. It sorts by slot if from or to is set, and by creation time otherwise, so that each
+// page is one index scan.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Response[PostList], error) {
 	out := operation.Response[PostList]{App: "/posts", Data: PostList{Posts: []PostEntry{}}}
 	q, err := listquery.New(call, listquery.Filter{
@@ -118,9 +118,9 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 const emptyRangeNote = "The range is empty, because `to` is not after `from`. `to` is exclusive, and a date means the " +
 	"start of that day. To list one day, set `to` to the day after."
 
-// ListAccounts returns the accounts of a team's posts by post ID. The accounts of each post are in the post's order.
-// They are sorted in Go, because that is cheaper than sorting in the database. The condition on the team keeps
-// PostgreSQL from joining the accounts of all teams.
+// ListAccounts returns the accounts of a team's posts. The keys are post IDs. The accounts of each post are in the
+// post's order. They are sorted in Go, because that is cheaper than sorting in the database. The condition on the team
+// keeps PostgreSQL from joining the accounts of all teams.
 func ListAccounts(ctx context.Context, q db.Querier, team int64, posts []string) (map[string][]PostEntryAccount, error) {
 	out := make(map[string][]PostEntryAccount, len(posts))
 	if len(posts) == 0 {

@@ -18,7 +18,8 @@ import (
 )
 
 // createNext creates the next occurrence of a locked series and records missed occurrences. A rule has at most one
-// occurrence a day, so at most one past occurrence is within maxOccurrenceDelay. A series without a next one ends.
+// occurrence a day, so at most one past occurrence is within maxOccurrenceDelay. A series that has no next occurrence
+// ends.
 func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r Series) error {
 	recurring, err := r.recurrence()
 	if err != nil {
@@ -139,7 +140,7 @@ func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time)
 		map[string]any{"template": template.ID, "at": when})
 }
 
-// copyContent copies accounts, media and labels from one post to another, which must have none yet.
+// copyContent copies accounts, media and labels from one post to another. The other post must not have any yet.
 func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 	for _, statement := range []string{
 		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position,

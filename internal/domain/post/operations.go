@@ -127,7 +127,7 @@ func (RetryInput) Descriptions() map[string]string {
 	return map[string]string{"account_ids": "The accounts to retry; all failed ones if omitted."}
 }
 
-// Operations returns the operations on posts.
+// Operations returns the post operations.
 func (s *Service) Operations() []operation.Operation {
 	return append(slices.Concat(s.reads(), s.draftOperations(), s.publishOperations()), s.archiveOperation())
 }

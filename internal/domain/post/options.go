@@ -38,7 +38,7 @@ func (s *Service) storeOptions(ctx context.Context, tx *db.Tx, p *Record, o netw
 	return true, setMedia(ctx, tx, *p)
 }
 
-// effectiveOptions returns the post's options. For a network without options in the post, it returns the team's.
+// effectiveOptions returns the post's options. If the post has no options for a network, it uses the team's options.
 func (p Record) effectiveOptions() network.Options {
 	return teamoptions.Effective(p.Options, p.TeamOptions)
 }

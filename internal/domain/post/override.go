@@ -43,7 +43,7 @@ func (s *Service) findOverrides(ctx context.Context, q db.Querier, team int64, t
 	return nil
 }
 
-// applyOverrides sets the overrides of targets from an argument of an operation.
+// applyOverrides sets the overrides of targets from an operation's argument.
 func (s *Service) applyOverrides(ctx context.Context, q db.Querier, team int64, targets []Target,
 	in []override.PostOverride) error {
 	overrides, err := override.ByAccount(in, accountIDs(targets))

@@ -42,7 +42,8 @@ func (t Target) PublishedPartCount() int {
 	return 1 + len(t.Parts)
 }
 
-// NextPart returns the number of the next part to publish on an account: comment.Part after all parts of the thread.
+// NextPart returns the number of the next part to publish on an account. After all parts of the thread, it returns
+// comment.Part.
 func (p Record) NextPart(t Target) int {
 	if next := t.PublishedPartCount(); next < p.PartCount() {
 		return next
@@ -72,7 +73,7 @@ func (t Target) stateOf(part int) TargetState {
 	return t.State
 }
 
-// withResult returns the target with the result of a part, and whether another of the thread's parts follows.
+// withResult returns the target with the result of a part, and whether another part of the thread follows.
 func (t Target) withResult(r Result, parts int) (Target, bool) {
 	if r.State != TargetPublished {
 		r.PublishedAt = time.Time{}

@@ -66,10 +66,10 @@ type Record struct {
 	SeriesID     int64     // 0 if the post belongs to no series
 	Series       Series    // zero if SeriesID is 0
 	IsTemplate   bool      // whether the post is the template of its series
-	OccursAt     time.Time // time of an occurrence by the rule of its series; zero for other posts
+	OccursAt     time.Time // time of an occurrence according to the rule of its series; zero for other posts
 	Skipped      bool      // a person canceled this occurrence; the series does not schedule it again
 	ScheduledAt  time.Time
-	PlannedDay   string // planned date of a draft without a time, as 2026-03-29; otherwise empty
+	PlannedDay   string // planned date of a draft without a time, such as 2026-03-29; otherwise empty
 	SubmittedAt  time.Time
 	PublishedAt  time.Time
 	JobID        string // job of the last publish or retry
@@ -127,7 +127,8 @@ func (p Record) Content(t Target, language string) network.Content {
 		Account: t.NetworkAccountID}
 }
 
-// Slot returns the time by which lists are sorted and monthly limits are counted. It is zero for a template.
+// Slot returns the time that lists are sorted by and that decides which month's limit the post counts against. It is
+// zero for a template.
 func (p Record) Slot() time.Time {
 	switch {
 	case p.IsTemplate:
@@ -171,13 +172,14 @@ var DefaultLimits = Limits{MaxRetries: 3, MinRetryInterval: time.Minute}
 
 // Library provides a team's media.
 type Library interface {
-	// ForPost returns media by ID, in order. It returns not_found for the argument media_ids if the team lacks an ID.
+	// ForPost returns media by ID, in order. It returns not_found for the argument media_ids if the team does not have
+	// all of them.
 	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 	// ForPostWithDeleted is ForPost, but also finds deleted media.
 	ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
-// New returns a Service. The library may be nil if no post has media, and the submitter if no post is sent.
+// New returns a Service. library may be nil if no post has media. submitter may be nil if no post is sent.
 func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, submitter Submitter, limits Limits,
 	catalog plan.Catalog) *Service {
 	return &Service{

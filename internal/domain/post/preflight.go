@@ -7,9 +7,9 @@ type PreflightResult struct {
 	Disconnected []Target // disconnected accounts, which fail
 }
 
-// Preflight returns what Release would do with a post. If one network rejects the post, it is sent to no account. A
-// disconnected account fails, but does not stop the others. Preflight ignores approval and plan limits. language is the
-// team's BCP 47 language tag.
+// Preflight returns what Release would do with a post. If one network rejects the post, it is not sent to any account.
+// A disconnected account fails, but does not stop the others. Preflight ignores approval and plan limits. language is
+// the team's BCP 47 language tag.
 func (s *Service) Preflight(p Record, language string) PreflightResult {
 	var out PreflightResult
 	for _, t := range p.Targets {

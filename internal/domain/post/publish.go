@@ -142,7 +142,7 @@ func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operatio
 		return err
 	}
 	if p.Status == Scheduled && posttime.SameMonth(p.ScheduledAt, tx.Now(), call.Zone) {
-		return nil // it already counts in this month's allowance
+		return nil // it already counts against this month's limit
 	}
 	return s.checkAllowance(ctx, tx, call, tx.Now())
 }
@@ -227,8 +227,8 @@ func (s *Service) retry(
 	return out, err
 }
 
-// splitRetryable divides a post's accounts into those that may be retried and those that are skipped. It considers the
-// accounts with the given IDs, or all accounts if ids is empty. held is the result of HeldByOthers.
+// splitRetryable returns the accounts of a post that may be retried, and the accounts that are skipped. It considers
+// the accounts with the given IDs, or all accounts if ids is empty. held is the result of HeldByOthers.
 func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, now time.Time) ([]Target,
 	[]PublicationRetrySkipped, error) {
 	for _, id := range ids {
@@ -254,7 +254,8 @@ func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, n
 	return retryable, skipped, nil
 }
 
-// resubmit sends a post to accounts again and returns the job. Without accounts, it returns the post's last job.
+// resubmit sends a post to accounts again and returns the job. If there are no accounts, it returns the post's last
+// job.
 func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
 	retryable []Target) (job.Record, error) {
 	if len(retryable) == 0 {
@@ -306,7 +307,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 	})
 }
 
-// rejectionWhenDue returns the error code with which a due post fails, or "" if it can be sent.
+// rejectionWhenDue returns the error code that a due post fails with, or "" if it can be sent.
 func (s *Service) rejectionWhenDue(ctx context.Context, q db.Querier, p Record) (string, error) {
 	if p.needsApproval() {
 		return CodeMissedApproval, nil

@@ -20,7 +20,7 @@ import (
 // Also, a delayed request of the original post could still publish a shared upload, so that two posts would appear.
 //
 // At most one post of a family publishes to an account. A post holds an account if the account's state in that post is
-// anything but failed, or if a part of the post is published on it. Other posts of the family cannot retry or add the
+// not failed, or if a part of the post is published on the account. Other posts of the family cannot retry or add the
 // account while it is held.
 
 // FamilyID returns the ID of the family's original post.
@@ -54,7 +54,8 @@ func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (
 	return draft, created, err
 }
 
-// Replacement returns the draft that Replace would return. It creates none: a draft that does not exist has no ID.
+// Replacement returns the draft that Replace would return. It does not create the draft. A draft that does not exist
+// yet has no ID.
 func (s *Service) Replacement(ctx context.Context, actor *access.Actor, id string) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
@@ -67,7 +68,8 @@ func (s *Service) Replacement(ctx context.Context, actor *access.Actor, id strin
 	return s.planReplacement(ctx, s.db, from)
 }
 
-// planReplacement returns the draft that holds one of the post's failed accounts, or else a new one without an ID.
+// planReplacement returns the draft that holds one of the post's failed accounts, or a new draft without an ID if there
+// is none.
 func (s *Service) planReplacement(ctx context.Context, q db.Querier, from Record) (Record, error) {
 	if from.Status != Failed && from.Status != PartiallyPublished {
 		return Record{}, apierr.BadState(string(from.Status), "Only a post that failed can be edited and sent again.")

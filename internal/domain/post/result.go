@@ -29,7 +29,7 @@ func MarkSending(ctx context.Context, tx *db.Tx, post string, account int64) err
 	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ? AND account_id = ?`,
 		string(TargetSending), post, account)
 	if err != nil {
-		return fmt.Errorf("recording that an account is being sent: %w", err)
+		return fmt.Errorf("recording that a post is being sent: %w", err)
 	}
 	return nil
 }

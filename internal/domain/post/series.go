@@ -251,7 +251,7 @@ func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (boo
 	return true, nil
 }
 
-// storeTemplate stores a post like Update, and also its SeriesID and IsTemplate.
+// storeTemplate stores a post as Update does, and also stores SeriesID and IsTemplate.
 func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID,
 		db.BoolToInt(p.IsTemplate), p.ID); err != nil {

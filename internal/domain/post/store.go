@@ -250,7 +250,7 @@ func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	return nil
 }
 
-// removeOtherTargets deletes all targets of a post except those of the given accounts.
+// removeOtherTargets deletes all targets of a post except the targets for the given accounts.
 func removeOtherTargets(ctx context.Context, tx *db.Tx, id string, accounts []int64) error {
 	args := []any{id}
 	for _, a := range accounts {

@@ -45,7 +45,7 @@ func (s *Service) validate(ctx context.Context, call operation.Call,
 		in.AccountID)}, nil
 }
 
-// problems returns the problems of a post, blocking or not, for all its accounts or, if it is set, for accountID.
+// problems returns the blocking and other problems of a post. If accountID is set, it checks only that account.
 func (s *Service) problems(call operation.Call, p Record, accountID *int64) []PostProblem {
 	out := []PostProblem{}
 	if p.Status == Draft && !p.IsTemplate && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
@@ -70,7 +70,7 @@ func (s *Service) problems(call operation.Call, p Record, accountID *int64) []Po
 
 const codeAccountInactive = "account_inactive"
 
-// contentProblems returns the problems of the post's content on a target's network, blocking or not.
+// contentProblems returns the blocking and other problems of the post's content on a target's network.
 func (s *Service) contentProblems(p Record, t Target, language string) []PostProblem {
 	n, err := s.accounts.Network(t.Platform)
 	if err != nil {
@@ -141,7 +141,7 @@ func rejectBlocking(problems []PostProblem) error {
 			strings.Join(codes, ", ")+".").With("problems", codes)
 }
 
-// postsLeft returns how many more posts the plan allows in the month of a time, or plan.Unlimited.
+// postsLeft returns how many more posts the plan allows in the month that contains at, or plan.Unlimited.
 func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
 	p, _ := s.catalog.Plan(call.Plan)
 	limit := p.PostsPerMonth
@@ -158,8 +158,8 @@ func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Ca
 	return max(0, limit-used), nil
 }
 
-// checkAllowance returns an error if the plan allows no more posts in the month of a time. It locks the team's row, so
-// that two calls cannot both use the last remaining post.
+// checkAllowance returns an error if the plan does not allow another post in the month that contains at. It locks the
+// team's row, so that two calls cannot both use the last remaining post.
 func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.Call, at time.Time) error {
 	var id int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(),

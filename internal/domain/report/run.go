@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	maxAttempts = 5                // maximum number of runs of a job, not counting runs that only waited for the provider
+	maxAttempts = 5                // maximum number of runs of a job, not counting waits for the provider
 	maxWait     = 30 * time.Second // longest wait for an unavailable provider
 	defaultWait = time.Second      // wait if the provider does not specify a delay
 	maxWaits    = 2                // maximum number of waits per job

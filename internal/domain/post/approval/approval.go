@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Path is the path of the approval page, below the public URL.
+// Path is the path prefix of approval pages, under the public URL. A link's token follows it.
 const Path = "/approval/"
 
 const (
@@ -183,7 +183,7 @@ func (s *Service) File(ctx context.Context, token string, id int64) (int64, netw
 	return 0, network.Media{}, err
 }
 
-// AccountTeam returns the team of an account to which a post of a link is published. It returns not_found for other
+// AccountTeam returns the team of an account that one of a link's posts is published to. It returns not_found for other
 // accounts.
 func (s *Service) AccountTeam(ctx context.Context, token string, id int64) (int64, error) {
 	found, err := s.visibleProposals(ctx, token, id, `SELECT post_id FROM post_targets WHERE account_id = ? OR account_id = ?`)

@@ -104,8 +104,8 @@ func CanApproveAfterRejection(p post.Record) bool {
 	return p.Approval == post.Rejected && (p.Status == post.Draft || p.Status == post.Scheduled)
 }
 
-// keepRejection turns the comment of a decision that is being replaced into a comment on the post, which needs no
-// answer.
+// keepRejection turns the comment of a decision that is being replaced into a comment on the post. The team does not
+// need to answer it.
 func keepRejection(ctx context.Context, tx *db.Tx, p post.Record) error {
 	_, err := tx.Exec(ctx, `INSERT INTO approval_comments (team_id, post_id, client_name, comment, created_at, answered_at)
 		SELECT ?, post_id, client_name, comment, decided_at, ? FROM post_approvals

@@ -71,7 +71,7 @@ func recordMail(ctx context.Context, tx *db.Tx, call operation.Call, r Request) 
 		err = tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, call.TeamID).Scan(&created)
 	}
 	if err != nil {
-		return fmt.Errorf("counting mailed approval links: %w", err)
+		return fmt.Errorf("counting emailed approval links: %w", err)
 	}
 	if team >= mailsPerDay || team >= mailsOnFirstDay && created > since || teamToAddress >= mailsPerAddressDay ||
 		toAddress >= mailsToAddressDay {
@@ -82,13 +82,13 @@ func recordMail(ctx context.Context, tx *db.Tx, call operation.Call, r Request) 
 	_, err = tx.Exec(ctx, `UPDATE approval_requests SET mails = mails + 1, mailed_at = ? WHERE id = ?`,
 		db.Micros(tx.Now()), r.ID)
 	if err != nil {
-		return fmt.Errorf("counting the mail of an approval link: %w", err)
+		return fmt.Errorf("counting the email of an approval link: %w", err)
 	}
 	return nil
 }
 
-// mail sends the link of a request by email if the request has an address. It waits at most mailTimeout until the mail
-// server accepts the email.
+// mail sends the link of a request by email if the request has an address. It waits at most mailTimeout for the mail
+// server to accept the email.
 func (s *Service) mail(ctx context.Context, team int64, request string) error {
 	r, err := s.RequestByID(ctx, team, request)
 	if err != nil || r.Email == "" {
@@ -119,7 +119,7 @@ func (s *Service) recordMailFailure(ctx context.Context, request string) error {
 	return s.DB.InTx(ctx, "post.forget_approval_mail", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE approval_requests SET mailed_at = 0 WHERE id = ?`, request)
 		if err != nil {
-			return fmt.Errorf("recording that a mail was not sent: %w", err)
+			return fmt.Errorf("recording that an email was not sent: %w", err)
 		}
 		return nil
 	})

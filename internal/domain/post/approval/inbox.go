@@ -68,7 +68,7 @@ func scanRequest(rows *sql.Rows, r *Request) error {
 	return err
 }
 
-// RequestByID returns a team's request, or not_found.
+// RequestByID returns a team's request. It returns not_found if the team has no such request.
 func (s *Service) RequestByID(ctx context.Context, team int64, id string) (Request, error) {
 	found, err := db.All(ctx, s.DB, scanRequest, requestColumns+` AND r.id = ?`, team, id)
 	if err != nil {

@@ -28,7 +28,7 @@ const MaxPosts = 30
 // NewRequest describes an approval request to create.
 type NewRequest struct {
 	Posts    []string // IDs, in the order of the page
-	Schedule bool     // schedule posts with a time when they are approved
+	Schedule bool     // whether posts with a time are scheduled when they are approved
 	Email    string   // the client's address; if empty, no email is sent
 	Message  string   // shown to the client above the posts; may be empty
 	Client   string   // the client's name in the team's lists; may be empty
@@ -54,8 +54,8 @@ func (s *Service) Request(ctx context.Context, person int64, postID string) (str
 // approved. A post that already awaits approval gets another link.
 //
 // RequestPosts returns not_found if the person may not write, or if in.Schedule is set and the person may not publish.
-// It returns wrong_state if a post is approved, submitted or the template of a series. If it returns an error, it
-// changes no post.
+// It returns wrong_state if a post is approved, submitted or the template of a series. If it returns an error, it has
+// not changed any post.
 func (s *Service) RequestPosts(ctx context.Context, person int64, in NewRequest) (SentRequest, error) {
 	if err := s.checkNewRequest(&in); err != nil {
 		return SentRequest{}, err

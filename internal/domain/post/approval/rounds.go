@@ -27,8 +27,8 @@ type Round struct {
 
 const maxRounds = 10
 
-// Rounds returns the last 10 approval rounds of a team's post, latest first. It omits undecided rounds except the
-// latest.
+// Rounds returns the last 10 approval rounds of a team's post, latest first. It omits undecided rounds, except for the
+// latest round.
 func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, error) {
 	rounds, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *Round) error {
 		var decision string

@@ -41,7 +41,7 @@ type approvalScheduler struct {
 }
 
 // findScheduler returns the person on whose behalf a version of a post is scheduled when it is approved. It returns the
-// zero approvalScheduler if the version is not to be scheduled.
+// zero approvalScheduler if the version should not be scheduled.
 func (s *Service) findScheduler(ctx context.Context, postID string, round int64) (approvalScheduler, error) {
 	var person int64
 	err := s.DB.QueryRow(ctx, `SELECT schedule_as FROM post_approvals WHERE post_id = ? AND round = ?`, postID,

@@ -13,7 +13,7 @@ import (
 
 // link is the decoded content of an approval link.
 type link struct {
-	request   string // ID of the request; empty for links of earlier releases
+	request   string // ID of the request; empty for links from earlier releases
 	posts     []linkedPost
 	personID  int64     // person who created the link; 0 if unknown
 	expiresAt time.Time // when the link expires
@@ -46,9 +46,9 @@ func (l link) find(post string) (linkedPost, error) {
 	return linkedPost{}, apierr.ItemNotFound()
 }
 
-// A token consists of a version byte, big-endian 64-bit numbers, an ID and a signature. Version 3 has no numbers and
-// the ID of a request. Earlier releases created tokens with the ID of a post. Version 1 has two numbers: the round and
-// the expiry in Unix seconds. Version 2 adds the generation, which is 0 for version 1.
+// A token consists of a version byte, big-endian 64-bit numbers, an ID and a signature. A version 3 token has no
+// numbers and contains the ID of a request. Tokens from earlier releases contain the ID of a post. Version 1 has two
+// numbers: the round and the expiry in Unix seconds. Version 2 adds the generation, which is 0 for version 1.
 const (
 	maxTokenLength  = 200 // characters
 	tokenNumberSize = 8   // bytes

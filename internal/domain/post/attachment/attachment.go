@@ -1,4 +1,4 @@
-// Package attachment stores the images and videos of posts and of the overrides of their accounts.
+// Package attachment stores the images and videos of posts and of account overrides.
 package attachment
 
 import (
@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// optionPart is stored as the part of media that only the post's options use, such as a cover. These media count as
-// used by the post, but they are not published as its media.
+// optionPart is the part number that is stored for media that only the post's options use, such as a cover. These media
+// count as used by the post, but they are not published as its media.
 const optionPart = -2
 
 // Library finds a team's media by ID, in order. It also finds deleted media.
@@ -52,7 +52,7 @@ func Read(
 	return out, err
 }
 
-// ReadOverride returns the media of the override of an account.
+// ReadOverride returns the media of an account's override.
 func ReadOverride(
 	ctx context.Context, q db.Querier, library Library, team int64, post string, account int64,
 ) ([]network.Media, error) {
@@ -114,7 +114,7 @@ func insert(ctx context.Context, tx *db.Tx, post string, part, position int, m n
 	return nil
 }
 
-// SetOverride replaces the media of the override of an account.
+// SetOverride replaces the media of an account's override.
 func SetOverride(ctx context.Context, tx *db.Tx, post string, account int64, media []network.Media) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM post_target_media WHERE post_id = ? AND account_id = ?`, post,
 		account); err != nil {

@@ -19,7 +19,7 @@ import (
 // Entry is a post in the calendar.
 type Entry struct {
 	At             time.Time // zero for a draft without a time
-	Day            string    // planned date of a draft without a time, as 2026-03-29; may be empty
+	Day            string    // planned date of a draft without a time, such as 2026-03-29; may be empty
 	PostID         string    // ID of the template for a future occurrence without a post
 	IsOccurrence   bool      // whether this is a future occurrence of a series without a post
 	InSeries       bool
@@ -79,7 +79,7 @@ func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Ti
 	return spans, addAccounts(ctx, d, team, spans)
 }
 
-// listEntries reads limit+1 posts per span, to detect that a span has more.
+// listEntries reads limit+1 posts per span, to detect whether a span has more posts than limit.
 func listEntries(ctx context.Context, d *db.DB, team int64, f Filter, spans []Span, limit int) ([]Entry, error) {
 	text, args := slotsQuery(team, f, spans, limit)
 	out, err := db.All(ctx, d, scanEntry, text, args...)
@@ -99,8 +99,8 @@ func scanEntry(rows *sql.Rows, entry *Entry) error {
 	return err
 }
 
-// queryEntries runs a query of entryColumns and returns the posts with their accounts. The team is the first argument
-// of the query.
+// queryEntries runs a query that selects entryColumns, and returns the posts with their accounts. The team is the first
+// argument of the query.
 func queryEntries(ctx context.Context, d *db.DB, team int64, query string, args ...any) ([]Entry, error) {
 	entries, err := db.All(ctx, d, scanEntry, query, db.Args(team, args)...)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 // Bounds of the search for free times.
 const (
 	firstHour    = 9
-	lastHour     = 18 // start of the last free hour of a day
+	lastHour     = 18 // start of the last hour of a day that is searched
 	maxFreeDays  = 60
 	maxFreeWeeks = 4
 	daysOfWeek   = 7
 )
 
-// FreeHour returns the first full hour from 9:00 to 18:00 that is on or after day, later than after, and in which a team
-// has no posts. It returns the zero time if there is none in 60 days.
+// FreeHour returns the start of the first full hour in which a team has no posts. It searches the hours that start from
+// 9:00 to 18:00, on or after day and later than after. It returns the zero time if there is none in 60 days.
 func FreeHour(ctx context.Context, d *db.DB, team int64, day, after time.Time) (time.Time, error) {
 	for range maxFreeDays {
 		hours := make([]time.Time, 0, lastHour-firstHour+2)
@@ -38,8 +38,8 @@ func FreeHour(ctx context.Context, d *db.DB, team int64, day, after time.Time) (
 	return time.Time{}, nil
 }
 
-// FreeWeek returns the first time at or up to three weeks after at that is later than after and in whose hour a team has
-// no posts. It returns the zero time if there is none.
+// FreeWeek returns at, or the same time one to three weeks later. It returns the first of these times that is later
+// than after and that starts an hour in which a team has no posts. It returns the zero time if there is none.
 func FreeWeek(ctx context.Context, d *db.DB, team int64, at, after time.Time) (time.Time, error) {
 	for range maxFreeWeeks {
 		if at.After(after) {

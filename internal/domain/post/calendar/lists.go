@@ -10,7 +10,7 @@ import (
 )
 
 // ListRecent returns a team's posts that are being published or were published on at least one account, newest first.
-// It omits posts after the time before.
+// It omits posts later than before.
 func ListRecent(ctx context.Context, d *db.DB, team int64, before time.Time, limit int) ([]Entry, error) {
 	entries, err := queryEntries(ctx, d, team, recentQuery, db.Micros(before), limit)
 	if err != nil {

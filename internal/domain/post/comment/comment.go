@@ -25,7 +25,8 @@ type Result struct {
 	RetriedAt   time.Time `json:"retried_at,omitzero"`
 }
 
-// States of a comment. They equal post.TargetPublished and post.TargetSending; importing post would be a cycle.
+// States of a comment. They are the same as post.TargetPublished and post.TargetSending. Importing package post would
+// create an import cycle.
 const (
 	published = "published"
 	sending   = "sending"

@@ -56,7 +56,7 @@ func Set(ctx context.Context, tx *db.Tx, post string, labels []string) error {
 	return nil
 }
 
-// Change replaces the labels of a post, which are normalized first, and reports whether they changed.
+// Change normalizes the wanted labels, replaces the post's labels with them, and reports whether the labels changed.
 func Change(ctx context.Context, tx *db.Tx, post string, labels *[]string, wanted []string) (bool, error) {
 	wanted, err := Normalize(wanted)
 	if err != nil || slices.Equal(wanted, *labels) {

@@ -1,4 +1,4 @@
-// Package listquery builds the query of a page of the list of posts.
+// Package listquery builds the SQL query for a page of the list of posts.
 package listquery
 
 import (
@@ -29,7 +29,7 @@ type Query struct {
 	args       []any
 	order      string
 	bySlot     bool
-	EmptyRange bool // to is not after from
+	EmptyRange bool // whether to is not after from
 }
 
 // New returns the query of a page.
@@ -130,7 +130,7 @@ func (q *Query) SQL(limit int) (string, []any) {
 		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.LimitClause(limit), q.args
 }
 
-// Position returns the position of a post in the list, for a cursor. slot is the time by which the list is sorted, in
+// Position returns the position of a post in the list, for a cursor. slot is the time that the list is sorted by, in
 // microseconds.
 func (q *Query) Position(id string, slot int64) string {
 	if !q.bySlot {

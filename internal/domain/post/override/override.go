@@ -38,7 +38,8 @@ func ByAccount(list []PostOverride, accounts []int64) (map[int64]Override, error
 	return out, nil
 }
 
-// NameArgument returns an error about missing media as an error about the media of overrides.
+// NameArgument converts an error about missing media to an error about the media of overrides. It returns other errors
+// unchanged.
 func NameArgument(err error) error {
 	if missing, ok := errors.AsType[*apierr.Error](err); ok && missing.Code == apierr.NotFound {
 		return apierr.ItemNotFound().With("argument", "overrides.media_ids")

@@ -62,8 +62,8 @@ type accountOfPost struct {
 	account int64
 }
 
-// listHolders returns the other posts of the families of a team's posts that have taken over their accounts: edited copies
-// and the original post. See post.Service.HeldByOthers.
+// listHolders returns the posts that have taken over accounts of a team's posts: edited copies and original posts of
+// the same families. See post.Service.HeldByOthers.
 func listHolders(ctx context.Context, d *db.DB, team int64, ids []string) (map[accountOfPost]string, error) {
 	type row struct {
 		of     accountOfPost

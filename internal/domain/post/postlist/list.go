@@ -24,7 +24,8 @@ type Filter struct {
 	From, To time.Time // range of publication or scheduled times; To is exclusive
 }
 
-// IsGrouped reports whether the list is divided into groups, each with its own order. Only a list without filters is.
+// IsGrouped reports whether the list is divided into groups, each with its own order. Only a list without filters is
+// grouped.
 func (f Filter) IsGrouped() bool { return f == Filter{} }
 
 // ByTime reports whether the posts are sorted by time, and whether the earliest post is first. Otherwise they are

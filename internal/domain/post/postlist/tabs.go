@@ -139,7 +139,7 @@ func countsQuery(team int64) (string, []any) {
 	return "SELECT " + strings.Join(parts, ", "), args
 }
 
-// countExpr returns an expression that counts a tab. number makes the alias of its subquery unique.
+// countExpr returns an SQL expression that counts the posts of a tab. number makes the alias of its subquery unique.
 func countExpr(t tab, number int) string {
 	where := "p.team_id = " + db.TeamPlaceholder
 	if t.where != "" {

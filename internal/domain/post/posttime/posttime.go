@@ -1,4 +1,4 @@
-// Package posttime checks the times at which posts are scheduled.
+// Package posttime checks the times that posts are scheduled for.
 package posttime
 
 import (
@@ -49,7 +49,7 @@ func TooFar(now, at time.Time) bool { return at.After(now.AddDate(maxYearsAhead,
 // FarAhead reports whether a time is so far in the future that its year may be a mistake.
 func FarAhead(now, at time.Time) bool { return at.After(now.AddDate(unlikelyYearsAhead, 0, 0)) }
 
-// DistantNote returns a note that asks to check the year if the time is FarAhead.
+// DistantNote returns a note that asks the caller to check the year if FarAhead reports true for the time.
 func DistantNote(call operation.Call, at time.Time) []string {
 	if !FarAhead(call.Now, at) {
 		return nil

@@ -19,7 +19,7 @@ type days struct {
 // weekday is a value of BYDAY.
 type weekday struct {
 	day     time.Weekday
-	ordinal int // 2 is the second one of a month, -1 the last one, 0 each one
+	ordinal int // 2 is the second one of the month, -1 is the last one, and 0 is every one
 }
 
 var weekdayCodes = map[string]time.Weekday{"SU": time.Sunday, "MO": time.Monday, "TU": time.Tuesday,
@@ -131,7 +131,7 @@ func (d days) includeWeekday(day time.Time, last int) bool {
 	return len(d.weekdays) == 0
 }
 
-// includeMonthDay reports whether BYMONTHDAY selects a day of a month with last days.
+// includeMonthDay reports whether BYMONTHDAY selects a day of a month. last is the number of days in the month.
 func (d days) includeMonthDay(day, last int) bool {
 	for _, m := range d.monthDays {
 		if m == day || m == day-last-1 {

@@ -163,8 +163,8 @@ func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
 	return at.UTC(), err == nil && at.UTC().Year() <= 9999
 }
 
-// Preview returns the times of the first occurrences, at most limit, of a series that begins at a time. It returns the
-// errors of Parse, and ErrNoOccurrence if the series has none.
+// Preview returns the times of the first occurrences of a series that begins at a time. It returns at most limit times.
+// It returns the errors of Parse, and ErrNoOccurrence if the series has no occurrences.
 func Preview(rule string, begin time.Time, zone *time.Location, limit int) ([]time.Time, error) {
 	wall, err := time.Parse(WallClock, begin.In(zone).Format(WallClock))
 	if err != nil {

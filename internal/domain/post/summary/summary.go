@@ -10,7 +10,7 @@ import (
 // rejections are the error codes for content that a network rejects. Retrying the same content fails again.
 var rejections = []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked"}
 
-// Failure is an account on which a post failed or is unconfirmed.
+// Failure is an account where a post failed or is unconfirmed.
 type Failure struct {
 	Account     int64
 	Code        string

@@ -121,8 +121,8 @@ func (t splitText) raiseSentences() {
 var notEnding = regexp.MustCompile(`(?:^|\n)[ \t]*(?:\d{1,3}|\pL)[.)][ \t]+$|(?:^|[^\pL\pN])(?:\pL|Dr|Mr|Mrs|Ms|Prof|St)\.[ \t]+$`)
 
 // endsSentence reports whether a text that ends at a sentence boundary of Unicode really ends with a sentence. If no
-// white space follows, only Chinese and Japanese punctuation ends one, because other signs can be parts of links and
-// names.
+// white space follows, only Chinese and Japanese punctuation ends a sentence, because other punctuation can be part of
+// links and names.
 func endsSentence(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(text)
 	if !unicode.IsSpace(last) {
@@ -154,8 +154,8 @@ func links(text string) [][]int {
 	return out
 }
 
-// split returns the best place to split: the last place of the greatest level before which the text fits. It returns 0
-// if there is none.
+// split returns the best place to split. Of the places where the text before the place fits, it returns the last one of
+// the greatest level. It returns 0 if there is none.
 func (t splitText) split(fits func(string) bool) int {
 	if fits(t.text) {
 		return len(t.text)
@@ -168,7 +168,8 @@ func (t splitText) split(fits func(string) bool) int {
 	return 0
 }
 
-// last returns the last place of a level, or of a greater one, before which the text fits, or 0.
+// last returns the last place of level l or greater where the text before the place fits. It returns 0 if there is
+// none.
 func (t splitText) last(l level, fits func(string) bool) int {
 	end := 0
 	for at := 1; at <= len(t.text); at++ {

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-const published = "published" // equals post.TargetPublished; importing post would be a cycle
+const published = "published" // same as post.TargetPublished; importing package post would create an import cycle
 
 // FailedStep is a step that failed after a post was published.
 type FailedStep struct {
