@@ -142,7 +142,7 @@ func (s *Service) nextRunAt() time.Time {
 	return s.db.Now().Add(s.opts.Interval - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
 }
 
-// since returns the start of the period for which a run requests posts.
+// since returns how far back a run requests posts.
 func (t *collectionRun) since(now time.Time) time.Time {
 	earliest := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.retentionDays))
 	if t.collected.IsZero() {

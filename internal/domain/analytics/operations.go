@@ -244,7 +244,8 @@ type view struct {
 	excerpt       string // of the best post
 }
 
-// knownSince returns the time in the period from which on all posts are known. It is zero before the first collection.
+// knownSince returns the start of the part of the period for which all posts are known. It is zero before the first
+// collection.
 func (v view) knownSince() time.Time {
 	if v.state.collected.IsZero() {
 		return time.Time{}

@@ -219,8 +219,8 @@ func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []strin
 	return out, nil
 }
 
-// LastPosts returns when the newest known post of each of a team's accounts was published. Accounts without known posts
-// are omitted.
+// LastPosts returns, for each of a team's accounts, when its newest known post was published. Accounts without known
+// posts are omitted.
 func (s *Service) LastPosts(ctx context.Context, team int64) (map[int64]time.Time, error) {
 	type lastPost struct{ account, at int64 }
 	lastPosts, err := db.All(ctx, s.db, func(rows *sql.Rows, l *lastPost) error { return rows.Scan(&l.account, &l.at) },

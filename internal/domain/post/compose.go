@@ -140,7 +140,7 @@ func (c Composition) setCovers(media []network.Media) {
 	}
 }
 
-// Validate returns the first error of Errors, or nil.
+// Validate returns the first error that Errors returns, or nil if there are no errors.
 func (c Composition) Validate() error {
 	if errs := c.Errors(); len(errs) > 0 {
 		return errs[0]

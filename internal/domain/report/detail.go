@@ -92,7 +92,8 @@ func (s *Service) addLastJob(ctx context.Context, r record, lastJob job.Record, 
 	return err
 }
 
-// refreshWait returns how long a person must wait before refreshing the report again, or 0.
+// refreshWait returns how long a person must wait before refreshing the report again. It returns 0 if the person need
+// not wait.
 func (s *Service) refreshWait(ctx context.Context, q db.Querier, report string, person int64) (time.Duration, error) {
 	var requestedAt int64
 	err := q.QueryRow(ctx, `SELECT asked_at FROM report_refreshes WHERE report_id = ? AND person_id = ?`, report,

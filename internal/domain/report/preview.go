@@ -53,7 +53,7 @@ func (s *Service) Preview(ctx context.Context, team int64, in CreateInput) (Prev
 	return out, err
 }
 
-// connectedAccount returns the ID of the team's connected account with a username, or 0.
+// connectedAccount returns the ID of the team's connected account with a username, or 0 if there is none.
 func (s *Service) connectedAccount(ctx context.Context, team int64, platform, username string) (int64, error) {
 	platforms := []any{platform}
 	if platform == provider.TikTok {

@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// NextByAccount returns when the next scheduled post of each of a team's accounts is due. Accounts without a scheduled
-// post are omitted.
+// NextByAccount returns, for each of a team's accounts, when its next scheduled post is due. Accounts without a
+// scheduled post are omitted.
 func NextByAccount(ctx context.Context, d *db.DB, team int64) (map[int64]time.Time, error) {
 	type due struct{ account, at int64 }
 	found, err := db.All(ctx, d, func(rows *sql.Rows, next *due) error { return rows.Scan(&next.account, &next.at) },

@@ -21,9 +21,10 @@ var (
 	ErrTooLong = errors.New("a link is longer than a part")
 )
 
-// Split splits a text into at most the given number of parts, each of which fits. It splits at the last possible end of
-// a sentence, or at white space if a sentence does not fit, or within a word if a word does not fit. It never splits
-// links or grapheme clusters, such as combined emoji. It removes only the white space at both ends of each part.
+// Split splits a text into parts that all fit. It returns ErrTooMany if the text needs more than most parts. It splits
+// at the last possible end of a sentence, or at white space if a sentence does not fit, or within a word if a word does
+// not fit. It never splits links or grapheme clusters, such as combined emoji. It removes only the white space at both
+// ends of each part.
 func Split(text string, fits func(string) bool, most int) ([]string, error) {
 	var parts []string
 	for rest := newText(strings.TrimSpace(text)); rest.text != ""; {

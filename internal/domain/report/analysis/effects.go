@@ -140,9 +140,8 @@ func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
 	return levelEffects
 }
 
-// compareBlocks compares the blocks of time. It first drops uninformative columns, which reduce precision. The residual
-// variance and its degrees of freedom remain those of the full model, because the columns were selected on the same
-// data.
+// compareBlocks compares the blocks of time. It first drops uninformative columns, which reduce precision. It keeps the
+// full model's residual variance and degrees of freedom, because the columns were selected on the same data.
 func (e *effects) compareBlocks(groups [][]int) []levelEffect {
 	if uninformativeColumns := e.fit.uninformative(e.layout.optional()); len(uninformativeColumns) > 0 {
 		keptGroups := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool {

@@ -33,8 +33,8 @@ func (s scale) value(metric float64) float64 {
 	return 100 * max(0, min(1, part))
 }
 
-// score rates activity, likes of recent posts, and how reachable the top posts are. It returns nil if none of them is
-// known.
+// score rates activity, likes of recent posts, and how reachable the top posts are. It returns nil if all of them are
+// unknown.
 func score(rate *TagRate, a result.FindingAudience) *result.FindingScoreSection {
 	components, missing := []result.FindingComponentCause{}, []string{}
 	for _, part := range []struct {

@@ -16,8 +16,7 @@ var stopText string
 // stop words count too. For example, "la" does not prove that a caption is Spanish.
 const minSureWords = 2
 
-// stopUse holds the languages in which a word is an unambiguous (sure) or ambiguous stop word. Each language is one
-// bit.
+// stopUse holds the languages where a word is an unambiguous (sure) or ambiguous stop word. Each language is one bit.
 type stopUse struct{ sure, ambiguous uint32 }
 
 // stopWords maps the words of stop.txt, normalized by provider.NormalizeText, to their languages.
