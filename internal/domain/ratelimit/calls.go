@@ -13,14 +13,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// FreeCalls manages the daily allowance of free calls of all teams. The database counts the calls that a team has used
-// on its current day. A node leases several calls at once and counts their use in memory, so that few calls query the
-// database. If a node crashes, the unused calls of its leases are lost, but no call is used twice.
+// FreeCalls manages every team's daily allowance of free calls. The database counts the calls that each team has used
+// on its current day. A node leases several calls at once and counts their use in memory, so that most calls do not
+// query the database. If a node crashes, the unused calls of its leases are lost, but no call is used twice.
 type FreeCalls struct {
 	db       *db.DB
-	leases   sync.Map     // ID of a team -> *teamLease
+	leases   sync.Map     // team ID -> *teamLease
 	size     atomic.Int64 // number of leases
-	sweepAt  atomic.Int64 // number of leases above which idle leases are dropped
+	sweepAt  atomic.Int64 // number of leases above which ended leases are dropped
 	sweeping sync.Mutex
 }
 
@@ -33,10 +33,10 @@ func NewFreeCalls(d *db.DB) *FreeCalls {
 	return c
 }
 
-const fetchTimeout = 5 * time.Second // for a lease
+const fetchTimeout = 5 * time.Second // for fetching a lease
 
-// Take uses one call of the team's allowance of the day and reports whether one was left. It must not run in a
-// transaction, because a rollback would undo calls that this node has allowed.
+// Take uses one call of the team's daily allowance and reports whether one was left. It must not run in a transaction:
+// a rollback would also undo the count of calls that this node has already allowed.
 func (c *FreeCalls) Take(ctx context.Context, actor *access.Actor) (pipeline.FreeCall, bool, error) {
 	switch limit := actor.Daily.FreeCalls; {
 	case limit == plan.Unlimited:
@@ -59,7 +59,7 @@ func (c *FreeCalls) Take(ctx context.Context, actor *access.Actor) (pipeline.Fre
 
 func (c *FreeCalls) now() int64 { return db.Micros(c.db.Now()) }
 
-// fetch takes a call from a new lease. It returns nil if the team has no calls left.
+// fetch fetches a new lease and takes a call from it. It returns nil if the team has no calls left.
 func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, error) {
 	p, err := c.lockTeamLease(ctx, actor.TeamID)
 	if err != nil {
@@ -69,8 +69,8 @@ func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, 
 	if call, known := p.take(c.now(), actor); known {
 		return call, nil // another call fetched a lease while this one waited
 	}
-	// A client that disconnects during the commit must not cost the team a lease, because other calls wait for the
-	// lease too.
+	// Other calls wait for the lease too, so a client that disconnects must not interrupt the commit and cost the team
+	// a lease.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
 	fresh, err := c.renewLease(ctx, actor, p.drain())
@@ -80,8 +80,8 @@ func (c *FreeCalls) fetch(ctx context.Context, actor *access.Actor) (*freeCall, 
 	return p.fill(fresh), nil
 }
 
-// Remaining returns the team's free calls left today, or -1 if they are unlimited. Leases of other nodes count as used.
-// It writes nothing.
+// Remaining returns the team's free calls left today, or -1 if they are unlimited. Calls leased by other nodes count as
+// used. Remaining does not write to the database.
 func (c *FreeCalls) Remaining(ctx context.Context, actor *access.Actor) (int64, error) {
 	limit := actor.Daily.FreeCalls
 	if limit <= 0 {
@@ -108,7 +108,7 @@ func (c *FreeCalls) teamLeaseFor(team int64) *teamLease {
 			c.sweep()
 		}
 	}
-	return p.(*teamLease) //nolint:forcetypeassert // the map has only these
+	return p.(*teamLease) //nolint:forcetypeassert // the map holds only *teamLease
 }
 
 // lockTeamLease locks the team's lease and returns it. The caller must unlock it.
@@ -127,7 +127,7 @@ func (c *FreeCalls) lockTeamLease(ctx context.Context, team int64) (*teamLease, 
 	}
 }
 
-// sweepFrom is the number of leases below which idle leases are not dropped.
+// sweepFrom is the number of leases that a node can hold before it first drops ended leases.
 const sweepFrom = 1024
 
 // sweep drops the leases of teams whose day has ended. It is called again when the number of leases has doubled.
@@ -138,7 +138,7 @@ func (c *FreeCalls) sweep() {
 	defer c.sweeping.Unlock()
 	now := c.now()
 	c.leases.Range(func(team, p any) bool {
-		c.dropIdle(team, p.(*teamLease), now) //nolint:forcetypeassert // the map has only these
+		c.dropIdle(team, p.(*teamLease), now) //nolint:forcetypeassert // the map holds only *teamLease
 		return true
 	})
 	c.sweepAt.Store(max(sweepFrom, 2*c.size.Load()))

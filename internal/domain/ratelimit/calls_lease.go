@@ -7,12 +7,12 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// lease is a number of a team's free calls that one node may allow on one day. Times are microseconds since 1970.
+// lease is a block of a team's free calls that one node may allow on one day. Times are microseconds since 1970.
 type lease struct {
 	since     int64 // start of the day
 	until     int64 // end of the day
 	remaining int64
-	recheckAt int64  // when to query the database again, if it had no calls left; otherwise 0
+	recheckAt int64  // when to query the database again if no calls were left, otherwise 0
 	limit     int64  // the team's calls per day when the lease was taken
 	zone      string // the team's time zone when the lease was taken
 }
@@ -22,13 +22,14 @@ func (l lease) covers(now int64, actor *access.Actor) bool {
 	return now < l.until && l.limit == actor.Daily.FreeCalls && l.zone == actor.Zone.String()
 }
 
-// accepts reports whether a call may be returned to the lease. since is the call's day and limit the limit under which
-// it was taken. A lowered limit voids earlier calls.
+// accepts reports whether a call may be returned to the lease. since is the start of the call's day, and limit is the
+// team's limit when the call was taken. If the limit has been lowered since then, the call is not returned.
 func (l lease) accepts(since, limit int64) bool { return l.since == since && l.limit >= limit }
 
-// teamLease is a team's lease on this node.
+// teamLease holds a team's lease on this node.
 type teamLease struct {
-	// lock is a mutex with cancellation. It is held while a lease is fetched, must not change, or is dropped.
+	// lock is a mutex that supports cancellation. A goroutine holds it while it fetches or drops the lease, or while
+	// the lease must not change.
 	lock    chan struct{}
 	dropped bool // removed from the map; guarded by lock
 
@@ -40,7 +41,7 @@ func newTeamLease() *teamLease { return &teamLease{lock: make(chan struct{}, 1)}
 
 func (p *teamLease) unlock() { <-p.lock }
 
-// take takes one call, or returns nil if none is left. It reports false if the database must be queried.
+// take takes one call, or returns nil if none is left. It reports false if the caller must query the database.
 func (p *teamLease) take(now int64, actor *access.Actor) (*freeCall, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +61,7 @@ func (p *teamLease) takeLocked() *freeCall {
 	return &freeCall{source: p, since: p.lease.since, limit: p.lease.limit}
 }
 
-// spend uses one call of the current day, and reports whether there was one.
+// spend uses one call of the current day and reports whether there was one.
 func (p *teamLease) spend(now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +72,7 @@ func (p *teamLease) spend(now int64) bool {
 	return true
 }
 
-// drain empties the lease and returns its former value. If the caller cannot return it to the database, its calls are
+// drain empties the lease and returns its former value. If the caller cannot return the calls to the database, they are
 // lost, but never used twice.
 func (p *teamLease) drain() lease {
 	p.mu.Lock()
@@ -92,7 +93,7 @@ func (p *teamLease) fill(next lease) *freeCall {
 	return p.takeLocked()
 }
 
-// remaining returns the number of calls of a day in the lease.
+// remaining returns the number of calls left in the lease, or 0 if the lease is not for the day that starts at since.
 func (p *teamLease) remaining(since int64) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +116,8 @@ type freeCall struct {
 	returned     atomic.Bool
 }
 
-// Return returns the call to the lease, unless its day is over. Only the first Return has an effect.
+// Return returns the call to the lease, unless the lease is now for another day or the team's limit has been lowered.
+// Only the first Return has an effect.
 func (f *freeCall) Return() {
 	if f.returned.Swap(true) {
 		return
@@ -127,7 +129,7 @@ func (f *freeCall) Return() {
 	}
 }
 
-// unlimitedCall is a call of a team without a limit.
+// unlimitedCall is a call of a team that has no limit.
 type unlimitedCall struct{}
 
 // Return does nothing.

@@ -7,15 +7,16 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// dayCount is the count of a team's free calls on one day. Times are microseconds since 1970.
+// dayCount counts a team's free calls on one day. Times are microseconds since 1970.
 type dayCount struct {
 	since int64 // start of the count, unique among the team's days
 	until int64 // end of the day
 	used  int64 // calls leased to nodes or counted individually
 }
 
-// at returns the count at an instant. A team that changes its zone gets no second allowance. The count restarts at 0
-// only if the new day begins after the counted day ended. Otherwise it continues and ends with the new zone's day.
+// at returns the count at the time now in the team's time zone. A team that changes its zone does not get a second
+// allowance: the count restarts at 0 only if the current day began at or after the end of the counted day. Otherwise
+// the count continues and ends with the day in the new zone.
 func (d dayCount) at(now time.Time, zone *time.Location) dayCount {
 	start, end := teamtime.Day(now, zone)
 	switch since := db.Micros(start); {
@@ -29,11 +30,11 @@ func (d dayCount) at(now time.Time, zone *time.Location) dayCount {
 }
 
 const (
-	leaseDivisor = 100   // a lease is 1/leaseDivisor of the remaining calls, so that a crashed node loses few
+	leaseDivisor = 100   // a lease is 1/leaseDivisor of the remaining calls, so that a crash loses few calls
 	maxLease     = 1_000 // calls
 )
 
-// leaseSize returns the number of calls in a new lease if the team has left calls left.
+// leaseSize returns the number of calls in a new lease if the team has the given number of calls left.
 func leaseSize(remaining int64) int64 {
 	if remaining <= 0 {
 		return 0

@@ -14,11 +14,12 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// spentTTL is how long a node caches that a team has no calls left, because other nodes may return some.
+// spentTTL is how long a node remembers that a team has no calls left. It is short because other nodes may return
+// calls.
 const spentTTL = time.Second
 
-// renewLease returns the rest of an old lease to the database and takes a new lease. The new lease is empty if no calls are
-// left.
+// renewLease returns the unused calls of an old lease to the database and takes a new lease. The new lease is empty if
+// no calls are left.
 func (c *FreeCalls) renewLease(ctx context.Context, actor *access.Actor, old lease) (lease, error) {
 	next := lease{limit: actor.Daily.FreeCalls, zone: actor.Zone.String()}
 	if old.recheckAt > 0 && old.remaining == 0 {
@@ -50,7 +51,8 @@ func (l lease) forDay(d dayCount, now int64) lease {
 	return l
 }
 
-// readSpent returns the stored count, and reports whether the team still has no calls left. It writes nothing.
+// readSpent returns the stored count and reports whether the team still has no calls left. It does not write to the
+// database.
 func (c *FreeCalls) readSpent(ctx context.Context, actor *access.Actor) (dayCount, bool, error) {
 	stored, _, err := readDay(ctx, c.db, actor.TeamID, "")
 	if err != nil {
@@ -60,9 +62,9 @@ func (c *FreeCalls) readSpent(ctx context.Context, actor *access.Actor) (dayCoun
 	return stored, stored == stored.at(c.db.Now(), actor.Zone) && stored.used >= actor.Daily.FreeCalls, nil
 }
 
-// CountRefunded counts a fully refunded paid call against the team's daily allowance, in the transaction of the settlement.
-// If this node's lease has calls left, it uses one, which a rollback does not return. Otherwise it counts the call in
-// the database, even beyond the limit, because the call has been served.
+// CountRefunded counts a fully refunded paid call against the team's daily allowance, in the transaction that refunds
+// the call. If this node's lease has calls left, CountRefunded uses one, and a rollback does not return it. Otherwise
+// it counts the call in the database, even beyond the limit, because the call has been served.
 func (c *FreeCalls) CountRefunded(ctx context.Context, tx *db.Tx, team int64) error {
 	if c.teamLeaseFor(team).spend(db.Micros(tx.Now())) {
 		return nil
@@ -79,7 +81,8 @@ func (c *FreeCalls) CountRefunded(ctx context.Context, tx *db.Tx, team int64) er
 	return err
 }
 
-// addToDay adds to a team's count of the current day. more returns the number to add, given the calls used so far.
+// addToDay adds to a team's count for the current day. increment returns the number to add, given the calls used so
+// far.
 func (c *FreeCalls) addToDay(
 	ctx context.Context, tx *db.Tx, team int64, zone *time.Location, increment func(used int64) int64,
 ) (dayCount, error) {
@@ -100,7 +103,7 @@ func (c *FreeCalls) addToDay(
 	return today, nil
 }
 
-// lockDay locks and returns a team's count. A new team has the zero count.
+// lockDay locks and returns a team's count. For a new team, the count is zero.
 func (c *FreeCalls) lockDay(ctx context.Context, tx *db.Tx, team int64) (dayCount, error) {
 	d, found, err := readDay(ctx, tx, team, c.db.ForUpdate())
 	if err != nil || found {
@@ -130,7 +133,7 @@ func readDay(ctx context.Context, q db.Querier, team int64, lock string) (dayCou
 	return d, true, nil
 }
 
-// returnLease returns the rest of a lease to the count, if the count is still for the same day.
+// returnLease subtracts the unused calls of a lease from the team's count if the count is still for the same day.
 func returnLease(ctx context.Context, tx *db.Tx, team int64, l lease) error {
 	if l.remaining == 0 {
 		return nil
@@ -154,10 +157,11 @@ func returnLeases(ctx context.Context, tx *db.Tx, leases []unusedLease) error {
 	return nil
 }
 
-// closeBatch is the number of leases per transaction of Close.
+// closeBatch is the number of leases that Close returns per transaction.
 const closeBatch = 500
 
-// Close returns all unused leases to the database. No call may be taken afterwards, because it would be lost.
+// Close returns all unused leases to the database. Do not call Take afterwards, because the calls that it leases would
+// be lost.
 func (c *FreeCalls) Close(ctx context.Context) error {
 	var errs []error
 	for batch := range slices.Chunk(c.drainAll(), closeBatch) {
@@ -174,12 +178,12 @@ type unusedLease struct {
 	lease lease
 }
 
-// drainAll drains every lease. The leases are sorted by team, so that nodes that stop together rarely deadlock. After a
-// deadlock, one of the transactions is retried.
+// drainAll drains every lease and returns those that had calls left, sorted by team. Because of this order, nodes that
+// stop at the same time rarely deadlock. After a deadlock, one of the transactions is retried.
 func (c *FreeCalls) drainAll() []unusedLease {
 	var out []unusedLease
 	c.leases.Range(func(team, p any) bool {
-		if l := p.(*teamLease).drain(); l.remaining > 0 { //nolint:forcetypeassert // nothing else is kept in the map
+		if l := p.(*teamLease).drain(); l.remaining > 0 { //nolint:forcetypeassert // the map holds only *teamLease
 			out = append(out, unusedLease{team.(int64), l}) //nolint:forcetypeassert // as above
 		}
 		return true

@@ -4,11 +4,11 @@ package ratelimit
 import "time"
 
 const (
-	guessesPerMinute = 10 // sustained attempts with one wrong credential
+	guessesPerMinute = 10 // sustained rate of attempts with the same wrong credential
 	guessesBurst     = 20 // attempts in quick succession
 )
 
-// GuessLimiter limits repeated attempts with the same wrong credential. It counts per process.
+// GuessLimiter limits repeated attempts with the same wrong credential. Each process counts separately.
 type GuessLimiter struct{ limiter *Limiter }
 
 // NewGuessLimiter returns a GuessLimiter.

@@ -16,7 +16,7 @@ import (
 // used.
 const maxLimiterKeys = 65_536
 
-// Limiter limits the rate of events per key. It counts per process.
+// Limiter limits the rate of events per key. Each process counts separately.
 type Limiter struct{ limiter *throttled.GCRARateLimiterCtx }
 
 // NewLimiter returns a Limiter that allows perHour events per hour for each key, and burst events in quick succession.
@@ -33,7 +33,7 @@ func NewLimiter(perHour, burst int) (*Limiter, error) {
 	return &Limiter{limiter}, nil
 }
 
-// Take counts an event of a key and returns 0. If the limit is reached, it returns how long to wait and does not count
+// Take counts an event for a key and returns 0. If the limit is reached, it returns how long to wait and does not count
 // the event.
 func (p *Limiter) Take(key string) time.Duration {
 	hash := apikey.Hash(key)

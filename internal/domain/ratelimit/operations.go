@@ -26,7 +26,7 @@ func (PlanLimits) Descriptions() map[string]string {
 	}
 }
 
-// PlanLimitsPlan is a plan.
+// PlanLimitsPlan identifies a plan.
 type PlanLimitsPlan struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`

@@ -15,29 +15,29 @@ import (
 	"pressroom.example/pressroom/internal/core/plan"
 )
 
-// maxCallers is the maximum number of callers per scope in memory, about 200 bytes each. If there are more, the caller
-// whose last call is the oldest is dropped and has its whole quota again. This cannot be used to evade limits, because
-// 65,536 other keys would have to call within a window of 15 to 30 seconds.
+// maxCallers is the maximum number of callers per scope in memory, about 200 bytes each. If there are more, the least
+// recently active caller is dropped and has its whole quota again. Callers cannot use this to evade limits, because
+// 65,536 other keys would have to call within 15 to 30 seconds.
 const maxCallers = 65_536
 
 // RatesOptions configure Rates.
 type RatesOptions struct {
-	// Redis is the URL of a Redis shared by all nodes, redis://… or rediss://…. If it is empty, each node counts on its
-	// own.
+	// Redis is the URL (redis://… or rediss://…) of a Redis server that all nodes share. If it is empty, each node
+	// counts its own calls.
 	Redis string
 	Now   func() time.Time // time.Now if nil
-	Log   *slog.Logger     // logs outages of Redis; may be nil
+	Log   *slog.Logger     // logs Redis outages; may be nil
 }
 
 // Rates limits the rates of callers. It counts the calls of all nodes in Redis. If Redis is not configured or does not
 // respond, each node counts its own calls. Rejected calls are not counted.
 type Rates struct {
 	scopeLimits map[pipeline.Scope]*scopeLimit
-	shared      *sharedLimits // nil without Redis
+	shared      *sharedLimits // nil if Redis is not configured
 }
 
-// NewRates returns the rate limits of a service. It returns no error if Redis does not respond; the node then counts on
-// its own until Redis responds.
+// NewRates returns a Rates with the given limits. If Redis does not respond, NewRates does not return an error: the
+// node counts its own calls until Redis responds.
 func NewRates(limits plan.Limits, opts RatesOptions) (*Rates, error) {
 	return newRates(limits, opts, answerTimeout)
 }
@@ -66,8 +66,8 @@ func newRates(limits plan.Limits, opts RatesOptions, redisTimeout time.Duration)
 	return r, r.useRedis(opts, redisTimeout)
 }
 
-// Take counts a call of a caller, whose meaning depends on the scope, and returns the state of the caller's limit. It
-// returns within a fraction of a second even if Redis hangs.
+// Take counts a call and returns the state of the caller's limit. caller is an ID whose meaning depends on the scope.
+// Take returns within a fraction of a second even if Redis hangs.
 func (r *Rates) Take(ctx context.Context, scope pipeline.Scope, caller int64) pipeline.Rate {
 	g := r.scopeLimits[scope]
 	if r.shared != nil {
@@ -75,8 +75,8 @@ func (r *Rates) Take(ctx context.Context, scope pipeline.Scope, caller int64) pi
 			return rate
 		}
 	}
-	// RateLimitCtx cannot fail here: the store in memory returns no errors, and the compare-and-swap is retried without
-	// limit.
+	// RateLimitCtx cannot fail here: the in-memory store never returns an error, and the compare-and-swap is retried
+	// without limit.
 	limited, result, _ := g.memory.RateLimitCtx(ctx, strconv.FormatInt(caller, 10), 1)
 	return g.rate(limited, result)
 }
@@ -90,7 +90,7 @@ func (r *Rates) RedisStatus(ctx context.Context) (bool, bool) {
 	return true, r.shared.isAvailable(ctx)
 }
 
-// Close ends the connections to Redis.
+// Close closes the connections to Redis.
 func (r *Rates) Close() error {
 	if r.shared == nil {
 		return nil
@@ -117,15 +117,15 @@ func newScopeLimit(scope pipeline.Scope, rate plan.Rate, now func() time.Time) (
 	}
 	store, err := memstore.New(maxCallers)
 	if err != nil {
-		return nil, fmt.Errorf("creating the store in memory: %w", err)
+		return nil, fmt.Errorf("creating the in-memory store: %w", err)
 	}
 	store.SetTimeNow(now)
 	g.memory, err = newGCRALimiter(throttled.WrapStoreWithContext(store), g.quota)
 	return g, err
 }
 
-// newGCRALimiter returns a limiter that retries while other callers change the same count. Each failed attempt is a success
-// of another caller. In Redis, the deadline of the call ends the retries.
+// newGCRALimiter returns a limiter that retries for as long as other callers change the same count. An attempt fails
+// only if another caller's attempt succeeds. With Redis, the call's deadline ends the retries.
 func newGCRALimiter(store throttled.GCRAStoreCtx, quota throttled.RateQuota) (*throttled.GCRARateLimiterCtx, error) {
 	limiter, err := throttled.NewGCRARateLimiterCtx(store, quota)
 	if err != nil {

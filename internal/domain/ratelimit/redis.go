@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	answerTimeout = 100 * time.Millisecond // for Redis to respond; after that, a call is counted in memory
+	answerTimeout = 100 * time.Millisecond // timeout for a call to Redis; after it, the call is counted in memory
 	startTimeout  = time.Second            // timeout at start, which may include a TLS handshake
-	redisPrefix   = "pressroom:rate:"      // of every key
+	redisPrefix   = "pressroom:rate:"      // prefix of every key
 	redisPool     = 64                     // connections
 	redisBuffer   = 4 << 10                // bytes; commands and responses need a tenth of it
 	redisIdle     = 5 * time.Minute        // maximum idle time of a connection, because firewalls drop idle ones
 	redisDialing  = time.Second            // timeout for connecting, which happens in the background
 )
 
-// These errors do not contain the address or wrap errors that contain it, because the address includes the password.
+// These errors must not contain the URL or wrap errors that contain it, because the URL includes the password.
 var (
-	errRedisAddress = errors.New("the address of Redis must look like redis://user:password@host:6379/0, or " +
+	errRedisAddress = errors.New("the Redis URL must look like redis://user:password@host:6379/0, or " +
 		"rediss://… for TLS; percent-encode special characters in the password, such as %40 for @")
-	errRedisQuery = errors.New("the address of Redis may only have the parameters db, client_name and skip_verify; " +
+	errRedisQuery = errors.New("the Redis URL can have only the parameters db, client_name and skip_verify; " +
 		"write a question mark in the password as %3F")
 )
 
@@ -80,13 +80,13 @@ type redisStore struct {
 	closed  bool
 }
 
-// redisLink is a client of Redis and the library's store that uses it.
+// redisLink is a Redis client and the throttled store that uses it.
 type redisLink struct {
 	client *redis.Client
 	store  *goredisstore.GoRedisStore
 }
 
-// quietRedis disables the log of the client's package, which writes to standard error.
+// quietRedis disables the log of the go-redis package, which writes to standard error.
 var quietRedis = sync.OnceFunc(logging.Disable)
 
 func newRedisStore(address string) (*redisStore, error) {
@@ -136,8 +136,8 @@ func (s *redisStore) close() error {
 	return nil
 }
 
-// redact returns the text of an error without the password. A server that does not know a command quotes its arguments
-// in the error.
+// redact returns the text of an error without the password. A server that does not know a command returns an error that
+// quotes the command's arguments.
 func (s *redisStore) redact(err error) string {
 	if s.opts.Password == "" {
 		return err.Error()
@@ -145,15 +145,16 @@ func (s *redisStore) redact(err error) string {
 	return strings.ReplaceAll(err.Error(), s.opts.Password, "…")
 }
 
-// redisStore uses only the compare-and-swap of the library's store. The other methods of that store lose the reason why
-// a connection was rejected, and give counts too short a lifetime.
+// redisStore uses only the compare-and-swap of goredisstore. The other methods of goredisstore lose the reason why a
+// connection was rejected, and give counts too short a lifetime.
 var _ throttled.GCRAStoreCtx = (*redisStore)(nil)
 
-// lifeRounding extends a count's lifetime, which is rounded down to seconds. A count that expires early would increase
-// the quota.
+// lifeRounding is added to a count's lifetime, because lifetimes are rounded down to whole seconds. If a count expired
+// early, its caller could exceed the quota.
 const lifeRounding = time.Second
 
-// GetWithTime returns a count, or -1 if there is none, and the time of Redis's clock, which all nodes share.
+// GetWithTime returns a count, or -1 if there is none. It also returns the Redis server's time, so that all nodes use
+// the same clock.
 func (s *redisStore) GetWithTime(ctx context.Context, key string) (int64, time.Time, error) {
 	pipe := s.current.Load().client.Pipeline()
 	now, count := pipe.Time(ctx), pipe.Get(ctx, redisPrefix+key)
@@ -170,7 +171,7 @@ func (s *redisStore) GetWithTime(ctx context.Context, key string) (int64, time.T
 	return value, now.Val(), nil
 }
 
-// SetIfNotExistsWithTTL creates a count with its lifetime, and reports whether it did not exist. It sets both at once,
+// SetIfNotExistsWithTTL creates a count with its lifetime and reports whether it did not exist. It sets both at once,
 // so that a crash cannot leave a count that never expires.
 func (s *redisStore) SetIfNotExistsWithTTL(
 	ctx context.Context, key string, value int64, life time.Duration,
@@ -182,7 +183,7 @@ func (s *redisStore) SetIfNotExistsWithTTL(
 	return made, nil
 }
 
-// CompareAndSwapWithTTL changes a count, and reports whether it still had the old value.
+// CompareAndSwapWithTTL changes a count and reports whether it still had the old value.
 func (s *redisStore) CompareAndSwapWithTTL(
 	ctx context.Context, key string, oldValue, newValue int64, life time.Duration,
 ) (bool, error) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-const probeInterval = 3 * time.Second // between two probes during an outage
+const probeInterval = 3 * time.Second // time between two probes during an outage
 
 // breaker is a circuit breaker for Redis. One caller at a time probes whether an outage is over.
 type breaker struct {
@@ -24,7 +24,7 @@ type breaker struct {
 	probing   bool      // a probe is running
 }
 
-// isOutage reports whether an outage lasts during an epoch.
+// isOutage reports whether an epoch is an outage.
 func isOutage(epoch uint64) bool { return epoch%2 == 1 }
 
 // startProbe reports whether the caller should probe Redis. If so, the caller must call recordSuccess or recordFailure
@@ -43,7 +43,7 @@ func (o *breaker) startProbe() (uint64, bool) {
 	return epoch, true
 }
 
-// recordSuccess records that Redis answered a call that began in an epoch. If it was a probe, the outage ends.
+// recordSuccess records that Redis responded to a call that began in an epoch. If it was a probe, the outage ends.
 func (o *breaker) recordSuccess(ctx context.Context, epoch uint64) {
 	if !isOutage(epoch) {
 		return
@@ -56,7 +56,7 @@ func (o *breaker) recordSuccess(ctx context.Context, epoch uint64) {
 		"away", o.now().Sub(o.since).Round(time.Millisecond).String())
 }
 
-// recordFailure records that a call to Redis, which began in an epoch, failed. It reports whether this begins an
+// recordFailure records that a call to Redis that began in an epoch failed, and reports whether this failure starts an
 // outage.
 func (o *breaker) recordFailure(ctx context.Context, epoch uint64, text string) bool {
 	o.mu.Lock()
@@ -71,6 +71,6 @@ func (o *breaker) recordFailure(ctx context.Context, epoch uint64, text string) 
 	}
 	o.since = o.now()
 	o.epoch.Add(1)
-	o.log.WarnContext(ctx, "Redis does not answer: this node limits rates on its own until it does", "error", text)
+	o.log.WarnContext(ctx, "Redis does not respond: this node counts its own calls until it does", "error", text)
 	return true
 }

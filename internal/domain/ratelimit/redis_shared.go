@@ -10,16 +10,16 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// numShards is the maximum number of concurrent calls of a node to Redis. It is a power of two.
+// numShards is the maximum number of concurrent Redis calls per node. It is a power of two.
 const numShards = 256
 
 // sharedLimits counts the calls of all nodes in Redis while Redis responds.
 type sharedLimits struct {
 	store   *redisStore
 	breaker *breaker
-	timeout time.Duration // timeout of a call
+	timeout time.Duration // timeout for a call
 	prober  *throttled.GCRARateLimiterCtx
-	// Calls of one key are sent to Redis sequentially, because concurrent calls would often retry their
+	// Calls with the same key are sent to Redis sequentially, because concurrent calls would often retry their
 	// compare-and-swap.
 	shards [numShards]chan struct{}
 }
@@ -41,7 +41,7 @@ func (r *Rates) useRedis(opts RatesOptions, timeout time.Duration) error {
 			return err
 		}
 	}
-	// The limit of probes is never reached.
+	// Probes never reach this limit.
 	if s.prober, err = newGCRALimiter(store,
 		throttled.RateQuota{MaxRate: throttled.PerSec(1000), MaxBurst: 100_000}); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (r *Rates) useRedis(opts RatesOptions, timeout time.Duration) error {
 	return nil
 }
 
-// take counts a call in Redis. It reports whether Redis answered in time.
+// take counts a call in Redis. It reports whether Redis responded in time.
 func (s *sharedLimits) take(ctx context.Context, g *scopeLimit, caller int64) (pipeline.Rate, bool) {
 	s.probeIfDue(ctx)
 	epoch := s.breaker.epoch.Load()
@@ -65,7 +65,7 @@ func (s *sharedLimits) take(ctx context.Context, g *scopeLimit, caller int64) (p
 	select {
 	case shard <- struct{}{}:
 		defer func() { <-shard }()
-	case <-ctx.Done(): // too many calls of one key; this may not be an outage
+	case <-ctx.Done(): // too many calls with the same key; this may not be an outage
 		return pipeline.Rate{}, false
 	}
 	if s.breaker.epoch.Load() != epoch { // an outage began while this call waited
@@ -95,7 +95,7 @@ func (s *sharedLimits) probeIfDue(ctx context.Context) {
 	}
 }
 
-// probe creates and changes a count. A ping would not notice a Redis that is read-only or full.
+// probe creates and changes a count. A ping would succeed even if Redis is read-only or full.
 func (s *sharedLimits) probe(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := withDeadline(ctx, timeout)
 	defer cancel()
@@ -119,8 +119,8 @@ func (s *sharedLimits) record(ctx context.Context, epoch uint64, err error) {
 	}
 }
 
-// withDeadline returns a context with a timeout that ignores the request's cancellation, because a client that disconnects
-// is not a failure of Redis.
+// withDeadline returns a context that has a timeout and ignores the cancellation of ctx, because a client that
+// disconnects is not a Redis failure.
 func withDeadline(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), timeout)
 }

@@ -90,14 +90,14 @@ func TestRedisReconnects(t *testing.T) {
 	server.Stop()
 	n.through(t, 50) // counted on this node from 0
 	n.shares(t, false)
-	n.checkLog(t, "WARN Redis does not answer")
+	n.checkLog(t, "WARN Redis does not respond")
 	server.Restart()
 	n.clock.Advance(pause - time.Millisecond)
 	n.shares(t, false) // not probed yet
 	n.clock.Advance(time.Millisecond)
 	n.through(t, 50)
 	n.shares(t, true)
-	n.checkLog(t, "WARN Redis does not answer; INFO Redis is back away=3s")
+	n.checkLog(t, "WARN Redis does not respond; INFO Redis is back away=3s")
 	if got := server.Do("EXISTS pressroom:rate:credential:7"); got != ":1" {
 		t.Errorf("the count is not in Redis: %s", got)
 	}
@@ -105,7 +105,7 @@ func TestRedisReconnects(t *testing.T) {
 	n.shares(t, false)
 	n.clock.Advance(time.Hour)
 	n.shares(t, false)
-	n.checkLog(t, "WARN Redis does not answer; INFO Redis is back away=3s; WARN Redis does not answer")
+	n.checkLog(t, "WARN Redis does not respond; INFO Redis is back away=3s; WARN Redis does not respond")
 }
 
 func TestRedisHangs(t *testing.T) {
@@ -123,7 +123,7 @@ func TestRedisHangs(t *testing.T) {
 	if took := time.Since(began); took > 20*wait {
 		t.Errorf("6400 calls took %v; only the first may wait, up to %v", took, wait)
 	}
-	n.checkLog(t, "WARN Redis does not answer")
+	n.checkLog(t, "WARN Redis does not respond")
 	server.Resume()
 	n.clock.Advance(90 * time.Second)
 	until(t, func() bool {
@@ -131,7 +131,7 @@ func TestRedisHangs(t *testing.T) {
 		_, answers := n.rates.RedisStatus(t.Context())
 		return answers
 	})
-	n.checkLog(t, "WARN Redis does not answer; INFO Redis is back")
+	n.checkLog(t, "WARN Redis does not respond; INFO Redis is back")
 }
 
 // TestProbeDuringOutage checks that one call in three seconds probes Redis during an outage.
@@ -148,7 +148,7 @@ func TestProbeDuringOutage(t *testing.T) {
 		}
 		n.clock.Advance(pause)
 	}
-	n.checkLog(t, "WARN Redis does not answer")
+	n.checkLog(t, "WARN Redis does not respond")
 }
 
 func TestRedisDownAtStart(t *testing.T) {
@@ -156,12 +156,12 @@ func TestRedisDownAtStart(t *testing.T) {
 	server := redis.Start(t)
 	server.Stop()
 	n := newNode(t, server.URL(), patient)
-	n.checkLog(t, "WARN Redis does not answer")
+	n.checkLog(t, "WARN Redis does not respond")
 	n.through(t, 50)
 	server.Restart()
 	n.clock.Advance(pause)
 	n.shares(t, true) // even without calls
-	n.checkLog(t, "WARN Redis does not answer; INFO Redis is back away=3s")
+	n.checkLog(t, "WARN Redis does not respond; INFO Redis is back away=3s")
 }
 
 // TestFullRedis checks that a full Redis is an outage, although it answers pings.
@@ -175,7 +175,7 @@ func TestFullRedis(t *testing.T) {
 		n.clock.Advance(pause)
 		n.shares(t, false)
 	}
-	n.checkLog(t, "WARN Redis does not answer")
+	n.checkLog(t, "WARN Redis does not respond")
 	server.Do("CONFIG SET maxmemory 0")
 	n.clock.Advance(pause)
 	n.shares(t, true)
@@ -219,7 +219,7 @@ func TestParseRedisAddress(t *testing.T) {
 		"redis://:hidden@127.0.0.1?read_timeout=1h", "redis://:hidden@127.0.0.1?db=hidden", "redis://:hidden@127.0.0.1\n",
 	} {
 		_, err := ratelimit.NewRates(fifty, ratelimit.RatesOptions{Redis: address})
-		if err == nil || !strings.HasPrefix(err.Error(), "the address of Redis ") {
+		if err == nil || !strings.HasPrefix(err.Error(), "the Redis URL ") {
 			t.Errorf("%s: %v", address, err)
 			continue
 		}
@@ -251,7 +251,7 @@ func TestPasswordNotLogged(t *testing.T) {
 	server.Stop()
 	right.shares(t, false)
 	for _, n := range []*node{right, wrong, echo} {
-		n.checkLog(t, "WARN Redis does not answer")
+		n.checkLog(t, "WARN Redis does not respond")
 		for _, hidden := range []string{server.Password(), password} {
 			if strings.Contains(n.log.String(), hidden) {
 				t.Errorf("the log contains %s: %s", hidden, n.log.String())
