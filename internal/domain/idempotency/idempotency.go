@@ -1,6 +1,6 @@
 // Package idempotency implements the Idempotency-Key header. A call with a key runs once. A repeated call within 24
-// hours returns the saved result. The record is written in the transaction of the work, so a crash leaves both or
-// neither, and an error leaves the key unused.
+// hours returns the saved result. The record is written in the same transaction as the call's changes, so a crash
+// leaves both or neither, and an error leaves the key unused.
 package idempotency
 
 import (
@@ -22,13 +22,14 @@ const Retention = 24 * time.Hour
 // Store stores idempotency keys and the results of their calls.
 type Store struct{ db *db.DB }
 
-// New returns a store on a database.
+// New returns a Store that uses a database.
 func New(d *db.DB) *Store { return &Store{db: d} }
 
-// Once runs the work if the key is new, or else returns the saved result of the key. It reports whether the result is a
-// saved one. It returns idempotency_key_in_progress while the first call is running. For an unpaid call, it returns
-// idempotency_key_reused if the key was used for a different request; requests that differ only in the notation of a
-// time are the same. A paid call with the key of a different request is a separate call and runs.
+// Once calls work if the key is new. Otherwise, it returns the saved result of the key. It reports whether the result
+// was saved by an earlier call. Once returns idempotency_key_in_progress while the first call is running. For an unpaid
+// call, it returns idempotency_key_reused if the key was used for a different request; requests that differ only in how
+// a time is written count as the same request. A paid call whose key was used for a different request is a separate
+// call, so Once calls work.
 func (s *Store) Once(
 	ctx context.Context, c pipeline.Claim, work func(context.Context, *db.Tx) (operation.Result, error),
 ) (operation.Result, bool, error) {
@@ -52,7 +53,7 @@ func (s *Store) Once(
 		}
 		return saveResult(ctx, tx, c, hash, out)
 	})
-	if db.IsLockTimeout(err) { // a lock, usually that of the first call, was not released during InTx's tries
+	if db.IsLockTimeout(err) { // a lock, usually the first call's, was not released during InTx's attempts
 		err = errInProgress
 	}
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *Store) Once(
 }
 
 // claim creates the call's record or replaces an expired record, and reports whether it did. On PostgreSQL, a second
-// caller waits here for the transaction of the first.
+// caller waits here for the first caller's transaction.
 func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool, error) {
 	now := db.Micros(tx.Now())
 	args := []any{c.APIKey, c.Key, c.Operation, hash, now, now + Retention.Microseconds()}
@@ -121,8 +122,8 @@ const (
 var errKeyReused = apierr.New(apierr.IdempotencyKeyReused,
 	"This Idempotency-Key was already used for another request. Nothing was done. Use a new key for a new request.")
 
-// checkUnused returns idempotency_key_reused if a paid call has used the key. claimUnpaid misses such a call if the
-// key's record was that of an unpaid call at the time, because markPaid does not overwrite that record.
+// checkUnused returns idempotency_key_reused if a paid call has used the key. claimUnpaid does not detect this if the
+// key had a record of an unpaid call when the paid call was made, because markPaid does not overwrite that record.
 func checkUnused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 	var n int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`,
