@@ -1,6 +1,6 @@
 // Package erasure deletes memberships, people's accounts, whole teams, unpublished drafts, revoked keys, and data that
-// a network asks to delete. It keeps the ledger and the audit log, without texts and names. The package also exports a
-// team's data.
+// a network asks pressroom to delete. It keeps the ledger and the audit log, without texts and names. The package also
+// exports a team's data.
 package erasure
 
 import (
@@ -19,9 +19,9 @@ type Options struct {
 	Refund func(ctx context.Context, tx *db.Tx, reservation int64) error
 	// Disconnect disconnects an account on behalf of a person and revokes its grant at the network.
 	Disconnect func(ctx context.Context, person, team, account int64) error
-	// Open opens a media file of a team. It returns not_found if the file no longer exists.
+	// Open opens one of a team's media files. It returns not_found if the file no longer exists.
 	Open func(ctx context.Context, team, media int64) (io.ReadCloser, error)
-	// MetaSecrets are the secrets of the operator's apps at Meta, by platform.
+	// MetaSecrets maps platforms to the app secrets of the operator's Meta apps.
 	MetaSecrets map[string]string
 }
 
@@ -33,7 +33,7 @@ func New(o Options) *Service { return &Service{o} }
 
 const pollInterval = time.Second
 
-// Run deletes the data of teams that are being deleted until ctx is canceled. Every worker node runs it. The database
+// Until ctx is canceled, Run deletes the data of teams that are being deleted. Every worker node runs it. The database
 // stores what remains to be deleted, so that other nodes can continue after a crash.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)

@@ -20,15 +20,15 @@ import (
 // exportFile is a file of the export with one JSON object per line. The export reads the keys of a team's items one
 // page at a time, and then the rows with these keys.
 type exportFile struct {
-	name, keyColumn string // keys is TABLE or TABLE/COLUMN; the default column is id
+	name, keyColumn string // keyColumn is TABLE or TABLE/COLUMN; the default column is id
 	pageSize        int    // keys per query; lower if a key has many rows
-	rowsQuery       string // query that ends with IN, to which the keys are appended; it may contain "team_id = ?"
+	rowsQuery       string // query that ends with IN; the keys are appended to it; it may contain "team_id = ?"
 }
 
 const defaultPage = 200 // keys per query
 
-// files are the files of an export. The name of a column determines how its values are written: names that end with _at
-// or _until are times, names that end with _json are JSON, and names that begin with is_ are booleans. The files
+// files lists the files of an export. The name of a column determines how its values are written: names that end with
+// _at or _until are times, names that end with _json are JSON, and names that begin with is_ are booleans. The files
 // contain no secrets: no grants, and no hashes of keys or links.
 var files = []exportFile{
 	{"team.jsonl", `teams/id`, defaultPage, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
@@ -103,7 +103,7 @@ var files = []exportFile{
 }
 
 // Export writes a team's data as a ZIP archive. The archive has a JSON Lines file for each kind of data, and the files
-// of the library. Export streams the archive and calls alive regularly, so that the caller can extend deadlines.
+// of the media library. Export streams the archive and calls alive regularly, so that the caller can extend deadlines.
 func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive func()) error {
 	out := zip.NewWriter(to)
 	for _, f := range files {
@@ -237,7 +237,7 @@ func rowObject(names []string, values []any) map[string]any {
 	return out
 }
 
-// exportMedia writes each file of the library as media/ID-NAME. It returns the IDs of the items whose files are
+// exportMedia writes each file of the media library as media/ID-NAME. It returns the IDs of the items whose files are
 // missing, because they were deleted during the export or lost in the store.
 func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, alive func()) ([]int64, error) {
 	var missingIDs []int64
@@ -268,7 +268,7 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 	return missingIDs, err
 }
 
-// exportMediaFile writes a file of the library without compression, because media files are already compressed.
+// exportMediaFile writes a media file without compression, because media files are already compressed.
 func (s *Service) exportMediaFile(
 	ctx context.Context, team, id int64, entry zip.FileHeader, out *zip.Writer, alive func(),
 ) error {

@@ -60,7 +60,7 @@ func (s *Service) DeleteAssistant(ctx context.Context, person, team, connection 
 	return s.deleteKey(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errAssistantActive)
 }
 
-// deleteKey deletes a key or connection. It returns errActive if the SQL condition hasEnded is false for it.
+// deleteKey deletes a key or connection. It returns errActive if the SQL condition hasEnded is false.
 func (s *Service) deleteKey(ctx context.Context, person, team, key int64, kind, hasEnded string, errActive error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var ended int64

@@ -22,8 +22,8 @@ import (
 )
 
 // Meta requests the deletion of a person's data with a signed request of two base64url parts, separated by a period.
-// The second part is JSON. The first part is its HMAC-SHA256 with the app's secret. Source: Meta for Developers, Data
-// Deletion Request Callback, November 2026.
+// The second part is JSON. The first part is the HMAC-SHA256 of the second part, with the app's secret as the key.
+// Source: Meta for Developers, Data Deletion Request Callback, November 2026.
 
 // deletionRequest is the decoded second part of a signed request.
 type deletionRequest struct {
@@ -74,8 +74,8 @@ func readSigned(payload string) (string, error) {
 }
 
 // HandleMetaRequest handles a signed deletion request from Meta. It deletes the data of the user's accounts in every
-// team and returns a code with which the user can check the result. If the same request arrives again, it returns the
-// same code and deletes nothing, so that accounts connected in the meantime are kept.
+// team and returns a code that lets the user check the result. If the same request arrives again, it returns the same
+// code and does not delete anything, so that accounts connected in the meantime are kept.
 func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string, error) {
 	platforms, user, err := s.verify(request)
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string
 	return code, err
 }
 
-// InstagramByFacebook is the key in MetaSecrets of the app that connects Instagram accounts through Facebook Login. Its
-// users are Facebook users.
+// InstagramByFacebook is the key in MetaSecrets for the app that connects Instagram accounts through Facebook Login.
+// Its users are Facebook users.
 const InstagramByFacebook = "instagram_facebook"
 
 // metaSubject returns the platform of a Meta app, and the holder (see network.Grant) that identifies the user in the

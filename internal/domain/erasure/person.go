@@ -62,8 +62,8 @@ func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 		strconv.FormatInt(person, 10), nil)
 }
 
-// DeletePerson deletes the account of a person. It returns an error if the person owns a team or is the only operator.
-// Items that the person created for teams are kept.
+// DeletePerson deletes a person's account. It returns an error if the person owns a team or is the only operator. Items
+// that the person created for teams are kept.
 func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	return s.DB.InTx(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
 		if err := ensureOperatorRemains(ctx, tx, 0, person, errOnlyOperator); err != nil {

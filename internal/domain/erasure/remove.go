@@ -67,8 +67,8 @@ func (s *Service) removeBatch(ctx context.Context, team int64) (bool, error) {
 	return done, err
 }
 
-// disconnect disconnects one account of the team, so that its grant is revoked at the network. It reports whether there
-// may be more accounts.
+// disconnect disconnects one of the team's accounts, so that its grant is revoked at the network. It reports whether
+// there may be more accounts.
 func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	var requestedBy, account int64
 	err := s.DB.QueryRow(ctx,
@@ -96,7 +96,7 @@ const (
 	largeBatch = `LIMIT 500`
 )
 
-// teamData deletes the rows that belong to a team, in an order that respects references.
+// teamData lists statements that delete a team's rows, in an order that respects foreign keys.
 var teamData = []removal{
 	{`DELETE FROM account_posts WHERE (account_id, network_id) IN (SELECT p.account_id, p.network_id
 		FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? ` + largeBatch + `)`},
@@ -139,7 +139,7 @@ var teamData = []removal{
 		JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + largeBatch + `)`},
 }
 
-// removeRows deletes a part of the remaining data and returns the number of deleted items. It returns 0 if no data is
+// removeRows deletes some of the remaining data and returns the number of deleted items. It returns 0 if no data is
 // left.
 func (s *Service) removeRows(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if n, err := removeSomePosts(ctx, tx, team); n > 0 || err != nil {
@@ -161,7 +161,7 @@ func (s *Service) removeRows(ctx context.Context, tx *db.Tx, team int64) (int64,
 	return 0, nil
 }
 
-// removeSomePosts deletes posts with all related data.
+// removeSomePosts deletes up to 100 of the team's posts with all related data, and returns their number.
 func removeSomePosts(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error {
 		return rows.Scan(id)
@@ -206,7 +206,8 @@ func removePosts(ctx context.Context, tx *db.Tx, ids []string) (int64, error) {
 	return n, err
 }
 
-// removeMedia deletes items of the library. Their files are marked for deletion by the sweep of the library.
+// removeMedia deletes up to 100 items of the team's media library and returns their number. It only marks their files:
+// the media library's sweep deletes them.
 func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	type file struct {
 		id      int64
@@ -238,7 +239,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	return int64(len(files)), nil
 }
 
-// dropDerived deletes the records of files that were derived from an item. The sweep of the library deletes the files.
+// dropDerived deletes the records of files that were derived from an item. The media library's sweep deletes the files.
 func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO media_pending (blob, deleting, created_at) SELECT blob, 1, ? FROM media_derived

@@ -21,8 +21,8 @@ type Contents struct {
 	Credits                                                                                               int64 // remaining
 }
 
-// CountContents counts the data that deleting the team would delete. Each count reads only an index, so templates of
-// series are counted separately and subtracted.
+// CountContents counts the data that deleting the team would delete. Each count reads only an index, so series
+// templates are counted separately and subtracted.
 func (s *Service) CountContents(ctx context.Context, team int64) (Contents, error) {
 	var out Contents
 	err := s.DB.QueryRow(ctx,
@@ -119,8 +119,9 @@ func (s *Service) checkOwner(ctx context.Context, tx *db.Tx, person, team int64,
 // maxRefunds is the maximum number of refunds per transaction. Later calls of stopWork refund the rest.
 const maxRefunds = 200
 
-// stopWork stops publishing, tracking and jobs of a team, and refunds open reservations. It increases the epochs, so
-// that workers cannot write results. The result of a network call in progress is therefore lost.
+// stopWork stops a team's publishing, tracking and jobs, and refunds open reservations. It increments the epochs of
+// deliveries and jobs, so that workers cannot write results. The result of a network call in progress is therefore
+// lost.
 func (s *Service) stopWork(ctx context.Context, tx *db.Tx, team int64) error {
 	now := db.Micros(tx.Now())
 	for _, update := range []struct {
