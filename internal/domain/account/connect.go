@@ -29,7 +29,7 @@ const ConnectPath = "/connect/"
 // linkLifetime is how long a link can be opened.
 const linkLifetime = time.Hour
 
-// Connector connects accounts. A person opens a signed link in the browser, and then authorizes pressroom at the
+// Connector connects accounts. A person opens a signed link in the browser, and then authorizes pressroom on the
 // network.
 type Connector struct {
 	ConnectorOptions
@@ -103,7 +103,7 @@ func (c *Connector) parse(token string) (link, error) {
 		string(body[linkHeadLength:])}, nil
 }
 
-// Offer is what the page of a link shows.
+// Offer holds the information that the page of a link shows.
 type Offer struct {
 	Platform          string
 	TeamName          string
@@ -128,8 +128,8 @@ var (
 		"social_accounts")
 )
 
-// Offer returns what the page of a link shows. It returns not_found unless the person is an owner or admin of the
-// link's team, and wrong_state after the link has expired or was used.
+// Offer returns the information that the page of a link shows. It returns not_found unless the person is an owner or
+// admin of the link's team, and wrong_state if the link has expired or was used.
 func (c *Connector) Offer(ctx context.Context, person int64, token string) (Offer, error) {
 	_, out, err := c.openOffer(ctx, person, token)
 	return out, err
@@ -241,7 +241,7 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// readAccount returns a connected account of a team. It returns not_found if there is no such account.
+// readAccount returns one of a team's connected accounts. It returns not_found if there is no such account.
 func readAccount(ctx context.Context, q db.Querier, team, id int64) (Account, error) {
 	accounts, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id = ?
 		AND disconnected_at = 0`, team, id)
@@ -288,8 +288,8 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	return a, err
 }
 
-// userError returns an error that tells a person what to do. rejected is its text if the network rejected the sign-in.
-// The text does not quote the network.
+// userError returns an error that tells a person what to do. rejectedText is its text if the network rejected the
+// sign-in. The error does not quote the network.
 func userError(err error, rejectedText string) error {
 	networkErr, ok := errors.AsType[*network.Error](err)
 	permissionErr, isPermissionErr := errors.AsType[*network.MissingPermissionError](err)

@@ -58,8 +58,8 @@ func (c *Connector) redirect(platform string) string {
 	return c.PublicURL + ConnectPath + "callback/" + platform
 }
 
-// Begin starts an authorization and returns the URL of the network's consent page. It replaces an earlier attempt of
-// the same person and link. kind is the Kind of one of the offer's sign-in methods.
+// Begin starts an authorization and returns the URL of the network's consent page. It replaces an earlier attempt by
+// the same person with the same link. kind is the Kind of one of the offer's sign-in methods.
 func (c *Connector) Begin(ctx context.Context, person int64, token, kind string) (string, error) {
 	l, offer, err := c.openOffer(ctx, person, token)
 	if err != nil {
@@ -175,8 +175,8 @@ func isPartial(err error) bool {
 	return errors.Is(err, network.ErrMoreAccounts) || errors.Is(err, network.ErrUnreadAccounts)
 }
 
-// absentError returns the error for an account that Exchange did not return. partial is the error of Exchange. If it is
-// nil, Exchange returned all accounts of the person, and absentError returns complete.
+// absentError returns the error for an account that Exchange did not return. partialErr is the error from Exchange. If
+// it is nil, Exchange returned all of the person's accounts, and absentError returns notFoundErr.
 func absentError(partialErr, notFoundErr error) error {
 	switch {
 	case errors.Is(partialErr, network.ErrUnreadAccounts):
@@ -204,10 +204,10 @@ func (c *Connector) consumeState(ctx context.Context, person int64, platform str
 	return c.openAttempt(sealed, state, stepConsent)
 }
 
-// scopeErrors are the error codes of RFC 6749 and LinkedIn for scopes that the operator's app may not request.
+// scopeErrors lists the error codes of RFC 6749 and LinkedIn for scopes that the operator's app may not request.
 var scopeErrors = []string{"invalid_scope", "unauthorized_scope_error"}
 
-// consentError returns the error for a callback without a code. It does not include texts of the network.
+// consentError returns the error for a callback without a code. The error does not quote the network.
 func consentError(code string) error {
 	if code == "access_denied" || strings.HasPrefix(code, "user_cancelled") {
 		return apierr.BadState("denied", "You did not allow access on the network, so nothing was connected.")
@@ -220,8 +220,8 @@ func consentError(code string) error {
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }
 
-// connectCandidates connects a single account, or stores several accounts for the person to choose from. partial is not nil
-// if the person may have more accounts.
+// connectCandidates connects a single account, or stores several accounts for the person to choose from. partialErr is
+// not nil if the person may have more accounts.
 func (c *Connector) connectCandidates(ctx context.Context, person int64, state []byte, token string,
 	candidates []network.Candidate, partialErr error) (Account, int64, error) {
 	l, err := c.parse(token)
@@ -297,7 +297,7 @@ type Choice struct {
 
 	Accounts   []ChoiceAccount
 	HasMore    bool // whether the person may have more accounts than can be listed
-	Incomplete bool // whether accounts are missing because of a temporary error of the network
+	Incomplete bool // whether accounts are missing because the network had a temporary error
 }
 
 // ChoiceAccount is one of the accounts to choose from. Its index is an argument of Choose.
@@ -328,7 +328,7 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	return out, err
 }
 
-// connectedIDs returns the network IDs of the team's connected accounts of the link's network.
+// connectedIDs returns the network IDs of the team's connected accounts on the link's network.
 func (c *Connector) connectedIDs(ctx context.Context, l link) ([]string, error) {
 	ids, err := db.All(ctx, c.Accounts.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ?
@@ -374,7 +374,7 @@ func (c *Connector) Choose(ctx context.Context, person, id int64, index int) (Ac
 }
 
 // FindConnected returns a connected account and the name of its team. It returns not_found unless the person may
-// connect accounts of the team.
+// connect accounts for the team.
 func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Account, string, error) {
 	var a Account
 	var state, team string

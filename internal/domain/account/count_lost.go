@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// LostCount is the number of accounts at a network that must be reconnected.
+// LostCount is the number of accounts on a network that must be reconnected.
 type LostCount struct {
 	Platform string
 	Accounts int64

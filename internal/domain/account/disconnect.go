@@ -15,8 +15,8 @@ import (
 
 // Disconnect disconnects an account from its team. It returns not_found unless the person is an owner or admin of the
 // team. If the network supports revocation, the grant stays encrypted in the database until the network has revoked it
-// or the revocation has failed permanently. Published posts stay, and scheduled posts to the account fail. Reconnecting
-// restores the same account.
+// or the revocation has failed permanently. Published posts are kept, and scheduled posts to the account fail.
+// Reconnecting restores the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (RevocationState, error) {
 	var state RevocationState
 	var revocationID int64
@@ -77,7 +77,7 @@ type ConnectionPeriod struct {
 	Ends  time.Time // when a person must reconnect the account; zero if unknown or if the connection is lost
 }
 
-// ConnectionPeriods returns the connection periods of a team's accounts by account ID.
+// ConnectionPeriods returns the connection periods of a team's accounts, by account ID.
 func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64) (map[int64]ConnectionPeriod, error) {
 	out := map[int64]ConnectionPeriod{}
 	if len(ids) == 0 {

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// DisplayNames returns the untrusted display names of a team's accounts by account ID. It omits accounts without a
+// DisplayNames returns the untrusted display names of a team's accounts, by account ID. It omits accounts without a
 // display name and accounts whose display name equals the username.
 func DisplayNames(ctx context.Context, q db.Querier, team int64) (map[int64]string, error) {
 	out := map[int64]string{}

@@ -15,8 +15,8 @@ import (
 
 const (
 	heartbeatInterval  = 20 * time.Second
-	nodeTimeout        = time.Minute      // time after its last heartbeat at which a node no longer counts as running
-	nodeRetention      = 24 * time.Hour   // time after its last heartbeat at which the row of a node is deleted
+	nodeTimeout        = time.Minute      // time without a heartbeat after which a node no longer counts as running
+	nodeRetention      = 24 * time.Hour   // time without a heartbeat after which the row of a node is deleted
 	keyWarningInterval = 10 * time.Minute // between two reports of a missing key
 )
 
@@ -33,7 +33,7 @@ func (s *Service) RunHeartbeat(ctx context.Context, report func(error)) {
 		if err == nil {
 			err = s.checkKeyMarks(ctx)
 		}
-		// A missing key is reported rarely, because restarting the node is the only way to add it.
+		// Report a missing key rarely, because the node must be restarted to add it.
 		if now := s.db.Now(); err != nil && ctx.Err() == nil && (!errors.Is(err, errMissingKey) ||
 			now.Sub(reportedAt) >= keyWarningInterval) {
 			report(err)

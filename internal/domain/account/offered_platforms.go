@@ -29,7 +29,7 @@ func (c *Connector) SlotsLeft(ctx context.Context, actor *access.Actor) (int64, 
 	return slotsLeft(ctx, c.Accounts.db, actor.TeamID, p)
 }
 
-// ReconnectPath returns the path of a page where a person can reconnect an account of the team.
+// ReconnectPath returns the path of a page where a person can reconnect one of the team's accounts.
 func (c *Connector) ReconnectPath(ctx context.Context, actor *access.Actor, account int64) (string, error) {
 	a, err := readAccount(ctx, c.Accounts.db, actor.TeamID, account)
 	if err != nil {

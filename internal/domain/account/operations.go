@@ -89,7 +89,7 @@ func (LinkInput) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of a new account; not together with account_id."}
 }
 
-// ConnectLink is a link with which a person can connect an account in the browser.
+// ConnectLink is a link that a person opens in the browser to connect an account.
 type ConnectLink struct {
 	URL       string          `json:"url"`
 	ExpiresAt teamtime.Moment `json:"expires_at"`
@@ -239,7 +239,7 @@ func (s *Service) ByID(ctx context.Context, q db.Querier, team int64, ids []int6
 	return out, nil
 }
 
-// FindFirst returns the ID of the team's oldest account on a network. It returns false if there is none.
+// FindFirst returns the ID of the team's oldest account on a network. It reports false if there is none.
 func (s *Service) FindFirst(ctx context.Context, team int64, platform string) (int64, bool) {
 	var id int64
 	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ?
@@ -247,7 +247,7 @@ func (s *Service) FindFirst(ctx context.Context, team int64, platform string) (i
 	return id, err == nil
 }
 
-// Find returns the ID of a team's account with a username. It returns false if there is none.
+// Find returns the ID of a team's account with a username. It reports false if there is none.
 func (s *Service) Find(ctx context.Context, team int64, platform, username string) (int64, bool) {
 	var id int64
 	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ?

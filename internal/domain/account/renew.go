@@ -23,7 +23,7 @@ const (
 	maxConcurrentRenewals = 8                  // per node
 	renewBatch            = 100                // grants per round
 	expiryWarning         = 7 * 24 * time.Hour // remaining lifetime below which a connection is expiring
-	longLived             = 24 * time.Hour     // grants that live longer are renewed this long before, or earlier
+	longLived             = 24 * time.Hour     // grants with a longer lifetime are renewed this long before expiry, or earlier
 	shortLivedMargin      = 10 * time.Minute   // other grants are renewed this long before they expire
 )
 
@@ -46,8 +46,8 @@ func renewAt(g network.Grant, now time.Time) time.Time {
 	return at
 }
 
-// endsAt returns when a grant stops working unless a person reconnects the account, or the zero time if it does not. A
-// grant without a refresh token ends when its access token expires.
+// endsAt returns when a grant stops working unless a person reconnects the account, or the zero time if it does not
+// end. A grant without a refresh token ends when its access token expires.
 func endsAt(g network.Grant) time.Time {
 	switch {
 	case g.RefreshToken == "":
@@ -83,8 +83,8 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Renew runs one round of Run. It returns no error for a rejection or temporary failure of a network, because these are
-// handled later.
+// Renew runs one round of Run. It does not return an error if a network rejects a grant or fails temporarily, because
+// it handles these cases itself.
 func (s *Service) Renew(ctx context.Context) error {
 	now := s.db.Now()
 	return errors.Join(
@@ -165,7 +165,7 @@ func (s *Service) renewGrant(ctx context.Context, account int64) error {
 	return errors.Join(err, s.postpone(ctx, account, g.Version, retryAt(g.Grant, after, s.db.Now())))
 }
 
-// retryAt returns when to retry a failed refresh. after is the earliest time that the network allows, or zero.
+// retryAt returns when to retry a failed refresh. notBefore is the earliest time that the network allows, or zero.
 func retryAt(g network.Grant, notBefore, now time.Time) time.Time {
 	at := now.Add(max(minRetry, min(g.Expires.Sub(now)/retriesPerLifetime, maxRetry)))
 	if notBefore.After(at) {

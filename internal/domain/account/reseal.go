@@ -83,8 +83,8 @@ func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
 	return s.ResealUnchecked(ctx)
 }
 
-// ResealUnchecked re-encrypts all grants that are not encrypted with the first key. Nodes may run concurrently. It
-// skips grants that change concurrently.
+// ResealUnchecked re-encrypts all grants that are not encrypted with the first key. Nodes can keep running. It skips
+// grants that change concurrently.
 func (s *Service) ResealUnchecked(ctx context.Context) (ResealResult, error) {
 	var out ResealResult
 	for _, column := range []tokencrypt.Column{grants, revocations} {
@@ -136,7 +136,7 @@ func (s *Service) ConnectedPlatforms(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// Servers returns the number of connected accounts of a network on each of its servers, across all teams.
+// Servers returns the number of a network's connected accounts on each of its servers, across all teams.
 func (s *Service) Servers(ctx context.Context, platform string) (map[string]int, error) {
 	out := map[string]int{}
 	for lastID := int64(0); ; {

@@ -27,7 +27,7 @@ const (
 
 const (
 	revokeTimeout = 10 * time.Second // per attempt
-	revokeLease   = time.Minute      // how long other nodes leave an attempt to the node that makes it
+	revokeLease   = time.Minute      // how long an attempt is reserved for one node
 	revokePeriod  = 24 * time.Hour   // after this, the revocation fails and the grant is deleted
 )
 
@@ -67,8 +67,8 @@ func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g grantToRevok
 	return state, id, nil
 }
 
-// sharesHolder reports whether a connected account of any team has a grant of the same holder. It also reports true if
-// the holder of another account on the same network is unknown, because that account may share the grant.
+// sharesHolder reports whether a connected account of any team has a grant with the same holder. It also reports true
+// if the holder of another account on the same network is unknown, because that account may share the grant.
 func sharesHolder(ctx context.Context, tx *db.Tx, platform, holder string) (bool, error) {
 	if holder == "" {
 		return false, nil // The network revokes grants individually.
@@ -83,7 +83,7 @@ func sharesHolder(ctx context.Context, tx *db.Tx, platform, holder string) (bool
 	return n > 0, nil
 }
 
-// cancelRevocation cancels the pending revocations of a holder who has given consent again.
+// cancelRevocation cancels a holder's pending revocations after the holder has given consent again.
 func cancelRevocation(ctx context.Context, tx *db.Tx, holder string) error {
 	if holder == "" {
 		return nil
@@ -153,7 +153,7 @@ func (s *Service) callRevoke(ctx context.Context, g grantToRevoke) error {
 }
 
 // recordRevocation records the result of an attempt and returns the new state. It deletes the grant unless the
-// revocation is retried.
+// revocation will be retried.
 func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr error) (RevocationState, error) {
 	var state RevocationState
 	err := s.db.InTx(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {

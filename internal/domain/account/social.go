@@ -1,5 +1,5 @@
-// Package account manages a team's accounts on social networks: their connections and the encrypted grants with which
-// pressroom acts for them.
+// Package account manages a team's accounts on social networks: their connections and the encrypted grants that let
+// pressroom act for them.
 package account
 
 import (
@@ -35,7 +35,7 @@ type Account struct {
 	ID          int64
 	TeamID      int64
 	Platform    string
-	NetworkID   string // the network's ID of the account
+	NetworkID   string // ID of the account on the network
 	Username    string
 	DisplayName string
 	Connection  Connection
@@ -85,7 +85,7 @@ func (s *Service) Network(platform string) (network.Network, error) {
 	return n, nil
 }
 
-// Rules returns the rules of a network. It returns false if the network is not supported or has no documented rules.
+// Rules returns a network's rules. It reports false if the network is not supported or has no documented rules.
 func (s *Service) Rules(platform string) (network.Rules, bool) {
 	provider, ok := s.networks[platform].(network.RulesProvider)
 	if !ok {
@@ -226,8 +226,8 @@ const (
 )
 
 // Refresh renews a grant that its network reported as expired, and returns the new grant. The grant is locked, so that
-// two nodes never refresh it concurrently: a refresh token works only once. A temporary failure changes nothing. If the
-// refresh token is no longer valid, the connection is lost.
+// two nodes never refresh it concurrently: a refresh token works only once. A temporary failure does not change the
+// grant. If the refresh token is no longer valid, the connection is lost.
 func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Grant, error) {
 	for {
 		g, err := s.Grant(ctx, account)
@@ -334,7 +334,7 @@ func (s *Service) MarkLost(ctx context.Context, account int64, rejected Grant) e
 	return s.markLost(ctx, account, rejected.Version, "refused")
 }
 
-// MarkLostTx is like MarkLost, in a transaction of the caller.
+// MarkLostTx is like MarkLost but uses the caller's transaction.
 func (s *Service) MarkLostTx(ctx context.Context, tx *db.Tx, account int64, rejected Grant) error {
 	return markLostTx(ctx, tx, account, rejected.Version, "refused")
 }

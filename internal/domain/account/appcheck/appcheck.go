@@ -16,7 +16,7 @@ import (
 const (
 	timeout       = 25 * time.Second // timeout of the whole check
 	expiryMargin  = time.Minute      // remaining lifetime of an access token below which it is renewed first
-	maxCandidates = 20               // newest accounts of a network that grants looks at
+	maxCandidates = 20               // number of a network's newest accounts that grants considers
 )
 
 // Finding is the result of one check.
@@ -38,13 +38,13 @@ type Accounts interface {
 	Refresh(ctx context.Context, account int64, stale account.Grant) (account.Grant, error)
 }
 
-// Deliveries provides the result of the last post on each network that was published, or rejected because of the
-// operator's app.
+// Deliveries provides, for each network, the result of the last post that was either published or rejected because of
+// the operator's app.
 type Deliveries interface {
 	AppVerdicts(ctx context.Context) (map[string]delivery.AppVerdict, error)
 }
 
-// Service checks apps. Its calls publish nothing, but they renew expired access tokens, and may start an upload that is
+// Service checks apps. It does not publish anything, but it renews expired access tokens and may start uploads that are
 // never used.
 type Service struct {
 	Accounts   Accounts
@@ -146,8 +146,7 @@ type accountGrant struct {
 	account int64
 }
 
-// grants returns, of the newest accounts, one grant for each kind of grant, because each kind has its own app or
-// permissions.
+// grants returns one grant of each kind from the newest accounts, because each kind has its own app or permissions.
 func (s *Service) grants(ctx context.Context, platform string) ([]accountGrant, error) {
 	accounts, err := s.Accounts.Newest(ctx, platform, maxCandidates)
 	if err != nil {
@@ -179,9 +178,9 @@ func newFindings(platform, account string, findings []network.Finding) []Finding
 	return out
 }
 
-// lastPostFinding returns what the last post shows about the app. Some approvals can be checked only by publishing,
-// such as TikTok's and YouTube's audits and Pinterest's Standard access. A post that needs no approval proves nothing.
-// defaults are the network's options for posts that set none.
+// lastPostFinding returns a finding about the app, based on the result of the last post. Some approvals, such as
+// TikTok's and YouTube's audits and Pinterest's Standard access, can be checked only by publishing. A post that needs
+// no approval proves nothing. defaults are the network's options for posts that do not set any.
 func lastPostFinding(platform string, v delivery.AppVerdict, defaults network.Options) Finding {
 	out := Finding{
 		Network: platform, Subject: "last post", Result: network.CheckPassed,
@@ -217,7 +216,7 @@ func withoutAudit(platform string, o, defaults network.Options) (string, string)
 	return "", ""
 }
 
-// youTubePrivacy returns the audience of a video, or "" if it is not known.
+// youTubePrivacy returns the privacy status of a video, or "" if it is not known.
 func youTubePrivacy(o, defaults network.Options) string {
 	for _, y := range []*network.YouTubeOptions{o.YouTube, defaults.YouTube} {
 		if y != nil && y.PrivacyStatus != "" {

@@ -33,17 +33,17 @@ type Creator struct {
 	network.Creator
 
 	Text     string // summary to show to people; empty if the settings are not known
-	Rejected bool   // whether TikTok accepts no posts for the account; Text then has the reason
+	Rejected bool   // whether TikTok rejects all posts for the account; Text then contains the reason
 	Unread   bool   // whether TikTok did not return the settings
 }
 
-// Forbids reports whether the settings forbid an audience, or "comment", "duet" or "stitch". Settings that TikTok does
-// not return forbid nothing.
+// Forbids reports whether the settings forbid option, which is an audience, "comment", "duet" or "stitch". It reports
+// false if TikTok does not return the settings.
 func (c Creator) Forbids(option string) bool {
 	return !c.Rejected && !c.Unread && c.Creator.Forbids(option)
 }
 
-// CreatorInfo returns what an account's own settings at TikTok allow. Text is empty if TikTok does not return the
+// CreatorInfo returns what an account's own settings on TikTok allow. Text is empty if TikTok does not return the
 // settings within a few seconds. The composer shows the result. Delivery reads the settings again.
 func (s *Service) CreatorInfo(ctx context.Context, account int64) Creator {
 	if cached, ok := s.cachedCreator(account); ok {
@@ -92,7 +92,7 @@ func (s *Service) readCreator(ctx context.Context, account int64) Creator {
 	return Creator{}
 }
 
-// DefaultOptions returns the options that a network uses for posts that set none.
+// DefaultOptions returns the options that a network uses for posts that do not set any.
 func (s *Service) DefaultOptions(platform string) network.Options {
 	n, err := s.Accounts.Network(platform)
 	if d, ok := n.(network.Defaulter); ok && err == nil {
@@ -101,14 +101,14 @@ func (s *Service) DefaultOptions(platform string) network.Options {
 	return network.Options{}
 }
 
-// AddsToPlaylists reports whether posts of a network can be added to playlists.
+// AddsToPlaylists reports whether posts on a network can be added to playlists.
 func (s *Service) AddsToPlaylists(platform string) bool {
 	n, err := s.Accounts.Network(platform)
 	adds, ok := n.(interface{ AddsToPlaylists() bool })
 	return ok && err == nil && adds.AddsToPlaylists()
 }
 
-// Rules returns the rules of a network. It reports false if the network is not supported or has no documented rules.
+// Rules returns a network's rules. It reports false if the network is not supported or has no documented rules.
 func (s *Service) Rules(platform string) (network.Rules, bool) {
 	n, err := s.Accounts.Network(platform)
 	if provider, ok := n.(network.RulesProvider); ok && err == nil {
