@@ -81,7 +81,7 @@ func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice in
 	return m, err
 }
 
-// maxPastPosts is how many posts AddPastPosts adds per call.
+// maxPastPosts is the maximum number of posts that AddPastPosts adds per call.
 const maxPastPosts = 20
 
 // pastPostsQuery selects a team's newest published posts with a text that a voice does not have as material yet.
@@ -91,8 +91,8 @@ const pastPostsQuery = `SELECT p.id, p.caption FROM posts p
 	ORDER BY p.id DESC LIMIT ?`
 
 // AddPastPosts adds up to maxPastPosts of the team's newest published posts that a voice does not have as material yet,
-// and returns how many it added. It stops when the voice has MaxMaterials, and returns an error if the voice already
-// has them.
+// and returns how many it added. It stops when the voice has MaxMaterials pieces of material. It returns an error if
+// the voice already had that many.
 func (s *Service) AddPastPosts(ctx context.Context, call operation.Call, voice int64) (int, error) {
 	if err := checkMaterialAccess(call); err != nil {
 		return 0, err
@@ -128,7 +128,7 @@ func (s *Service) AddPastPosts(ctx context.Context, call operation.Call, voice i
 	return count, err
 }
 
-// checkMaterialAccess returns an error unless a person who may write makes the call in the app.
+// checkMaterialAccess returns an error unless the call was made in the app by a person who may write.
 func checkMaterialAccess(call operation.Call) error {
 	if !call.InApp() {
 		return apierr.ItemNotFound()
@@ -158,7 +158,7 @@ func newTextMaterial(text string) (Material, error) {
 	return Material{Kind: TextMaterial, Content: text}, t.err
 }
 
-// newLinkMaterial returns the material of a link. It normalizes the URL, so that the same link is recognized.
+// newLinkMaterial returns the material for a link. It normalizes the URL, so that the same link is recognized.
 func newLinkMaterial(address string) (Material, error) {
 	if apikey.ContainsSecret(address) {
 		return Material{}, errSecret.With("argument", "link")
@@ -211,8 +211,8 @@ func (m *Material) scan(scan func(...any) error) error {
 	return err
 }
 
-// addMaterial adds material to a voice of a locked team. It returns false if the voice already has the material, and
-// then sets m to the stored material.
+// addMaterial adds material to a voice of a locked team. If the voice already has the material, addMaterial reports
+// false and sets m to the stored material.
 func addMaterial(ctx context.Context, tx *db.Tx, voice int64, m *Material) (bool, error) {
 	digest := m.digest()
 	err := m.scan(tx.QueryRow(ctx, `SELECT `+materialColumns+` FROM voice_materials WHERE voice_id = ? AND digest = ?`,
@@ -246,7 +246,7 @@ const materialQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at F
 	JOIN brand_voices v ON v.id = m.voice_id
 	WHERE m.voice_id = ? AND m.id = ? AND v.team_id = ?`
 
-// Materials returns the material of a voice.
+// Materials returns a voice's material.
 func (s *Service) Materials(ctx context.Context, call operation.Call, voice int64) ([]Material, error) {
 	if err := checkMaterialAccess(call); err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func (s *Service) Materials(ctx context.Context, call operation.Call, voice int6
 	return out, nil
 }
 
-// Material returns one piece of material of a voice.
+// Material returns one piece of a voice's material.
 func (s *Service) Material(ctx context.Context, call operation.Call, voice, id int64) (Material, error) {
 	var m Material
 	if err := checkMaterialAccess(call); err != nil {

@@ -162,8 +162,8 @@ func (t *normalizer) language(text string) string {
 
 const maxLanguageBytes = 35 // minimum that implementations must support (RFC 5646, section 4.4.1)
 
-// canonicalLanguage returns a BCP 47 tag in canonical form, or false if the tag is invalid. It rejects tags with
-// extensions, which select things such as calendars and collations.
+// canonicalLanguage returns a BCP 47 tag in canonical form. It reports false if the tag is invalid. It rejects tags
+// with extensions, which select things such as calendars and collations.
 func canonicalLanguage(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxLanguageBytes {
@@ -238,5 +238,5 @@ var hiddenRunes = &unicode.RangeTable{
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}},
 }
 
-// foldName returns the form of a name that is compared to find duplicates.
+// foldName returns the form of a name that is used to find duplicates.
 func foldName(name string) string { return provider.NormalizeText(name) }

@@ -23,7 +23,7 @@ type BrandVoice struct {
 	Text string `json:"text" jsonschema:"The whole voice as one block for a language model. The team's texts are indented below headings."`
 }
 
-// BrandVoiceList holds all voices of a team.
+// BrandVoiceList holds all of a team's voices.
 type BrandVoiceList struct {
 	BrandVoices  []BrandVoiceEntry `json:"brand_voices"`
 	DefaultVoice *BrandVoice       `json:"default_voice,omitempty" jsonschema:"The default voice in full. Omitted if there are no voices."`

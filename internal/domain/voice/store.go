@@ -31,12 +31,12 @@ func (r *record) draft() (Draft, error) {
 	return d, nil
 }
 
-// listQuery selects all voices of a team in one query, so that the list and the default are consistent. It reads the
-// guide only of the default.
+// listQuery selects all of a team's voices in one query, so that the list and the default are consistent. It reads only
+// the guide of the default voice.
 const listQuery = `SELECT id, name, is_default, CASE WHEN is_default = 1 THEN guide ELSE '' END FROM brand_voices
 	WHERE team_id = ? ORDER BY id DESC`
 
-// fullListQuery selects all voices of a team with their guides, the default first.
+// fullListQuery selects all of a team's voices with their guides, the default first.
 const fullListQuery = `SELECT id, name, is_default, guide FROM brand_voices WHERE team_id = ? ORDER BY is_default DESC, id DESC`
 
 func listVoices(ctx context.Context, q db.Querier, query string, team int64) ([]record, error) {
@@ -74,8 +74,8 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) error {
 	return nil
 }
 
-// countVoices returns the number of a team's voices, and how many of them, except the one with the given ID, have the
-// name.
+// countVoices returns the number of a team's voices, and how many of them have the given name. The second number
+// excludes the voice with the given ID.
 func countVoices(ctx context.Context, tx *db.Tx, team, id int64, name string) (int, int, error) {
 	var total, sameName int
 	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN folded = ? AND id <> ? THEN 1 ELSE 0 END), 0)

@@ -19,7 +19,7 @@ import (
 const (
 	minPosts       = 3  // posts needed for a suggestion
 	minLetters     = 4  // minimum length of a suggested word in characters
-	suggestedWords = 10 // at most
+	suggestedWords = 10 // maximum number of suggested words
 	manyEmoji      = 3  // if there are more per post on average, the policy is EmojiAtWill
 )
 
@@ -70,7 +70,7 @@ func emojiPolicyOf(texts []string) EmojiPolicy {
 	return FewEmoji
 }
 
-// pronouns are the words of the first person in a language, with frequent words that identify the language.
+// pronouns holds the first-person pronouns of a language, and frequent words that identify the language.
 type pronouns struct{ language, singular, plural []string }
 
 var firstPersons = []pronouns{
@@ -82,7 +82,7 @@ var firstPersons = []pronouns{
 }
 
 // pointOfViewOf returns FirstPlural or FirstSingular if at least a third of the texts use it, and at least twice as
-// many as use the other. Otherwise, it returns "".
+// many texts use it as use the other. Otherwise, it returns "".
 func pointOfViewOf(texts []string) PointOfView {
 	singular, plural := 0, 0
 	for _, text := range texts {

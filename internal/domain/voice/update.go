@@ -49,7 +49,7 @@ func (s *Service) Create(ctx context.Context, call operation.Call, d Draft) (Bra
 	return toFull(call, r)
 }
 
-// Update replaces the content of a voice. If nothing changes, it adds no entry to the audit log.
+// Update replaces the content of a voice. If nothing changes, it does not add an entry to the audit log.
 func (s *Service) Update(ctx context.Context, call operation.Call, id int64, d Draft) (BrandVoice, error) {
 	r, err := newRecord(call, d)
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 	Third         PointOfView = "third_person"
 )
 
-// EmojiPolicy is how many emoji texts may have.
+// EmojiPolicy says how many emoji a text may contain.
 type EmojiPolicy string
 
 // The emoji policies.

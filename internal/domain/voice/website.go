@@ -26,7 +26,7 @@ const (
 	pageTimeout  = 10 * time.Second
 )
 
-// Errors of reading a web page.
+// Errors for web pages that cannot be read.
 var (
 	errPageAddress = apierr.Invalid(apierr.NotAllowedValue, "website",
 		"Enter the public address of a web page that begins with https://, such as https://example.com.")
@@ -38,14 +38,14 @@ var (
 		"There is no web page with text at this address. Enter the address of another page, or fill in the fields yourself.")
 )
 
-// Website is what a web page says about a business.
+// Website holds the information about a business on a web page.
 type Website struct {
 	Name        string
 	Description string
 	Text        string // the address and the visible text, truncated to MaxMaterialLength
 }
 
-// ReadWebsite fetches a public web page and returns what it says about the business, truncated to the limits of a
+// ReadWebsite fetches a public web page and returns its information about the business, truncated to the limits of a
 // voice's fields.
 func (s *Service) ReadWebsite(ctx context.Context, call operation.Call, address string) (Website, error) {
 	if err := checkMaterialAccess(call); err != nil {
@@ -97,7 +97,7 @@ func parsePage(page []byte) (Website, error) {
 	return out, nil
 }
 
-// LinkTexts returns the title and the description of an HTML document for a preview of a link to it. Both may be empty.
+// LinkTexts returns the title and the description of an HTML document for a link preview. Both may be empty.
 func LinkTexts(page []byte) (string, string, error) {
 	p, err := readDocument(page)
 	if err != nil {
@@ -186,13 +186,13 @@ func (p *pageReader) visibleText() string {
 	return strings.Join(lines, "\n")
 }
 
-// invisibleElements are the elements that a page does not show, or that are not part of its content.
+// invisibleElements lists the elements that a page does not show, or that are not part of its content.
 var invisibleElements = []atom.Atom{
 	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Nav, atom.Footer, atom.Select,
 	atom.Textarea, atom.Object,
 }
 
-// inlineElements are the elements that do not start a new line.
+// inlineElements lists the elements that do not start a new line.
 var inlineElements = []atom.Atom{
 	atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font,
 	atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Small, atom.Span, atom.Strong, atom.Sub, atom.Sup,
