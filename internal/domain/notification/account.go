@@ -15,7 +15,7 @@ import (
 )
 
 // Kinds of notifications about a person's account. The team of these notifications is 0. They are always sent by email,
-// even to people who are suspended or in no team.
+// even to people who are suspended or do not belong to a team.
 const (
 	PasswordChanged Kind = "account_password"
 	RecoveryUsed    Kind = "account_recovery"
@@ -26,7 +26,7 @@ const (
 	OperatorChanged Kind = "account_operator"
 )
 
-// accountKinds describes the kinds about a person's account.
+// accountKinds describes the kinds of notifications about a person's account.
 var accountKinds = []KindInfo{
 	{Kind: PasswordChanged, Name: "Your password was changed", Plural: "Your password was changed %d times"},
 	{Kind: RecoveryUsed, Name: "A recovery link for your account", Plural: "%d notifications about recovery links"},
@@ -104,7 +104,7 @@ var accountEvents = map[string]accountEvent{
 
 var operatorEnded = accountEvent{OperatorChanged, "You are no longer an operator of this service.", adviseToAsk}
 
-// accountText returns the sentence of a notification about an account.
+// accountText returns the text of a notification about an account.
 func (d detail) accountText(l *locale.Language) string {
 	event := accountEvents[d.Event]
 	if d.Event == "person.operator" && !d.On {
@@ -150,7 +150,7 @@ type accountDetail struct {
 	More    int      `json:"more"`    // how many more were revoked
 }
 
-// notifyAccount creates the notification of an event about a person's account. The person is notified of their own
+// notifyAccount creates the notification for an event about a person's account. The person is notified of their own
 // changes too, but not of the events that create the account.
 func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Kind == "person.recovery_not_sent" {
@@ -192,7 +192,7 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 	return nil
 }
 
-// deleteRecoveryNotice deletes the newest notification of a recovery link whose mail was not sent.
+// deleteRecoveryNotice deletes the newest notification about a recovery link whose email was not sent.
 func deleteRecoveryNotice(ctx context.Context, tx *db.Tx, subject string) error {
 	person, err := strconv.ParseInt(subject, 10, 64)
 	if err != nil {
@@ -212,7 +212,8 @@ func deleteRecoveryNotice(ctx context.Context, tx *db.Tx, subject string) error 
 	return nil
 }
 
-// shouldMailAccount loads the address for mail about a person's account. It reports false if the account was deleted.
+// shouldMailAccount loads the address for an email about a person's account. It reports false if the account was
+// deleted.
 func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	err := tx.QueryRow(ctx, `SELECT email, language FROM people WHERE id = ? AND deleted_at = 0`, b.person).
 		Scan(&b.email, &b.language)
@@ -220,12 +221,12 @@ func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (b
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("reading the address for a mail: %w", err)
+		return false, fmt.Errorf("reading the address for an email: %w", err)
 	}
 	return true, nil
 }
 
-// whenAndWhere returns the time of an account event and its browser as text for a mail.
+// whenAndWhere returns the time and the browser of an account event as text for an email.
 func (n Notification) whenAndWhere(l *locale.Language) string {
 	out := l.T("Time: %s", l.Format(n.At, locale.DateTime)+" "+n.At.Format("MST"))
 	if browser := n.Browser(l); browser != "" {

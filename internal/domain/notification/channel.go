@@ -38,7 +38,7 @@ var ChannelServices = []ChannelService{Slack, Discord, Teams, Ntfy, Webhook}
 const (
 	maxChannels    = 100
 	maxChannelName = 100
-	signingPrefix  = "whsec_" // of secrets that sign webhooks (standardwebhooks.com)
+	signingPrefix  = "whsec_" // prefix of secrets that sign webhooks (standardwebhooks.com)
 )
 
 // Channel is a chat channel or a webhook that the operator sends notifications to.
@@ -67,7 +67,7 @@ type NewChannel struct {
 	Kinds   []Kind
 }
 
-// ChannelChange describes a change of a channel. If URL is empty, the address is kept. If URL and Token are empty, the
+// ChannelChange describes a change to a channel. If URL is empty, the address is kept. If URL and Token are empty, the
 // token is kept too.
 type ChannelChange struct {
 	Team  int64
@@ -91,8 +91,9 @@ func channelAssociatedData(id int64) string { return fmt.Sprintf("notice_channel
 var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed", Row: "id", Owner: "id",
 	AssociatedData: channelAssociatedData}
 
-var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks a key with which addresses of " +
-	"notification channels are encrypted; append the missing key after a comma, and remove it once pressroom admin reseal reports left=0")
+var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks a key that encrypted addresses of " +
+	"notification channels; append the missing key after a comma, and remove it once pressroom admin reseal reports " +
+	"left=0")
 
 // CheckSealing returns an error if the configured keys cannot decrypt the addresses of all channels.
 func (s *Service) CheckSealing(ctx context.Context) error {
@@ -248,7 +249,8 @@ func (s *Service) ChangeChannel(ctx context.Context, id int64, change ChannelCha
 	})
 }
 
-// recordChannelChange records a change in the audit log of the channel's team and, if it was moved, of its former team.
+// recordChannelChange records a change in the audit log of the channel's team. If the channel was moved to another team,
+// it also records the change in the former team's audit log.
 func recordChannelChange(ctx context.Context, tx *db.Tx, id, oldTeam int64, c Channel, addressChanged bool) error {
 	detail := map[string]any{"service": string(c.Service)}
 	if addressChanged {
@@ -300,7 +302,7 @@ func (s *Service) changeAddress(
 	return true, nil
 }
 
-// ShowSigningSecret returns the secret that signs the messages of a webhook, and records this in the audit log.
+// ShowSigningSecret returns the secret that signs a webhook's messages, and records this in the audit log.
 func (s *Service) ShowSigningSecret(ctx context.Context, id int64) (string, error) {
 	var address channelAddress
 	err := s.db.InTx(ctx, "notice_channel.show_secret", func(ctx context.Context, tx *db.Tx) error {

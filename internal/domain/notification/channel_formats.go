@@ -20,7 +20,7 @@ import (
 // The kind and text of the message that TestChannel sends, and the maximum length of titles in characters.
 const (
 	testKind = "test"
-	testText = "This is a test. Notifications of pressroom will appear here."
+	testText = "This is a test. pressroom notifications will appear here."
 	maxTitle = 200
 )
 

@@ -24,12 +24,12 @@ const (
 	channelSenders = 4 // number of channels that a node sends to concurrently
 )
 
-// channelDelays are how long a channel waits after consecutive failed attempts. The last delay repeats.
+// channelDelays lists how long a channel waits after consecutive failed attempts. The last delay repeats.
 var channelDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour}
 
-// notifyChannels stores the notification of an event for each channel that wants it, in the event's transaction.
-// Failures of a post on several accounts share one notification until it is sent. It locks the channels, so that a
-// channel that is being removed gets no notification.
+// notifyChannels stores the notification of an event for each channel that receives its kind, in the event's
+// transaction. Failures of a post on several accounts share one notification until it is sent. It locks the channels,
+// so that no notification is stored for a channel that is being removed.
 func (s *Service) notifyChannels(ctx context.Context, tx *db.Tx, kind Kind, e db.Event, detail []byte) error {
 	event := e.ID
 	if e.Kind == "post.account_failed" || e.Kind == "post.account_unconfirmed" {
@@ -131,7 +131,8 @@ func (s *Service) claimForChannel(ctx context.Context) (channelNotice, bool, err
 	return n, true, nil
 }
 
-// claimDue claims a channel with a due notification. It returns sql.ErrNoRows if there is none, or all are claimed.
+// claimDue claims a channel with a due notification. It returns sql.ErrNoRows if there is none, or if all of them are
+// claimed.
 func (s *Service) claimDue(ctx context.Context, tx *db.Tx, n *channelNotice) error {
 	now := db.Micros(tx.Now())
 	n.claimedUntil = db.Micros(tx.Now().Add(claimTime))
@@ -253,7 +254,7 @@ func (s *Service) post(ctx context.Context, n channelNotice) attempt {
 // because a restored database assigns the IDs of notifications that were lost to new notifications.
 func messageID(n Notification) string { return fmt.Sprintf("notice-%d-%d", n.ID, db.Micros(n.At)) }
 
-// message returns the chat message of a notification. It is in English, because many people read a chat.
+// message returns the chat message for a notification. It is in English, because many people read a chat.
 func (s *Service) message(n channelNotice) channelMessage {
 	m := channelMessage{
 		id: messageID(n.Notification), kind: n.Kind, at: n.At, sentAt: s.db.Now(), team: n.Team, teamName: n.TeamName,

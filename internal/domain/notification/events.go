@@ -30,7 +30,7 @@ var kindByEvent = map[string]Kind{
 	"assistant.connected": AssistantConnected, "assistant.limit_changed": AssistantConnected,
 }
 
-// The events that record a person's decision whether an unconfirmed post or first comment was published.
+// The events that record a person's decision about whether an unconfirmed post or first comment was published.
 const (
 	decidedEvent        = "post.account_decided"
 	commentDecidedEvent = "post.first_comment_decided"
@@ -168,11 +168,11 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 
 const (
 	lowCreditsEvent    = "credits.low"
-	lowCreditsInterval = 24 * time.Hour // minimum time between two notifications about low credits of a team
+	lowCreditsInterval = 24 * time.Hour // minimum time between two notifications about a team's low credits
 )
 
-// NotifyLowCredits notifies a team, at most once a day, if a charge lowers its credits from before to after and thereby
-// below the owner's threshold. It must be called in the transaction that charges the credits.
+// NotifyLowCredits notifies a team, at most once a day, if a charge lowers its credits from before to after, and
+// thereby below the owner's threshold. Call it in the transaction that charges the credits.
 func (s *Service) NotifyLowCredits(ctx context.Context, tx *db.Tx, team, before, after int64) error {
 	n, err := tx.Exec(ctx,
 		`UPDATE notice_thresholds SET told_at = ?

@@ -27,10 +27,10 @@ type Mail struct {
 
 const (
 	pollInterval    = 5 * time.Second  // interval of checks for due messages
-	minMailInterval = 10 * time.Minute // minimum time between two mails of a kind about a team
-	claimTime       = 5 * time.Minute  // how long a node claims a mail
-	maxMailAge      = 24 * time.Hour   // older notifications are not mailed
-	maxMailLines    = 10               // maximum number of notifications in a mail
+	minMailInterval = 10 * time.Minute // minimum time between two emails of the same kind about a team
+	claimTime       = 5 * time.Minute  // how long a node claims an email
+	maxMailAge      = 24 * time.Hour   // older notifications are not sent by email
+	maxMailLines    = 10               // maximum number of notifications in an email
 )
 
 // retryDelays are the delays after failed attempts. After the last failed attempt, the email is discarded.
@@ -64,14 +64,14 @@ func poll(ctx context.Context, next func(context.Context) (bool, error), report 
 	}
 }
 
-// batch is the notifications in one email. They are of one kind, for one person, and about one team or the person's
+// batch holds the notifications for one email. They are of one kind, for one person, and about one team or the person's
 // account.
 type batch struct {
 	person, team int64
 	kind         Kind
-	email        string // address of the person; empty if no email is sent
+	email        string // the person's address; empty if no email is sent
 	language     string // BCP 47 tag of the person's language, or ""
-	name         string // name of the team
+	name         string // the team's name
 	notices      []Notification
 	tries        int
 }
@@ -104,7 +104,7 @@ func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("finding mail that is due: %w", err)
+			return fmt.Errorf("finding emails that are due: %w", err)
 		}
 		found = true
 		return s.claimNotices(ctx, tx, &b)
@@ -120,7 +120,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	if err := tx.QueryRow(ctx,
 		`SELECT COALESCE(MAX(mailed_at), 0) FROM notices
 		WHERE person_id = ? AND team_id = ? AND kind = ? AND mailed_at > 0`, groupArgs...).Scan(&lastMailedAt); err != nil {
-		return fmt.Errorf("finding the last mail: %w", err)
+		return fmt.Errorf("finding the last email: %w", err)
 	}
 	now := tx.Now()
 	if allowedAt := db.Time(lastMailedAt).Add(minMailInterval); lastMailedAt > 0 && allowedAt.After(now) {
@@ -139,7 +139,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	}
 	if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0`+groupCondition+`AND created_at < ?`,
 		append(groupArgs, since)...); err != nil {
-		return fmt.Errorf("canceling unwanted mail: %w", err)
+		return fmt.Errorf("canceling unwanted emails: %w", err)
 	}
 	b.notices, err = db.All(ctx, tx, func(rows *sql.Rows, n *Notification) error {
 		var tries int
@@ -150,17 +150,17 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 		`AND (mail_at <= ? OR mail_tries = 0) RETURNING id, subject, mail_tries`,
 		append([]any{db.Micros(now.Add(claimTime))}, append(groupArgs, db.Micros(now))...)...)
 	if err != nil {
-		return fmt.Errorf("claiming notices to mail: %w", err)
+		return fmt.Errorf("claiming notices to email: %w", err)
 	}
 	return s.loadNotices(ctx, tx, b)
 }
 
-// loadNotices reads the notifications of a batch.
+// loadNotices reads a batch's notifications.
 func (s *Service) loadNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	for i := range b.notices {
 		found, err := db.All(ctx, tx, scan, selectColumns+fromVisibleNotices+`n.id = ?`, b.person, b.notices[i].ID)
 		if err != nil {
-			return fmt.Errorf("reading a notice to mail: %w", err)
+			return fmt.Errorf("reading a notice to email: %w", err)
 		}
 		if len(found) > 0 {
 			b.notices[i] = found[0]
@@ -169,7 +169,7 @@ func (s *Service) loadNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	return nil
 }
 
-// shouldMail loads the address of the recipient into b. It returns false if the person has left the team, no longer has
+// shouldMail loads the address of the recipient into b. It reports false if the person has left the team, no longer has
 // a role for this kind, is suspended, or has muted emails of this kind.
 func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	if b.team == 0 {
@@ -191,7 +191,7 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("checking whether a mail is wanted: %w", err)
+		return false, fmt.Errorf("checking whether an email is wanted: %w", err)
 	}
 	return true, nil
 }
@@ -211,14 +211,14 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 		for _, n := range b.notices {
 			if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?, mailed_at = ?, unmailed = ? WHERE id = ?`, nextAt,
 				mailedAt, discarded, n.ID); err != nil {
-				return fmt.Errorf("recording the result of a mail: %w", err)
+				return fmt.Errorf("recording the result of an email: %w", err)
 			}
 		}
 		return nil
 	})
 }
 
-// write returns the email of a batch.
+// write returns the email for a batch.
 func (s *Service) write(b batch) Mail {
 	l := cmp.Or(locale.ByTag(b.language), locale.English)
 	sender := plaintext.Line(b.name)

@@ -1,6 +1,7 @@
 // Package notification notifies people of events in their teams and changes to their accounts. Notifications appear in
 // the app, are sent by email if there is a mail server, and are sent to the channels that the operator set up. A
-// Notification is stored for one person. The transaction of an event stores one for each person who can act on it.
+// Notification is stored for one person. The transaction that records an event stores a Notification for each person
+// who can act on the event.
 package notification
 
 import (
@@ -42,7 +43,7 @@ const (
 type KindInfo struct {
 	Kind        Kind
 	Name        locale.Key
-	Plural      locale.Key // subject of a mail with several notifications, such as "%d accounts need to be reconnected"
+	Plural      locale.Key // subject of an email with several notifications, such as "%d accounts need to be reconnected"
 	Roles       []access.Role
 	NotifyActor bool // whether the person who caused the event is notified too, in any role
 }
@@ -56,7 +57,7 @@ var (
 	deciderRoles = []access.Role{access.Owner, access.Admin, access.Editor, access.Client}
 )
 
-// Kinds are the kinds about teams, in the order of the notification settings.
+// Kinds lists the kinds of notifications about teams, in the order of the notification settings.
 var Kinds = []KindInfo{
 	{PostFailed, "A post failed", "%d times a post could not be published", publisherRoles, false},
 	{PostUnconfirmed, "A post couldn’t be confirmed", "%d posts couldn’t be confirmed", publisherRoles, false},
@@ -122,7 +123,7 @@ type detail struct {
 	Level        string `json:"level,omitempty"`
 	May          string `json:"may,omitempty"` // capabilities of an assistant, separated by commas
 	Credits      int64  `json:"credits,omitempty"`
-	Browser      string `json:"browser,omitempty"` // browser in which an account was changed
+	Browser      string `json:"browser,omitempty"` // browser where an account was changed
 	On           bool   `json:"on,omitempty"`      // whether operator access was granted
 
 	Revoked []string `json:"revoked,omitempty"` // names of revoked keys and invitations
@@ -162,13 +163,13 @@ func (n Notification) ChangesRequested() bool {
 	return n.Kind == ApprovalDecided && n.detail.Event != "post.approved"
 }
 
-// Platform returns the platform of the notification, or "" if it is not about an account.
+// Platform returns the platform of the notification's account, or "" if it is not about an account.
 func (n Notification) Platform() string { return n.detail.Platform }
 
 // Name returns the name of the notification's account, key or assistant. The name is user input and may be empty.
 func (n Notification) Name() string { return n.detail.Name }
 
-// Browser returns the browser in which the person's account was changed, or "" if unknown.
+// Browser returns the browser where the person's account was changed, or "" if unknown.
 func (n Notification) Browser(l *locale.Language) string {
 	browser, system, found := strings.Cut(n.detail.Browser, " on ")
 	switch {
@@ -183,7 +184,7 @@ func (n Notification) Browser(l *locale.Language) string {
 }
 
 // Text returns the notification as one or more sentences in a language. It contains no user input except the names of
-// revoked keys and invitations, whose links are disabled.
+// revoked keys and invitations. Links in these names are disabled.
 func (n Notification) Text(l *locale.Language) string {
 	d := n.detail
 	switch n.Kind {
@@ -261,7 +262,7 @@ func approvalText(d detail) locale.Key {
 	return "The client approved a post."
 }
 
-// levels are the descriptions of the levels of keys.
+// levels describes the levels of API keys.
 var levels = map[string]locale.Key{
 	string(access.ReadOnly): "It can read.", string(access.Drafts): "It can read and create drafts.",
 	string(access.Full): "It can read, write, publish and spend credits.",
@@ -286,7 +287,7 @@ func keyText(l *locale.Language, d detail) string {
 // join joins sentences with spaces.
 func join(sentences ...string) string { return strings.Join(sentences, " ") }
 
-// capabilities are the names of the capabilities of assistants.
+// capabilities describes the capabilities of assistants.
 var capabilities = map[string]locale.Key{
 	string(access.Read): "read|capability", string(access.Write): "create drafts|capability",
 	string(access.Publish): "publish|capability", string(access.Spend): "spend credits",
@@ -335,7 +336,7 @@ func formatNumber(l *locale.Language, n int64) string {
 	return l.Count(n)
 }
 
-// Path returns the path of the notification's subject.
+// Path returns the path of the page about the notification's subject.
 func (n Notification) Path() string {
 	switch n.Kind {
 	case AccountLost:
@@ -360,10 +361,10 @@ func (n Notification) Path() string {
 
 // Options configures a Service.
 type Options struct {
-	PublicURL string                            // base URL of links in mails, without a trailing slash
-	Send      func(context.Context, Mail) error // sends a mail; nil without a mail server
+	PublicURL string                            // base URL of links in emails, without a trailing slash
+	Send      func(context.Context, Mail) error // sends an email; nil if there is no mail server
 	Log       *slog.Logger
-	Sealer    *tokencrypt.Sealer // of the addresses of channels
+	Sealer    *tokencrypt.Sealer // encrypts the addresses of channels
 	Client    *safehttp.Client   // calls channels
 }
 

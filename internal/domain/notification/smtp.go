@@ -12,10 +12,10 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// Server describes the mail server through which pressroom sends emails.
+// Server describes the mail server that pressroom uses to send emails.
 type Server struct {
 	// URL is smtp://USER:PASSWORD@HOST:PORT for a server with STARTTLS, or smtps:// for a server with implicit TLS. The
-	// query ?tls=none disables encryption, for a server on the same machine. If URL is empty, no mail is sent.
+	// query ?tls=none disables encryption, for a server on the same machine. If URL is empty, no emails are sent.
 	URL  string
 	From string // the sender's address
 }
@@ -29,7 +29,7 @@ func (s Server) Sender() (func(context.Context, Mail) error, error) {
 	}
 	from, err := netmail.ParseAddress(s.From)
 	if err != nil {
-		return nil, fmt.Errorf("the sender's address of mails (--mail-from): %w", err)
+		return nil, fmt.Errorf("invalid sender's address (--mail-from): %w", err)
 	}
 	client, err := s.client()
 	if err != nil {
@@ -38,7 +38,7 @@ func (s Server) Sender() (func(context.Context, Mail) error, error) {
 	return func(ctx context.Context, m Mail) error {
 		msg := mail.NewMsg()
 		if err := errors.Join(msg.FromFormat(from.Name, from.Address), msg.To(m.To)); err != nil {
-			return fmt.Errorf("addressing a mail: %w", err)
+			return fmt.Errorf("addressing an email: %w", err)
 		}
 		msg.Subject(m.Subject)
 		msg.SetMessageIDWithValue(m.ID + "." + from.Address)
@@ -53,7 +53,7 @@ func (s Server) Sender() (func(context.Context, Mail) error, error) {
 			msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
 		}
 		if err := client.DialAndSendWithContext(ctx, msg); err != nil {
-			return fmt.Errorf("sending a mail: %w", err)
+			return fmt.Errorf("sending an email: %w", err)
 		}
 		return nil
 	}, nil
@@ -74,7 +74,7 @@ func (s Server) client() (*mail.Client, error) {
 	if port := u.Port(); port != "" {
 		n, err := strconv.Atoi(port)
 		if err != nil {
-			return nil, fmt.Errorf("the port of the mail server: %w", err)
+			return nil, fmt.Errorf("invalid port of the mail server (--smtp): %w", err)
 		}
 		opts = append(opts, mail.WithPort(n))
 	}
@@ -88,7 +88,7 @@ func (s Server) client() (*mail.Client, error) {
 	}
 	client, err := mail.NewClient(u.Hostname(), opts...)
 	if err != nil {
-		return nil, fmt.Errorf("the mail server: %w", err)
+		return nil, fmt.Errorf("invalid mail server (--smtp): %w", err)
 	}
 	return client, nil
 }

@@ -14,8 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// fromVisibleNotices selects the notifications of a person. It omits notifications about teams that the person has
-// left.
+// fromVisibleNotices selects a person's notifications. It omits notifications about teams that the person has left.
 const fromVisibleNotices = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
@@ -62,13 +61,13 @@ func scan(rows *sql.Rows, n *Notification) error {
 	return nil
 }
 
-// List returns at most limit notifications of a person from all teams, newest first, without muted kinds. If before is
-// not 0, it returns only notifications with lower IDs.
+// List returns at most limit of a person's notifications from all teams, newest first, without muted kinds. If before
+// is not 0, it returns only notifications with lower IDs.
 func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notification, error) {
 	return s.list(ctx, person, before, limit, `1 = 1`)
 }
 
-// ListUnread is List with unread notifications only.
+// ListUnread is like List, but returns only unread notifications.
 func (s *Service) ListUnread(ctx context.Context, person, before int64, limit int) ([]Notification, error) {
 	return s.list(ctx, person, before, limit, `n.read_at = 0`)
 }
@@ -87,7 +86,7 @@ func (s *Service) list(ctx context.Context, person, beforeID int64, limit int, w
 	return out, nil
 }
 
-// Get returns a notification of a person. It returns not_found if the person has no such notification.
+// Get returns one of a person's notifications. It returns not_found if the person has no such notification.
 func (s *Service) Get(ctx context.Context, person, id int64) (Notification, error) {
 	out, err := db.All(ctx, s.db, scan, selectColumns+fromVisibleNotices+`n.id = ?`, person, id)
 	if err != nil {
@@ -99,7 +98,7 @@ func (s *Service) Get(ctx context.Context, person, id int64) (Notification, erro
 	return out[0], nil
 }
 
-// MaxUnread is the maximum count of unread notifications.
+// MaxUnread is the maximum number of unread notifications that Unread counts.
 const MaxUnread = 100
 
 // resultKey is an SQL expression that is equal for all notifications about the same result of a post.
@@ -123,8 +122,8 @@ const sameResult = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AN
 	AND o.team_id = notices.team_id AND o.kind = notices.kind AND o.subject = notices.subject
 	AND o.kind IN ('post_failed', 'post_unconfirmed')))`
 
-// MarkRead marks a notification of a person as read. It also marks the notifications about the same result of a post on
-// other accounts. If all is set, it marks all notifications up to the ID.
+// MarkRead marks one of a person's notifications as read. It also marks the notifications about the same result of a
+// post on other accounts. If all is set, it marks all notifications up to the ID.
 func (s *Service) MarkRead(ctx context.Context, person, id int64, all bool) error {
 	condition, args := sameResult, []any{id, id}
 	if all {
@@ -199,7 +198,7 @@ func (s *Service) SetMuted(ctx context.Context, person int64, muted MutedKinds) 
 	})
 }
 
-// replaceKinds replaces the kinds of a person in a table.
+// replaceKinds replaces a person's kinds in a table.
 func replaceKinds(ctx context.Context, tx *db.Tx, table string, person int64, kinds []Kind) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE person_id = ?`, person); err != nil {
 		return fmt.Errorf("deleting the muted kinds of a person: %w", err)
@@ -228,7 +227,8 @@ func (s *Service) Threshold(ctx context.Context, team int64) (int64, error) {
 
 const maxThreshold = 1_000_000_000_000
 
-// SetThreshold sets the number of credits below which the owner of a team is notified. 0 means never.
+// SetThreshold sets the number of credits below which a team is notified. 0 means never. Only the team's owner can set
+// it.
 func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64) error {
 	if credits < 0 || credits > maxThreshold {
 		return apierr.Invalid(apierr.OutOfRange, "credits", "Enter a threshold from 0 to 1,000,000,000,000 credits.")
