@@ -154,7 +154,7 @@ func (c HashtagListChange) summary() string {
 	return fmt.Sprintf("%s. Rejected: %d (%s).", out, len(c.Refused), strings.Join(reasons, ", "))
 }
 
-// selectNew returns those of the sent hashtags that can be added to the list, and the outcome for each sent hashtag.
+// selectNew returns the requested hashtags that can be added to the list, and the outcome for each requested hashtag.
 func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Call, l List,
 	hashtags []string) ([]string, HashtagListChange, error) {
 	tags, rejected := parseHashtags(l.Platform, hashtags)
@@ -187,10 +187,10 @@ func (s *Service) remaining(call operation.Call, l List) int64 {
 
 func formatID(n int64) string { return strconv.FormatInt(n, 10) }
 
-// appPage is the path of the app's page of hashtag lists.
+// appPage is the path of the hashtag lists page in the app.
 const appPage = "/hashtags"
 
-// appPath returns the path of the app's page of a list.
+// appPath returns the path of a list's page in the app.
 func appPath(l List) string { return appPage + "/" + formatID(l.ID) }
 
 // apiPath returns the API path of a list.

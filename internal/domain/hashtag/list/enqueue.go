@@ -6,11 +6,11 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// maxPerTransaction is how many hashtags may be enqueued in the transaction that adds them to a list.
+// maxPerTransaction is the maximum number of hashtags that are enqueued in the transaction that adds them to a list.
 const maxPerTransaction = 500
 
 // enqueueForCreate requests the measurement of the hashtags of a large new list before the transaction that creates the
-// list. Its error is ignored, because the transaction then returns the same error.
+// list. Its error is ignored, because the transaction returns the same error.
 func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in CreateInput) error {
 	if len(in.Hashtags) <= maxPerTransaction {
 		return nil
@@ -27,7 +27,7 @@ func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in 
 }
 
 // enqueueForAdd requests the measurement of a large number of hashtags before the transaction that adds them to a list.
-// Its error is ignored, as that of enqueueForCreate.
+// As in enqueueForCreate, its error is ignored.
 func (s *Service) enqueueForAdd(ctx context.Context, call operation.Call, in AddInput) error {
 	if len(in.Hashtags) <= maxPerTransaction {
 		return nil

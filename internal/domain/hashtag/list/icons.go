@@ -11,7 +11,7 @@ import (
 //go:embed icons.txt
 var iconText string
 
-// icons returns the set of the names of Remix Icons, without the prefix ri-.
+// icons returns the set of all Remix Icon names, without the prefix ri-.
 var icons = sync.OnceValue(func() map[string]bool {
 	iconNames := map[string]bool{}
 	for line := range strings.Lines(iconText) {

@@ -1,5 +1,5 @@
 // Package list manages a team's hashtag lists and the ready-made lists of the service. A list holds distinct hashtags
-// in the order in which they were added. The statistics of the hashtags come from package stats.
+// in the order they were added. The statistics of the hashtags come from package stats.
 package list
 
 import (
@@ -19,7 +19,7 @@ const (
 	scopeAll    = "all"
 )
 
-// platforms are the platforms that a list can be limited to.
+// platforms lists the platforms that a list can be limited to.
 var platforms = []string{provider.Instagram, provider.TikTok}
 
 // firstTeamListID is the lowest ID of a team's list. Lower IDs belong to ready-made lists and are the same on every

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Samples returns the first hashtags of each list, by list ID. most limits the hashtags per list.
+// Samples returns the first hashtags of each list, by list ID. limit is the maximum number of hashtags per list.
 func (s *Service) Samples(ctx context.Context, team int64, lists []HashtagListEntry, limit int) (map[int64][]string, error) {
 	out := map[int64][]string{}
 	for _, l := range lists {
@@ -39,8 +39,8 @@ func hashtagsOf(items []Item, limit int) []string {
 	return out
 }
 
-// Search returns the team's lists and the ready-made lists whose name or hashtags contain a text. most limits the lists
-// of each kind.
+// Search returns the team's lists and the ready-made lists whose name or hashtags contain text. limit is the maximum
+// number of lists of each kind.
 func (s *Service) Search(ctx context.Context, team int64, in ListInput, text string, limit int) ([]HashtagListEntry, error) {
 	text = provider.NormalizeText(strings.TrimPrefix(strings.TrimSpace(text), "#"))
 	var out []HashtagListEntry
@@ -70,7 +70,7 @@ func (s *Service) Search(ctx context.Context, team int64, in ListInput, text str
 // escapeLike escapes the wildcards of LIKE.
 var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// searchOwn finds lists of a team, newest first. Names are compared in Go, because the databases fold letters
+// searchOwn finds lists of a team, newest first. Names are compared in Go, because SQLite and PostgreSQL ignore case
 // differently.
 func (s *Service) searchOwn(ctx context.Context, team int64, platform, text string, limit int) ([]HashtagListEntry, error) {
 	query, args := pageQuery(team, platform, math.MaxInt64, math.MaxInt32)
@@ -100,7 +100,7 @@ type ReadyMade struct {
 	Hashtags []string
 }
 
-// ReadyMadeIn returns the ready-made lists whose hashtags are in a language, a BCP 47 tag, sorted by name. It ignores
+// ReadyMadeIn returns the ready-made lists whose hashtags are in a language (a BCP 47 tag), sorted by name. It ignores
 // regions and scripts.
 func (s *Service) ReadyMadeIn(language string) []ReadyMade {
 	var out []ReadyMade
@@ -113,7 +113,7 @@ func (s *Service) ReadyMadeIn(language string) []ReadyMade {
 	return out
 }
 
-// IsReadyMadeIn reports whether a list is ready-made and its hashtags are in a language, a BCP 47 tag.
+// IsReadyMadeIn reports whether a list is ready-made and its hashtags are in a language (a BCP 47 tag).
 func (s *Service) IsReadyMadeIn(id int64, language string) bool {
 	r, found := s.findReadyMade(id)
 	return found && baseLanguage(r.language) == baseLanguage(language)

@@ -108,7 +108,7 @@ func (s *Service) missingMetricsNotes(l List, hashtags []ListedHashtag) []string
 		"teams' own lists. Add hashtags to a list of your own to have them measured sooner.", withoutMetrics, len(hashtags))}
 }
 
-// find returns a list of the team or a ready-made list.
+// find returns one of the team's lists or a ready-made list.
 func (s *Service) find(ctx context.Context, team, id int64) (List, error) {
 	if r, found := s.findReadyMade(id); found {
 		return r.List, nil
@@ -151,8 +151,8 @@ func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 	return cacheEntry{hashtags: hashtags, json: raw}, nil
 }
 
-// addStatistics returns the hashtags with their statistics, in the form of the API. In a list for all platforms, each
-// hashtag with known metrics has the platform of these metrics.
+// addStatistics returns the hashtags with their statistics, in the form that the API returns. In a list for all
+// platforms, each hashtag with known metrics has the platform of these metrics.
 func (s *Service) addStatistics(ctx context.Context, l List, items []Item) ([]ListedHashtag, error) {
 	out := make([]ListedHashtag, len(items))
 	if len(items) == 0 {

@@ -21,7 +21,7 @@ var readyMadeFiles embed.FS
 type readyMadeList struct {
 	List
 
-	language string // of the hashtags, as a BCP 47 tag
+	language string // language of the hashtags, as a BCP 47 tag
 	items    []Item
 }
 

@@ -80,8 +80,8 @@ func sanitize(text string) string {
 	return text
 }
 
-// banList holds the hashtags that the operator bans, by platform. The key "", for lists for all platforms, has the
-// hashtags banned on any platform.
+// banList holds the hashtags that the operator bans, by platform. The key "" is for lists for all platforms. It holds
+// the hashtags that are banned on any platform.
 type banList map[string]map[string]bool
 
 // newBanList parses the operator's banned hashtags, by platform.
@@ -104,8 +104,8 @@ func newBanList(byPlatform map[string][]string) (banList, error) {
 	return out, nil
 }
 
-// filter splits hashtags into accepted and rejected hashtags. free is how many more hashtags the list can hold;
-// negative means unlimited.
+// filter splits hashtags into accepted and rejected hashtags. slots is how many more hashtags the list can hold; a
+// negative number means unlimited.
 func (b banList) filter(platform string, tags []string, slots int64) ([]string, []HashtagListChangeRefused) {
 	var accepted []string
 	var rejected []HashtagListChangeRefused

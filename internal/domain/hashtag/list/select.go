@@ -2,7 +2,7 @@ package list
 
 import "context"
 
-// Select returns a list with only those of its hashtags that pick returns. It reads statistics only for these, so that
+// Select returns a list with only the hashtags that pick returns. It reads statistics only for these hashtags, so that
 // a page of a long list is cheap.
 func (s *Service) Select(ctx context.Context, team, id int64, pick func([]Item) []Item) (HashtagList, error) {
 	l, items, err := s.findWithItems(ctx, team, id)

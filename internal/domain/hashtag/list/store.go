@@ -23,7 +23,7 @@ func scan(scanRow func(...any) error, l *List) error {
 
 func scanLists(rows *sql.Rows, l *List) error { return scan(rows.Scan, l) }
 
-// read returns a team's list, or not_found. end is appended to the query, to lock the row.
+// read returns a team's list, or not_found. end is appended to the query, for example to lock the row.
 func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, error) {
 	var l List
 	err := scan(q.QueryRow(ctx, `SELECT `+columns+` FROM hashtag_lists WHERE team_id = ? AND id = ?`+end, team, id).
@@ -68,7 +68,7 @@ func (s *Service) insert(ctx context.Context, tx *db.Tx, l *List) error {
 	return nil
 }
 
-// itemsQuery selects the hashtags of a list in order.
+// itemsQuery selects a list's hashtags in order.
 const itemsQuery = `SELECT hashtag, subcategory FROM hashtag_list_items WHERE list_id = (SELECT id FROM hashtag_lists
 	WHERE team_id = ? AND id = ?) ORDER BY position`
 
@@ -137,7 +137,7 @@ func (l *List) append(ctx context.Context, tx *db.Tx, tags []string, subcategory
 	return l.saveSize(ctx, tx)
 }
 
-// saveSize stores the size of a list after a change of its hashtags, and increments the revision.
+// saveSize stores the size of a list after its hashtags change, and increments the revision.
 func (l *List) saveSize(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET size = ?, last_position = ?, revision = revision + 1
 		WHERE team_id = ? AND id = ?`, l.Size, l.lastPosition, l.TeamID, l.ID); err != nil {

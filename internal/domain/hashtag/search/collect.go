@@ -17,7 +17,7 @@ const (
 	maxRelated  = 50  // hashtags related to the keyword's own hashtags
 	maxEnqueued = 10  // related hashtags with unknown metrics that are measured in the background
 
-	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // hashtags in a result
+	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // maximum number of hashtags in a result
 )
 
 // lookupResult holds the known hashtags that match a keyword or are related to its own hashtags.
@@ -44,22 +44,22 @@ func statisticsOf(related []stats.Related) []stats.Statistics {
 	return out
 }
 
-// isComplete reports whether both size and rate of a hashtag are known.
+// isComplete reports whether the number of posts and the posts per day of a hashtag are both known.
 func isComplete(f stats.Statistics) bool { return f.Posts != nil && f.PostsPerDay != nil }
 
 // findings is the result of a search.
 type findings struct {
 	hashtags      []stats.Statistics // complete; the keyword's own hashtags, then others by score
-	incomplete    []stats.Statistics // existing own hashtags of the keyword that lack size or rate
+	incomplete    []stats.Statistics // existing own hashtags without a number of posts or posts per day
 	related       []stats.Related
 	ownHashtags   []string // the keyword's own hashtags, without those that do not exist
-	answeredCount int      // number of own hashtags for which the provider answered this search
+	answeredCount int      // number of own hashtags for which the provider responded to this search
 	freshCount    int      // number of own hashtags with current statistics
 }
 
 func (f findings) isEmpty() bool { return len(f.hashtags)+len(f.incomplete)+len(f.related) == 0 }
 
-// collect gathers what is known about a keyword.
+// collect gathers the findings for a keyword from stored statistics and the provider's responses.
 func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (findings, error) {
 	var out findings
 	answers, err := readAnswers(ctx, s.db, h.ID)
@@ -99,7 +99,7 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 	return out, nil
 }
 
-// isMissing reports whether the provider answered that the hashtag does not exist.
+// isMissing reports whether the provider responded that the hashtag does not exist.
 func isMissing(exists map[string]bool, tag string) bool {
 	found, answered := exists[tag]
 	return answered && !found
@@ -128,8 +128,8 @@ func selectComplete(candidates []stats.Statistics, exists map[string]bool) []sta
 	return out
 }
 
-// resultOrder returns the order of a result: the keyword's own hashtags first, then the other hashtags by descending
-// score.
+// resultOrder returns a comparison function for a result: the keyword's own hashtags come first, then the other
+// hashtags by descending score.
 func resultOrder(ownHashtags []string) func(a, b stats.Statistics) int {
 	rank := func(f stats.Statistics) int {
 		if at := slices.Index(ownHashtags, f.Hashtag); at >= 0 {
@@ -188,8 +188,8 @@ const (
 )
 
 // conclude ends a search with its findings. The search succeeds if anything is known. It is charged if the provider
-// answered for one of the keyword's own hashtags, or if current statistics of an own hashtag were stored and no request
-// failed.
+// responded for one of the keyword's own hashtags, or if current statistics of an own hashtag were stored and no
+// request failed.
 func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findings, providerErrs map[string]error) error {
 	if f.isEmpty() {
 		if len(providerErrs) > 0 {
@@ -214,7 +214,7 @@ func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findi
 	return s.finish(ctx, h, t, e, f.rows())
 }
 
-// errorCode returns the job's error code for the errors of a provider.
+// errorCode returns the job's error code for a provider's errors.
 func errorCode(providerErrs map[string]error) string {
 	for _, err := range providerErrs {
 		if !errors.Is(err, provider.ErrNotOffered) {

@@ -32,8 +32,8 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 	return cost, err
 }
 
-// paidUntil returns until when the team has paid for a keyword, with a search or a report, or the zero time if it has
-// not.
+// paidUntil returns the time until which the team has paid for a keyword, with a search or a report. It returns the
+// zero time if the team has not paid.
 func (s *Service) paidUntil(ctx context.Context, q db.Querier, call operation.Call, platform string, k keyword,
 	r search) (time.Time, error) {
 	if r.isPaid(call.Now) {

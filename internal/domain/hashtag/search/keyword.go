@@ -39,7 +39,8 @@ var (
 	schemeSeparator = "://"
 )
 
-// keyword parses the query. The keyword is the hashtag if the query is one, and otherwise the words of the query.
+// keyword parses the query. If the query is a hashtag, the keyword is this hashtag. Otherwise, it consists of the
+// query's words.
 func (in Input) keyword() (keyword, error) {
 	tag, err := provider.ParseHashtagFor(in.Platform, in.Query)
 	if err == nil {
@@ -72,13 +73,13 @@ func (k keyword) String() string { return strings.Join(k, " ") }
 // parseKeyword is the inverse of String.
 func parseKeyword(text string) keyword { return strings.Fields(text) }
 
-// key returns the identity of a keyword for payment: its sorted words.
+// key returns the string that identifies a keyword for payment: its sorted words.
 func (k keyword) key() string {
 	return keyword(slices.Sorted(slices.Values(k))).String()
 }
 
-// hashtags returns the keyword's own hashtags, at most maxOwnHashtags: its words joined, then each significant word.
-// There are none if none of these can be a hashtag, for example for a number.
+// hashtags returns the keyword's own hashtags, at most maxOwnHashtags: its words joined, then each significant word. It
+// returns none if none of these can be a hashtag, for example if the keyword is a number.
 func (k keyword) hashtags() []string {
 	var out []string
 	for _, word := range append([]string{strings.Join(k, "")}, k.significantWords()...) {
@@ -90,8 +91,8 @@ func (k keyword) hashtags() []string {
 	return out
 }
 
-// significantWords returns the words without stop words. Stop words are only known for scripts that separate words by
-// spaces.
+// significantWords returns the keyword's words except stop words. Stop words are only known for scripts that separate
+// words by spaces.
 func (k keyword) significantWords() keyword {
 	significant := words.Parse(k.String()).Words
 	return slices.DeleteFunc(slices.Clone(k), func(word string) bool {

@@ -18,7 +18,8 @@ import (
 
 // The result of a finished search.
 type (
-	// SearchResult is a page of a result. Only hashtags is paged. The other fields are complete on each page.
+	// SearchResult is a page of a result. Only the member hashtags is paged. The other fields are complete on each
+	// page.
 	SearchResult struct {
 		Hashtags       []FoundHashtag   `json:"hashtags"`
 		Incomplete     []FoundHashtag   `json:"incomplete" jsonschema:"Hashtags without enough data."`
@@ -45,8 +46,8 @@ type (
 // appPath returns the path of a search's page in the app.
 func appPath(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
 
-// ResultReader returns the reader of the results of search jobs, which are paged. charged returns the credits charged
-// for a reservation.
+// ResultReader returns a reader for the paged results of search jobs. charged returns the credits charged for a
+// reservation.
 func ResultReader(charged job.ChargedFunc) job.Result {
 	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, call, r, in)
@@ -109,7 +110,7 @@ type storedHashtag struct {
 	entry      []byte
 }
 
-// pageQuery selects a page of the hashtags, and the other parts completely.
+// pageQuery selects a page of the hashtags, and all rows of the other parts.
 const pageQuery = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ?
 	OR position >= ? AND position < ?) ORDER BY part, position`
 

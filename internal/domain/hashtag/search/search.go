@@ -43,7 +43,7 @@ type Options struct {
 	Catalog    plan.Catalog
 	Source     Source // nil if no provider is configured
 	Limiter    *provider.Limiter
-	PostLimit  int // maximum number of top and of recent posts to request; default 200
+	PostLimit  int // maximum number of top posts, and of recent posts, to request; default 200
 	Log        *slog.Logger
 }
 

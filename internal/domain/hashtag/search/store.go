@@ -43,7 +43,7 @@ func lockKeyword(ctx context.Context, tx *db.Tx, team int64, platform string, k 
 	return r, nil
 }
 
-// task is the work of a search job.
+// task describes the work of a search job.
 type task struct {
 	search    int64
 	team      int64
@@ -80,7 +80,8 @@ func readTask(ctx context.Context, q db.Querier, r job.Record) (task, error) {
 	return t, nil
 }
 
-// readAnswers returns the hashtags for which the provider has answered a job so far, and whether each of them exists.
+// readAnswers returns the hashtags for which the provider has responded to a job so far, and whether each of them
+// exists.
 func readAnswers(ctx context.Context, q db.Querier, id string) (map[string]bool, error) {
 	type answer struct {
 		hashtag string
@@ -98,7 +99,7 @@ func readAnswers(ctx context.Context, q db.Querier, id string) (map[string]bool,
 	return out, nil
 }
 
-// saveAnswer stores whether the provider found a hashtag, and returns the number of answers of the job so far.
+// saveAnswer stores whether the provider found a hashtag, and returns the job's number of answers so far.
 func saveAnswer(ctx context.Context, tx *db.Tx, id, hashtag string, found bool) (int64, error) {
 	foundInt := 0
 	if found {

@@ -31,14 +31,14 @@ func ReadQuery(ctx context.Context, q db.Querier, team int64, job string) (Query
 	return out, nil
 }
 
-// Recent is a search of a team.
+// Recent is a recent search by a team.
 type Recent struct {
 	Query
 
 	JobID string
 }
 
-// RecentQueries returns the last searches of a team, newest first and at most most. A repeated query is listed once.
+// RecentQueries returns a team's last searches, newest first, but no more than limit. A repeated query is listed once.
 func RecentQueries(ctx context.Context, q db.Querier, team int64, limit int) ([]Recent, error) {
 	queries, err := db.All(ctx, q, func(rows *sql.Rows, r *Recent) error { return rows.Scan(&r.Words, &r.Platform, &r.JobID) },
 		`SELECT s.words, s.platform, s.job_id FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id

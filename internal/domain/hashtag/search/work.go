@@ -22,7 +22,7 @@ const (
 )
 
 // run executes a search job. It measures the keyword's own hashtags and, if the provider has spare quota, some related
-// hashtags. Then it stores the result. It can be restarted at any time, because it stores each response of the provider
+// hashtags. Then it stores the result. It can be restarted at any time, because it stores each provider response
 // immediately.
 func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	t, err := readTask(ctx, s.db, h.Record)
@@ -115,15 +115,15 @@ func (s *Service) isFresh(t task, f stats.Statistics) bool {
 	return !f.MeasuredAt.IsZero() && s.db.Now().Sub(f.MeasuredAt) < oldest
 }
 
-// sourceError is an error of the provider, other than not found.
+// sourceError is a provider error other than not found.
 type sourceError struct{ err error }
 
 func (u *sourceError) Error() string { return u.err.Error() }
 
 func (u *sourceError) Unwrap() error { return u.err }
 
-// measure fetches and stores the metrics of a hashtag, and adds the hashtags of its posts to counts. Errors of the
-// provider are returned as *sourceError.
+// measure fetches and stores the metrics of a hashtag, and adds the hashtags of its posts to counts. Provider errors
+// are returned as *sourceError.
 func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.HashtagQuery, counts tally) error {
 	metrics, err := s.fetch(ctx, q)
 	found := !errors.Is(err, provider.ErrNotFound)
@@ -169,9 +169,9 @@ func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.
 	return metrics, err
 }
 
-// measureFurther measures hashtags other than the keyword's own while the provider has spare quota. Otherwise, a
-// hashtag that is known only from captions would have no metrics and could not be shown. A search that is covered by an
-// earlier payment measures only the keyword's own hashtags.
+// measureFurther measures hashtags other than the keyword's own while the provider has spare quota. Without these
+// measurements, a hashtag that is known only from captions would have no metrics and could not be shown. A search that
+// is covered by an earlier payment measures only the keyword's own hashtags.
 func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, counts tally) error {
 	if !t.paidUntil.IsZero() {
 		return nil

@@ -16,20 +16,20 @@ import (
 // MaxMatches is the maximum number of hashtags a lookup returns.
 const MaxMatches = 200
 
-// scanLimits limits how much of the trigram index one lookup reads. The index lists the hashtags that contain each trigram
-// ("gram") by size. A prefix of two characters or a word of three is read directly from one gram. A longer word is
-// matched against the hashtags of its rarest gram. If every gram of the word is in more than maxScanned hashtags, only
-// the largest hashtags are considered. Otherwise a lookup is exhaustive.
+// scanLimits limits how much of the trigram index one lookup reads. For each trigram ("gram"), the index lists the
+// hashtags that contain it, by size. A prefix of two characters or a word of three is read directly from one gram. A
+// longer word is matched against the hashtags of its rarest gram. If every gram of the word is in more than maxScanned
+// hashtags, only the largest hashtags are considered. Otherwise a lookup is exhaustive.
 type scanLimits struct {
 	maxGrams   int // maximum number of grams compared to find the rarest
-	rareBelow  int // the first compared gram that is in fewer hashtags is used
+	rareBelow  int // the first compared gram that is in fewer hashtags than this is used
 	maxScanned int // maximum number of hashtags scanned, the largest first
 }
 
 // defaultScanLimits keeps a lookup at a few milliseconds on both databases, independent of the number of hashtags.
 var defaultScanLimits = scanLimits{maxGrams: 16, rareBelow: 500, maxScanned: 10_000}
 
-// split returns the bounds for each of several lookups, so that together they read no more than a single lookup.
+// split returns the limits for each of several lookups, so that together they read no more than a single lookup.
 func (b scanLimits) split(lookups int) scanLimits {
 	return scanLimits{maxGrams: max(1, b.maxGrams/lookups), rareBelow: max(1, b.rareBelow/lookups),
 		maxScanned: max(1, b.maxScanned/lookups)}
@@ -106,7 +106,7 @@ func exactMatchQuery(names int) string {
 	return `SELECT hashtag FROM hashtags WHERE platform = ? AND hashtag IN (` + db.Placeholders(names) + `)`
 }
 
-// hit is a matching hashtag and its position in the list of a gram, which is ordered by position and ID.
+// hit is a matching hashtag and its position in the list of a gram. The list is ordered by position and ID.
 type hit struct {
 	hashtag      string
 	position, id int64
@@ -162,8 +162,8 @@ const (
 	rankQuery = `SELECT g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ? AND g.gram = ?
 		ORDER BY g.place, g.hashtag_id LIMIT 1 OFFSET ?`
 
-	// nameExpr is the hashtag of an index row. Long hashtags are looked up by ID in a subquery, which keeps the planner
-	// from joining.
+	// nameExpr is an SQL expression for the hashtag of an index row. Long hashtags are looked up by ID in a subquery,
+	// which keeps the planner from joining.
 	nameExpr = `CASE WHEN g.hashtag <> '' THEN g.hashtag ELSE (SELECT h.hashtag FROM hashtags h
 		WHERE h.id = g.hashtag_id) END`
 

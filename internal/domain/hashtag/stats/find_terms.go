@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxWords   = 10  // of a phrase
+	maxWords   = 10  // maximum number of words in a phrase
 	gramSize   = 3   // characters
 	prefixMark = "^" // marks the start of a hashtag in a gram; no hashtag contains it
 )
@@ -83,8 +83,8 @@ func lookupsForWord(word string) []lookup {
 	return []lookup{{trigrams([]string{word}), likePatterns([]string{word})}}
 }
 
-// trigrams returns the distinct trigrams of words. It takes one of each word in turn, so that the first trigrams cover
-// all words.
+// trigrams returns the distinct trigrams of words. It takes one trigram of each word in turn, so that the first
+// trigrams cover all words.
 func trigrams(words []string) []string {
 	letters := make([][]rune, len(words))
 	for n, word := range words {

@@ -23,7 +23,7 @@ func (l lift) estimate() float64 {
 
 // lowerBound returns the one-sided lower confidence bound of the lift at level 1-alpha, or 0 if a sample is too small.
 // Given x+y posts with the hashtag, x is binomially distributed. The exact bound (Clopper and Pearson, 1934) also holds
-// for small counts, for which normal approximations are far too narrow.
+// for small counts, where normal approximations are far too narrow.
 func (l lift) lowerBound(alpha float64) float64 {
 	if l.n < minPosts || l.m < minPosts || l.x == 0 {
 		return 0

@@ -21,7 +21,7 @@ const (
 	leaseDuration    = requestTimeout + time.Minute
 	defaultMaxAge    = 7 * 24 * time.Hour
 	defaultPostLimit = 200
-	// demandTTL is how long a hashtag that is in no list is remeasured after its last request.
+	// demandTTL is how long after its last request a hashtag is still measured again if it is in no list.
 	demandTTL = 30 * 24 * time.Hour
 	// missingRetry is the delay before a hashtag that the provider does not have is requested again.
 	missingRetry = 30 * 24 * time.Hour
@@ -42,7 +42,7 @@ type Source interface {
 type Options struct {
 	Source    Source
 	MaxAge    time.Duration // age at which a hashtag is measured again; default 7 days
-	PostLimit int           // maximum number of top and of recent posts to request; default 200
+	PostLimit int           // maximum number of top posts, and of recent posts, to request; default 200
 	// InAnyList reports whether any team's list contains a hashtag. It may be nil.
 	InAnyList func(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error)
 	// ReadyMade returns the hashtags of the ready-made lists for a platform, in a stable order. They are measured when
@@ -54,7 +54,7 @@ type Options struct {
 }
 
 // Measurer measures the requested hashtags in the background. Hashtags that were never measured come first. Several
-// nodes may run a Measurer. A node leases a hashtag by moving its due time past the longest possible measurement.
+// nodes can run a Measurer. A node leases a hashtag by moving its due time past the longest possible measurement.
 type Measurer struct {
 	store *Store
 	opts  Options
@@ -170,8 +170,8 @@ const (
 		AND measured_at <= ? ORDER BY measured_at LIMIT 1`
 )
 
-// claimNext claims the next hashtag of a platform that is still requested, or returns an empty claim. It removes due
-// hashtags that are no longer requested from the queue.
+// claimNext claims the next hashtag of a platform that is still requested, or returns an empty claim. If a due hashtag
+// is no longer requested, claimNext removes it from the queue.
 func (b *Measurer) claimNext(ctx context.Context, platform string) (claim, error) {
 	for ctx.Err() == nil {
 		id, err := b.findDue(ctx, platform)
@@ -290,7 +290,7 @@ func (b *Measurer) recoverPanic(ctx context.Context, c claim) {
 }
 
 // handleFailure reschedules the hashtag after a provider error and, depending on the error, pauses its platform. It
-// returns errors that are not expected of a provider.
+// returns errors that providers do not normally return.
 func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error {
 	unavailableErr, isUnavailable := errors.AsType[*provider.UnavailableError](err)
 	switch {
@@ -314,8 +314,8 @@ func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error 
 }
 
 // reschedule makes the hashtag due after a delay, unless another node has claimed it. With a delay of 0, the hashtag
-// keeps its place in the queue. Otherwise, it is queued as if it was requested at that time. missing records that the
-// provider does not have the hashtag.
+// keeps its place in the queue. With a longer delay, it is queued as if it had been requested at that time. If missing
+// is set, reschedule also records that the provider does not have the hashtag.
 func (b *Measurer) reschedule(ctx context.Context, c claim, delay time.Duration, missing bool) error {
 	return b.store.db.InTx(ctx, "hashtag.later", func(ctx context.Context, tx *db.Tx) error {
 		dueAt := tx.Now().Add(delay)

@@ -70,7 +70,7 @@ func (s *Store) RecordPosts(ctx context.Context, tx *db.Tx, platform string, pos
 	return s.updatePosts(ctx, tx, platform, taggedPosts(posts, ""), "")
 }
 
-// updatePosts stores the hashtags of posts and, unless empty, the hashtag under which they were found.
+// updatePosts stores the hashtags of posts. under is the hashtag under which the posts were found, or empty.
 func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, posts []TaggedPost, under string) error {
 	if len(posts) == 0 {
 		return nil
@@ -137,7 +137,7 @@ func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string,
 	return rows, nil
 }
 
-// shuffleKey returns a deterministic pseudorandom number of at least 0. Ordering by it shuffles posts.
+// shuffleKey returns a deterministic pseudorandom number that is not negative. Ordering by it shuffles posts.
 func shuffleKey(platform, post string) int64 {
 	sum := sha256.Sum256([]byte(platform + " " + post))
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
@@ -164,8 +164,8 @@ type link struct {
 	isFound int64 // 1 if the post was found under the hashtag, otherwise 0
 }
 
-// diff adds the changes between a stored post and what was found now: its hashtags, carries, and the hashtag under
-// which it was found, if any.
+// diff adds the changes between a stored post and its current hashtags. under is the hashtag under which the post was
+// found now, or empty.
 func (c *changes) diff(p storedPost, hashtags []string, under string) {
 	foundUnder := p.foundUnder
 	if under != "" && len(foundUnder) < maxFinders {
@@ -215,7 +215,8 @@ func linksJSON(links []link, ids map[string]int64) (string, error) {
 // linkRows selects the IDs of posts and hashtags from the result of linksJSON.
 const linkRows = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT) FROM json_each(?)`
 
-// write applies the changes. The caller must have locked all affected rows. ids are the IDs of the touched hashtags.
+// write applies the changes. The caller must have locked all affected rows. ids maps the affected hashtags to their
+// IDs.
 func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) error {
 	counts := map[int64]int64{}
 	for _, l := range c.added {
@@ -273,7 +274,7 @@ func (c *changes) writePosts(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// deleteLinks deletes the links that match the condition which, and decrements the counts of their hashtags.
+// deleteLinks deletes the links that match condition, and decrements the counts of their hashtags.
 func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, condition string, args ...any) error {
 	hashtagIDs, err := db.All(ctx, tx, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
 		`DELETE FROM hashtag_links WHERE `+condition+` RETURNING hashtag_id`, args...)
@@ -286,8 +287,8 @@ func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, conditi
 	return nil
 }
 
-// addToCounts adds counts to the numbers of posts of hashtags, by ID, and deletes those of the hashtags that are no
-// longer used.
+// addToCounts adds counts to the hashtags' numbers of posts, by hashtag ID, and deletes the hashtags that are no longer
+// used.
 func addToCounts(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
 	maps.DeleteFunc(counts, func(_, n int64) bool { return n == 0 })
 	if len(counts) == 0 {
@@ -311,5 +312,5 @@ func addToCounts(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
 	return nil
 }
 
-// unusedCondition selects hashtags without requests and without data.
+// unusedCondition is an SQL condition for hashtags that have no requests and no data.
 const unusedCondition = `seen = 0 AND due_at = 0 AND measured_at = 0`

@@ -18,8 +18,8 @@ const (
 	readyMadeMaxAge = 30 * 24 * time.Hour
 )
 
-// measureReadyMade measures the next due hashtag of the ready-made lists and reports whether there was one. It must be
-// called only if no other hashtag is due.
+// measureReadyMade measures the next due hashtag of the ready-made lists and reports whether there was one. Call it
+// only if no other hashtag is due.
 func (b *Measurer) measureReadyMade(ctx context.Context, platform string) (bool, error) {
 	tags := b.opts.ReadyMade(platform)
 	if len(tags) == 0 || b.isPaused(readyMadePrefix+platform) {

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// measuredPreference is how long a measured size is preferred to a newer estimate: as long as package hashtaganalysis
-// considers it current.
+// measuredPreference is how long a measured size is preferred to a newer estimate. It is also how long package
+// hashtaganalysis considers a measured size current.
 const measuredPreference = 14 * 24 * time.Hour
 
 // Observation is the analysis of a provider's response, ready to be stored.
@@ -22,8 +22,8 @@ type Observation struct {
 	Posts      []TaggedPost // published under the hashtag
 }
 
-// Analyze analyzes a provider's response. It needs some milliseconds of CPU and no database, so call it before the
-// transaction that stores the result.
+// Analyze analyzes a provider's response. It takes a few milliseconds of CPU time and does not use the database, so
+// call it before the transaction that stores the result.
 func Analyze(platform string, f provider.HashtagMetrics, now time.Time) Observation {
 	if f.MeasuredAt.IsZero() || f.MeasuredAt.After(now) {
 		f.MeasuredAt = now // with a time in the future, later measurements would look older
@@ -104,8 +104,8 @@ func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 	return nil
 }
 
-// Version returns a number that changes whenever statistics of the platform change, or of any platform if platform is
-// empty. Results of Get may be cached while the version is unchanged.
+// Version returns a number that changes whenever the platform's statistics change. If platform is empty, the number
+// changes whenever the statistics of any platform change. Results of Get may be cached while the version is unchanged.
 func (s *Store) Version(ctx context.Context, q db.Querier, platform string) (int64, error) {
 	var version int64
 	err := q.QueryRow(ctx, `SELECT CAST(SUM(version) AS BIGINT) FROM hashtag_versions WHERE platform = ? OR ? = ''`,

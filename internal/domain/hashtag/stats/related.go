@@ -74,7 +74,7 @@ func (s *Store) readPosts(ctx context.Context, query string, args ...any) ([]sto
 // minSupport is the minimum number of target posts that must contain a hashtag before it is reported as related.
 const minSupport = 5
 
-// familywiseError is the probability of at least one false positive among the related hashtags of a call.
+// familywiseError is the maximum probability of at least one false positive among the related hashtags of a call.
 const familywiseError = 0.025
 
 // rankRelated tests for each hashtag with enough posts whether it is related to the seeds, with a Bonferroni

@@ -12,7 +12,8 @@ import (
 const (
 	// postTTL is how long a post is stored after it was last found.
 	postTTL = 90 * 24 * time.Hour
-	// maxPostsPerHashtag is also in the condition of the index hashtags_crowded.
+	// maxPostsPerHashtag limits the stored posts per hashtag. The condition of the index hashtags_crowded contains the
+	// same number.
 	maxPostsPerHashtag = 1000
 	// Batch sizes of one sweep.
 	sweepPosts    = 500
@@ -93,7 +94,7 @@ func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// trimHashtag unlinks a batch of the excess posts of a hashtag and deletes those of them that have no other links. It
+// trimHashtag unlinks a batch of the excess posts of a hashtag and deletes the posts that have no links left. It
 // returns the number of deleted links.
 func (s *Store) trimHashtag(ctx context.Context, hashtag int64) (int64, error) {
 	var n int64

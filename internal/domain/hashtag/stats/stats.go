@@ -24,11 +24,11 @@ type Related struct {
 	Statistics
 
 	Support int     // stored posts that use it together with a seed hashtag
-	Share   float64 // of the stored posts of the seed hashtags
+	Share   float64 // share of the seed hashtags' stored posts that use it
 	Lift    float64 // frequency in these posts, relative to other posts
 }
 
-// HashtagSummary is a hashtag with its statistics, in the form of the API.
+// HashtagSummary is a hashtag with its statistics, in the form that the API returns.
 type HashtagSummary struct {
 	Hashtag     string                    `json:"hashtag" jsonschema:"Without #."`
 	Posts       *hashtaganalysis.TagPosts `json:"posts,omitempty" jsonschema:"Number of posts that use it. Omitted if unknown."`
@@ -42,7 +42,7 @@ func (HashtagSummary) Descriptions() map[string]string {
 	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }
 
-// Summarize converts statistics to the form of the API.
+// Summarize converts statistics to the form that the API returns.
 func Summarize(f Statistics) HashtagSummary {
 	out := HashtagSummary{Hashtag: f.Hashtag, Posts: f.Posts, PostsPerDay: f.PostsPerDay, Score: f.Score}
 	if f.Posts != nil {

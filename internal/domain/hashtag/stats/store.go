@@ -17,7 +17,7 @@ import (
 // Store reads and writes hashtag statistics.
 type Store struct{ db *db.DB }
 
-// New returns a Store on a migrated database.
+// New returns a Store that uses a migrated database.
 func New(d *db.DB) *Store { return &Store{db: d} }
 
 // platforms are the supported platforms. Lookups without a platform prefer the first one that has data.
@@ -27,7 +27,7 @@ var platforms = []string{provider.Instagram, provider.TikTok}
 // hashtags does not delay a shorter list that is created later.
 const turnSpacing = 24 * time.Hour
 
-// demandRefresh is how long after a request for a hashtag further requests are not recorded.
+// demandRefresh is how long after a recorded request for a hashtag further requests are not recorded.
 const demandRefresh = 24 * time.Hour
 
 // Enqueue requests that hashtags be measured in the background, the most important first, and adds unknown hashtags. An
@@ -40,8 +40,8 @@ func (s *Store) Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []
 const enqueueBatch = 500
 
 // EnqueueInBatches is like Enqueue, but in separate transactions. SQLite allows only one writer at a time, and
-// thousands of new hashtags would block the others for a second. After it, an Enqueue of the same hashtags writes
-// nothing.
+// thousands of new hashtags would block the others for a second. A later Enqueue of the same hashtags does not write
+// anything.
 func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []string) error {
 	for start := 0; start < len(tags); start += enqueueBatch {
 		err := s.db.InTx(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
@@ -54,7 +54,7 @@ func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []st
 	return nil
 }
 
-// enqueue is like Enqueue. first is the index of the first hashtag in a call of EnqueueInBatches.
+// enqueue is like Enqueue. firstIndex is the index of the first hashtag in a call to EnqueueInBatches.
 func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string, firstIndex int) error {
 	if len(tags) == 0 {
 		return nil
@@ -76,8 +76,8 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []
 	return nil
 }
 
-// enqueueOn requests hashtags on one platform. It upserts their rows in one statement, in the order in which all
-// transactions lock them.
+// enqueueOn requests hashtags on one platform. It upserts their rows in one statement, in the order that all
+// transactions use to lock them.
 func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turnTimes map[string]int64) error {
 	list, err := toJSON(turnTimes)
 	if err != nil {
@@ -159,8 +159,8 @@ func (f *Statistics) scan(scan func(...any) error) error {
 const getQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?))
 	AND measured_at > 0`
 
-// Get returns the statistics of hashtags by name. Unmeasured hashtags are omitted. Without a platform, it prefers
-// statistics of Instagram to those of TikTok.
+// Get returns the statistics of hashtags by name. Unmeasured hashtags are omitted. If platform is empty, Get prefers
+// Instagram statistics to TikTok statistics.
 func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Statistics, error) {
 	out := make(map[string]Statistics, len(tags))
 	if len(tags) == 0 {

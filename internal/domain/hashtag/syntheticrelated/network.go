@@ -17,11 +17,11 @@ import (
 type Network struct {
 	Seed                 uint64
 	Subjects             int       // number of subjects; the hashtag of the first is the seed
-	CompanionShares      []float64 // hashtags related to the first subject: share of its posts with each
-	CompanionNoise       float64   // share of all other posts with each companion
-	CommonShares         []float64 // unrelated hashtags: share of all posts with each
-	Stray                float64   // share of a subject's posts with each other subject's hashtag
-	CompanionsPerSubject int       // companions of each other subject; each is on a quarter of the subject's posts
+	CompanionShares      []float64 // for each hashtag related to the first subject: share of that subject's posts that use it
+	CompanionNoise       float64   // share of all other posts that use each companion
+	CommonShares         []float64 // for each unrelated hashtag: share of all posts that use it
+	Stray                float64   // share of a subject's posts that use another subject's hashtag
+	CompanionsPerSubject int       // number of companions of each other subject; a quarter of the subject's posts use each
 }
 
 // RandomNetwork returns a random network whose first subject has four companions, or none if companions is false.
@@ -43,7 +43,7 @@ func RandomNetwork(seed uint64, companions bool) Network {
 // Subject returns the hashtag of the subject with index i. The seed has index 0.
 func Subject(i int) string { return "subject" + strconv.Itoa(i) }
 
-// Companion returns the hashtag with index i of those that are related to the first subject.
+// Companion returns the hashtag with index i among the hashtags related to the first subject.
 func Companion(i int) string { return "companion" + strconv.Itoa(i) }
 
 // newRand returns a reproducible generator for a stream of random numbers.
@@ -80,8 +80,8 @@ func (n Network) PostsAnywhere(posts int) []provider.Post {
 	return n.posts("any", streamAny, posts, "", func(rng *rand.Rand) (int, bool) { return rng.IntN(n.Subjects), false })
 }
 
-// posts generates posts. choose returns the subject of a post and whether the post has the subject's hashtag for
-// certain. All posts have the hashtag always, unless it is empty.
+// posts generates posts. choose returns the subject of a post and whether the post always has the subject's hashtag. If
+// commonTag is not empty, all posts have it.
 func (n Network) posts(
 	id string, stream, count int, commonTag string, choose func(*rand.Rand) (int, bool),
 ) []provider.Post {
@@ -98,7 +98,7 @@ func (n Network) posts(
 	return out
 }
 
-// tags returns the hashtags of a post about a subject. tagged means that it has the subject's hashtag for certain.
+// tags returns the hashtags of a post about a subject. If tagged is set, the post always has the subject's hashtag.
 func (n Network) tags(rng *rand.Rand, subject int, tagged bool) map[string]bool {
 	tags := map[string]bool{}
 	maybeAdd := func(share float64, name func(int) string, index int) {
