@@ -21,7 +21,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Admin performs the actions with which a member manages a team in the app. Its methods return not_found if the person
+// Admin performs the actions that members use to manage a team in the app. Its methods return not_found if the person
 // is not a member, or if the member's role does not allow the action.
 type Admin struct {
 	s            *Service
@@ -90,7 +90,7 @@ func (h Admin) SetAccess(ctx context.Context, on bool) error {
 	})
 }
 
-// updateTeam updates columns of the team.
+// updateTeam updates columns of the team's row.
 func (h Admin) updateTeam(ctx context.Context, tx *db.Tx, columns string, values ...any) error {
 	if _, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(values, h.team)...); err != nil {
 		return fmt.Errorf("changing a team: %w", err)

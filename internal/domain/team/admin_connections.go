@@ -12,16 +12,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Effective returns the current capabilities of a connection: those granted that the person's role includes.
+// Effective returns the current capabilities of a connection: the granted capabilities that the person's current role
+// includes.
 func (k ListedKey) Effective() []access.Capability { return access.Within(k.Granted, k.Role) }
 
-// ListConnections lists at most limit connections of a team, newest first. If person is not 0, it lists only that
+// ListConnections lists at most limit of a team's connections, newest first. If person is not 0, it lists only that
 // person's connections. If before is not 0, it lists only connections with lower IDs.
 func (s *Service) ListConnections(ctx context.Context, team, person, before int64, limit int) ([]ListedKey, error) {
 	return s.listOfKind(ctx, team, KindAssistant, person, before, limit)
 }
 
-// Connection returns a connection of a team. It returns not_found if the team has no such connection.
+// Connection returns one of a team's connections. It returns not_found if the team has no such connection.
 func (s *Service) Connection(ctx context.Context, team, connection int64) (ListedKey, error) {
 	return s.getOfKind(ctx, team, KindAssistant, connection)
 }
@@ -36,8 +37,8 @@ func (s *Service) FindConnectionTeam(ctx context.Context, person, connection int
 	return home, s.Admin(person, home).checkCanEnd(ctx, s.db, connection)
 }
 
-// OwnConnections lists at most limit connections of a person in all teams, newest first. It omits ended connections and
-// connections of closed teams.
+// OwnConnections lists at most limit of a person's connections in all teams, newest first. It omits ended connections
+// and connections in closed teams.
 func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) ([]ListedKey, error) {
 	out, err := db.All(ctx, s.db, scanListedKey,
 		listedKeyQuery+`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = ''
@@ -52,8 +53,8 @@ func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) (
 	return out, nil
 }
 
-// LimitConnection sets how many credits a connection of the team may spend per day. -1 means unlimited. Only the owner
-// may call it.
+// LimitConnection sets how many credits one of the team's connections may spend per day. -1 means unlimited. Only the
+// owner may call it.
 func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errKeyLimit
@@ -95,8 +96,8 @@ func (h Admin) currentLimit(ctx context.Context, tx *db.Tx, connection int64) (i
 	return limit, nil
 }
 
-// EndConnection permanently ends a connection of the team. Members may end their own connections. The owner and admins
-// may end all connections. EndConnection returns not_found if the person may not end the connection.
+// EndConnection permanently ends one of the team's connections. Members may end their own connections. The owner and
+// admins may end all connections. EndConnection returns not_found if the person may not end the connection.
 func (h Admin) EndConnection(ctx context.Context, connection int64) error {
 	return h.change(ctx, "assistant.revoked", access.Roles(), func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		if err := h.checkCanEnd(ctx, tx, connection); err != nil {

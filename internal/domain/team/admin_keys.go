@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ListedKey is a key or connection in a list of the app.
+// ListedKey is a key or connection as listed in the app.
 type ListedKey struct {
 	Key
 
@@ -49,12 +49,12 @@ func scanListedKey(rows *sql.Rows, k *ListedKey) error {
 	return err
 }
 
-// ListKeys lists at most limit keys of a team, newest first. If before is not 0, it lists only keys with lower IDs.
+// ListKeys lists at most limit of a team's keys, newest first. If before is not 0, it lists only keys with lower IDs.
 func (s *Service) ListKeys(ctx context.Context, team, before int64, limit int) ([]ListedKey, error) {
 	return s.listOfKind(ctx, team, KindKey, 0, before, limit)
 }
 
-// listOfKind lists keys or connections of a team. If person is not 0, it lists only keys or connections of that person.
+// listOfKind lists a team's keys or connections. If person is not 0, it lists only that person's keys or connections.
 func (s *Service) listOfKind(ctx context.Context, team int64, kind Kind, person, beforeID int64, limit int) ([]ListedKey, error) {
 	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
 	if person > 0 {
@@ -66,7 +66,7 @@ func (s *Service) listOfKind(ctx context.Context, team int64, kind Kind, person,
 	return s.queryListedKeys(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, limit)...)
 }
 
-// ListedKey returns a key of a team. It returns not_found if the team has no such key.
+// ListedKey returns one of a team's keys. It returns not_found if the team has no such key.
 func (s *Service) ListedKey(ctx context.Context, team, key int64) (ListedKey, error) {
 	return s.getOfKind(ctx, team, KindKey, key)
 }
@@ -232,7 +232,7 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 	return out, nil
 }
 
-// ChangeKey changes the level and daily limit of a key of the team. Only the owner may call it.
+// ChangeKey changes the level and daily limit of one of the team's keys. Only the owner may call it.
 func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
 	if err := checkKeyLimits(level, credits); err != nil {
 		return err
@@ -262,7 +262,7 @@ func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, cre
 	return err
 }
 
-// RenameKey changes the name of a key of the team. Only the owner may call it.
+// RenameKey changes the name of one of the team's keys. Only the owner may call it.
 func (h Admin) RenameKey(ctx context.Context, key int64, name string) error {
 	if !names.IsValid(name) {
 		return errKeyName
@@ -338,7 +338,7 @@ func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, r
 	return errKeyEnded
 }
 
-// RevokeKey permanently revokes a key of the team. Only the owner may call it.
+// RevokeKey permanently revokes one of the team's keys. Only the owner may call it.
 func (h Admin) RevokeKey(ctx context.Context, key int64) error {
 	return h.change(ctx, "key.revoked", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		n, err := tx.Exec(ctx,

@@ -120,7 +120,7 @@ func findMembers(ctx context.Context, q db.Querier, team, person int64) ([]Membe
 	return out, nil
 }
 
-// MemberPage lists at most limit members of a team whose person IDs are greater than after, sorted by ID.
+// MemberPage lists at most limit of a team's members whose person IDs are greater than afterID, sorted by ID.
 func (s *Service) MemberPage(ctx context.Context, team, afterID int64, limit int) ([]Member, error) {
 	out, err := db.All(ctx, s.db, scanMember,
 		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id
@@ -131,7 +131,7 @@ func (s *Service) MemberPage(ctx context.Context, team, afterID int64, limit int
 	return out, nil
 }
 
-// Managers returns the names of a team's owner and admins, at most limit. The owner is first.
+// Managers returns the names of a team's owner and admins, at most limit names. The owner is first.
 func (s *Service) Managers(ctx context.Context, team int64, limit int) ([]string, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 		`SELECT p.name FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ?
@@ -142,17 +142,17 @@ func (s *Service) Managers(ctx context.Context, team int64, limit int) ([]string
 	return out, nil
 }
 
-// Seats counts the used seats of a team.
+// Seats counts a team's used seats.
 type Seats struct {
 	People  int64 // members
-	Invited int64 // open invitations that nobody accepted
+	Invited int64 // open invitations that nobody has accepted
 	Waiting int64 // accepted invitations that wait for confirmation
 }
 
 // Total returns the number of seats in use.
 func (s Seats) Total() int64 { return s.People + s.Invited + s.Waiting }
 
-// Seats returns the used seats of a team.
+// Seats returns a team's used seats.
 func (s *Service) Seats(ctx context.Context, team int64) (Seats, error) {
 	var out Seats
 	err := s.db.QueryRow(ctx,

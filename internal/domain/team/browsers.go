@@ -37,7 +37,7 @@ func (s *Service) RecordSignIn(ctx context.Context, in SignInEvent) (string, err
 	return tokens, err
 }
 
-// KeepBrowser keeps a person's current browser known after a change that ended all sessions of the person. browser is
+// KeepBrowser keeps a person's current browser known after a change that ended all of the person's sessions. browser is
 // the value of the known-browser cookie.
 func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string) error {
 	return s.db.InTx(ctx, "team.keep_browser", func(ctx context.Context, tx *db.Tx) error {
@@ -45,7 +45,7 @@ func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string)
 	})
 }
 
-// SweepSignIns deletes browsers that are no longer known, and wrong attempts older than a day, at most 1,000 of each.
+// SweepSignIns deletes browsers that are no longer known, and failed attempts older than a day, at most 1,000 of each.
 // It returns the number of deleted rows.
 func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 	var deletedCount int64

@@ -87,8 +87,8 @@ func (h Admin) DeclineMember(ctx context.Context, invitation int64) error {
 	})
 }
 
-// pendingMember returns an open invitation of the team and the person who accepted it and waits for confirmation. It
-// returns not_found if nobody is waiting.
+// pendingMember returns one of the team's open invitations and the person who accepted it and waits for confirmation.
+// It returns not_found if nobody is waiting.
 func (h Admin) pendingMember(ctx context.Context, tx *db.Tx, invitation int64) (Offer, int64, error) {
 	o, person := Offer{TeamID: h.team}, int64(0)
 	err := tx.QueryRow(ctx,

@@ -65,7 +65,7 @@ func (n *NewConnection) check() error {
 	return nil
 }
 
-// Connect creates a connection with which an assistant acts for a member of a team, and returns its ID. It returns
+// Connect creates a connection that lets an assistant act for a member of a team, and returns its ID. It returns
 // not_found for people who are suspended or not members. It returns other errors for members with the role client, for
 // capabilities beyond the person's role, and for plans without API keys.
 func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int64, error) {

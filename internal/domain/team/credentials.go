@@ -22,8 +22,8 @@ type Credential struct {
 	remove func(ctx context.Context, tx *db.Tx) error
 }
 
-// credentialKinds has a function for each kind of credential, which lists a person's credentials of that kind. It must
-// include every kind that is removed when the password changes.
+// credentialKinds holds a function for each kind of credential. The function lists a person's credentials of that kind.
+// credentialKinds must include every kind that is removed when the password changes.
 var credentialKinds = []func(ctx context.Context, s *Service, q db.Querier, person int64) ([]Credential, error){
 	listPasskeys, listAuthenticatorApp, listAssistants,
 }

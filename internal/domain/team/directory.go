@@ -22,7 +22,7 @@ type DirectoryIdentity struct {
 	Subject string `json:"subject"`
 	Email   string `json:"email"` // verified by the directory
 	Name    string `json:"name"`
-	// Roles has the person's role in each team that the directory manages, or "" if the person is not a member.
+	// Roles maps each team that the directory manages to the person's role, or to "" if the person is not a member.
 	Roles map[int64]access.Role `json:"roles,omitempty"`
 }
 
@@ -58,9 +58,9 @@ type invitationRef struct {
 // subject, or by email address at the first sign-in.
 //
 // In the teams of identity.Roles, the person first gets the role that the directory assigns, or is removed. A person
-// who is then in no team accepts the open invitation of the token, unless the invitation is to one of these teams. If
-// the token does not match and there are open invitations, FromDirectory returns ErrChooseInvitation. It returns
-// unauthorized if there is no invitation, or if the account with the address is linked to another identity.
+// who then does not belong to a team accepts the open invitation with the token, unless the invitation is to one of
+// these teams. If the token does not match and there are open invitations, FromDirectory returns ErrChooseInvitation.
+// It returns unauthorized if there is no invitation, or if the account with the address is linked to another identity.
 //
 // If the address was not confirmed before the first sign-in, someone else may have created the account. In that case,
 // FromDirectory removes all other sign-in methods. Memberships that the account accepted become open invitations again.
@@ -68,7 +68,8 @@ func (s *Service) FromDirectory(ctx context.Context, identity DirectoryIdentity,
 	return s.fromDirectory(ctx, identity, invitationRef{token: token})
 }
 
-// JoinFromDirectory is like FromDirectory, for a person who chose one of InvitationsForDirectory.
+// JoinFromDirectory is like FromDirectory, but for a person who chose one of the invitations from
+// InvitationsForDirectory.
 func (s *Service) JoinFromDirectory(ctx context.Context, identity DirectoryIdentity, invitation int64) (Person, error) {
 	return s.fromDirectory(ctx, identity, invitationRef{invitation: invitation})
 }
@@ -239,8 +240,8 @@ func (s *Service) addFromDirectory(ctx context.Context, tx *db.Tx, p *directoryP
 	return s.link(ctx, tx, p, identity)
 }
 
-// enterTeam applies the roles of the directory, and adds a person without a team to the team of an invitation. It
-// returns an error if the person is still in no team.
+// enterTeam applies the roles of the directory. If the person then does not belong to a team, it adds the person to the
+// team of an invitation, or returns an error if that is not possible.
 func (s *Service) enterTeam(ctx context.Context, tx *db.Tx, p Person, identity DirectoryIdentity, ref invitationRef) error {
 	if err := s.applyRoles(ctx, tx, p, identity.Roles); err != nil {
 		return err
@@ -256,8 +257,9 @@ func (s *Service) enterTeam(ctx context.Context, tx *db.Tx, p Person, identity D
 }
 
 // selectOffer locks and returns the invitation that the person opened or chose. The invitation must be for this email
-// address, and the directory must not manage its team. Otherwise selectOffer returns ErrChooseInvitation if there are
-// such invitations, and errNoDirectoryPerson or errNoGroup if there are none. It never selects an unseen invitation.
+// address, and the directory must not manage its team. If there is no such invitation, selectOffer returns
+// ErrChooseInvitation if the person can choose another invitation, and otherwise errNoDirectoryPerson or errNoGroup. It
+// never selects an invitation that the person has not seen.
 func (s *Service) selectOffer(
 	ctx context.Context, tx *db.Tx, identity DirectoryIdentity, email string, ref invitationRef,
 ) (Offer, error) {

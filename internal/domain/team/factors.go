@@ -20,7 +20,7 @@ func (h Admin) SetSecondFactor(ctx context.Context, required bool) error {
 	})
 }
 
-// RequiresFactor reports whether members of a team need a second factor. It returns false for a team that does not
+// RequiresFactor reports whether members of a team need a second factor. It reports false for a team that does not
 // exist.
 func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error) {
 	var required int64
@@ -33,7 +33,7 @@ func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) 
 
 // Factors are a person's second factors.
 type Factors struct {
-	Passkeys int64 // number of passkeys, without those that seem to have been copied
+	Passkeys int64 // number of passkeys, not counting passkeys that seem to have been copied
 	App      bool  // whether the person has an authenticator app
 
 	Directory bool // whether the person can sign in only with the operator's directory; set only by MemberFactors

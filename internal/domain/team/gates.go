@@ -72,7 +72,7 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 		case n == 0 && p.Action == access.PauseAPI:
 			return operatorErrorf("the API is already on")
 		case n == 0:
-			return operatorErrorf("this is not paused")
+			return operatorErrorf("this action is not paused")
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.resumed", formatID(p.Target),
 			map[string]any{"scope": p.Scope, "action": p.Action})

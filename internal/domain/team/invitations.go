@@ -57,9 +57,9 @@ var (
 	errNoManager  = apierr.ItemNotFound()
 )
 
-// Invite invites a person to a team. The second result is the token of the link, which is not stored. by is the
-// inviting owner or admin, or 0 for the operator. For other people, Invite returns not_found. It replaces an open
-// invitation to the same address. It returns plan_limit_reached if members and open invitations use all seats.
+// Invite invites a person to a team. The second result is the token of the link, which is not stored. inviter is the
+// owner or an admin, or 0 for the operator. For other people, Invite returns not_found. It replaces an open invitation
+// to the same address. It returns plan_limit_reached if members and open invitations use all seats.
 func (s *Service) Invite(
 	ctx context.Context, inviter, team int64, email string, role access.Role,
 ) (Invitation, string, error) {
@@ -199,7 +199,7 @@ func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, er
 		WHERE i.team_id = ? AND i.waiting_person = 0 AND `+OpenInvitation+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
 }
 
-// Revoke revokes an open invitation. by must be the owner or an admin of the team, or 0 for the operator.
+// Revoke revokes an open invitation. person must be the owner or an admin of the team, or 0 for the operator.
 func (s *Service) Revoke(ctx context.Context, person, team, invitation int64) error {
 	return s.db.InTx(ctx, "team.revoke_invitation", func(ctx context.Context, tx *db.Tx) error {
 		if err := checkManages(ctx, tx, person, team); err != nil {

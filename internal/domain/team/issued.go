@@ -17,8 +17,8 @@ const (
 	IssuedInvitation = "Invitation"
 )
 
-// ListIssued returns the valid API keys and open invitations that a person created in all teams, newest first of each
-// kind. They belong to the teams, so a password change revokes only those that the person selects.
+// ListIssued returns the valid API keys and open invitations that a person created in all teams, newest first within
+// each kind. They belong to the teams, so a password change revokes only those that the person selects.
 func (s *Service) ListIssued(ctx context.Context, person int64) ([]Credential, error) {
 	return s.listIssued(ctx, s.db, person)
 }

@@ -104,7 +104,7 @@ func (l *LinkMailer) invitation(ctx context.Context, inviter int64, token string
 	return LinkEmail{fmt.Sprintf("invitation-%d", offer.ID), offer.Email, subject, text}, nil
 }
 
-// Recover sends a link to set a new password by email, on behalf of the operator.
+// Recover emails a link to set a new password, on behalf of the operator.
 func (l *LinkMailer) Recover(ctx context.Context, email string) (Recovery, error) {
 	if !l.Enabled() {
 		return Recovery{}, errNoMail
@@ -128,7 +128,7 @@ func (l *LinkMailer) Recover(ctx context.Context, email string) (Recovery, error
 	return r, nil
 }
 
-// Confirm sends a link with which a person can confirm the email address.
+// Confirm emails a link that lets a person confirm the email address.
 func (l *LinkMailer) Confirm(ctx context.Context, person int64) error {
 	if !l.Enabled() {
 		return errNoMail
@@ -154,8 +154,8 @@ func (l *LinkMailer) Confirm(ctx context.Context, person int64) error {
 // mailCounts counts the invitations that were emailed within a day.
 type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
 
-// checkMailLimits returns rate_limited if a daily limit on emailed invitations is reached. by is the inviting person,
-// or 0 for the operator.
+// checkMailLimits returns rate_limited if a daily limit on emailed invitations is reached. person is the inviting
+// person, or 0 for the operator.
 func checkMailLimits(ctx context.Context, tx *db.Tx, person, team int64, email string) error {
 	const day = 24 * time.Hour
 	since := tx.Now().Add(-day)
@@ -167,7 +167,7 @@ func checkMailLimits(ctx context.Context, tx *db.Tx, person, team int64, email s
 		db.Micros(since)).
 		Scan(&n.team, &n.teamToAddress, &n.toAddress, &n.person)
 	if err != nil {
-		return fmt.Errorf("counting mailed invitations: %w", err)
+		return fmt.Errorf("counting emailed invitations: %w", err)
 	}
 	var created int64
 	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&created); err != nil {
@@ -204,7 +204,7 @@ func (s *Service) extendInvitation(ctx context.Context, i Invitation) error {
 			`UPDATE invitations SET expires_at = ?
 		WHERE id = ? AND accepted_at = 0 AND revoked_at = 0 AND waiting_person = 0`, db.Micros(i.ExpiresAt), i.ID)
 		if err != nil {
-			return fmt.Errorf("extending a mailed invitation: %w", err)
+			return fmt.Errorf("extending an emailed invitation: %w", err)
 		}
 		return nil
 	})

@@ -20,7 +20,7 @@ func (s *Service) People(ctx context.Context) ([]Person, error) {
 	return db.All(ctx, s.db, ScanPerson, `SELECT `+PersonColumns+` FROM people ORDER BY id`)
 }
 
-// Keys lists all keys and connections of a team, including revoked keys, for the operator.
+// Keys lists all of a team's keys and connections, including revoked keys, for the operator.
 func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
 	if err := s.checkTeamExists(ctx, team); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ type Member struct {
 	EmailConfirmed bool `json:"email_confirmed"`
 }
 
-// Members lists the members of a team.
+// Members lists a team's members.
 func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
 	if err := s.checkTeamExists(ctx, team); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
 // Plans returns the IDs of all plans.
 func (s *Service) Plans() []string { return s.catalog.PlanIDs() }
 
-// ListTeams lists the teams of a person with the person's roles, for the operator. It also works for suspended people.
+// ListTeams lists a person's teams with the person's roles, for the operator. It also works for suspended people.
 func (s *Service) ListTeams(ctx context.Context, person int64) ([]OwnTeam, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
 		var closed int64

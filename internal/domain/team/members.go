@@ -89,7 +89,7 @@ func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, 
 	return owner, err
 }
 
-// endAllKeys ends all keys and connections of a person who leaves the team.
+// endAllKeys ends all keys and connections of a person who leaves a team.
 func endAllKeys(ctx context.Context, tx *db.Tx, team, person int64) error {
 	return endKeys(ctx, tx, team, person, authn.LostMembership, `1 = 1`)
 }

@@ -129,7 +129,7 @@ func setPassword(ctx context.Context, tx *db.Tx, p *Person, newHash, oldHash, ki
 	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, kind, formatID(p.ID), nil)
 }
 
-// EndSessions ends all sessions of a person.
+// EndSessions ends all of a person's sessions.
 func (s *Service) EndSessions(ctx context.Context, person int64) error {
 	return s.db.InTx(ctx, "team.end_sessions", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ?`, person); err != nil {

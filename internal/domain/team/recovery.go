@@ -22,15 +22,15 @@ const RecoveryPath = "/recovery/"
 // recoveryLifetime is the lifetime of the operator's recovery links.
 const recoveryLifetime = time.Hour
 
-// Recovery is a link with which a person can set a new password once.
+// Recovery is a link that lets a person set a new password once.
 type Recovery struct {
 	Person    Person    `json:"person"`
 	Token     string    `json:"-"` // token of the link; not stored
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Recover creates a recovery link for the person with an email address, for the operator. It deletes earlier links of
-// the person.
+// Recover creates a recovery link for the person with an email address, for the operator. It deletes the person's
+// earlier links.
 func (s *Service) Recover(ctx context.Context, email string) (Recovery, error) {
 	return s.createRecovery(ctx, email, false)
 }
@@ -62,7 +62,7 @@ func (s *Service) createRecovery(ctx context.Context, email string, mailed bool)
 // recoveryNotSent is the kind of the audit event for a recovery link whose email was not sent.
 const recoveryNotSent = "person.recovery_not_sent"
 
-// insertRecovery stores the hash of a link's token and deletes earlier unused links of the person.
+// insertRecovery stores the hash of a link's token and deletes the person's earlier unused links.
 func insertRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, mailed bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, r.Person.ID); err != nil {
 		return fmt.Errorf("ending earlier links: %w", err)
@@ -76,7 +76,7 @@ func insertRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, mai
 	return nil
 }
 
-// deleteRecoveries deletes the unused links of a person, because the email with the latest link was not sent.
+// deleteRecoveries deletes a person's unused links, because the email with the latest link was not sent.
 func (s *Service) deleteRecoveries(ctx context.Context, person int64) error {
 	return s.db.InTx(ctx, "team.drop_recoveries", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, person); err != nil {

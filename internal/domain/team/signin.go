@@ -91,8 +91,8 @@ var ErrNoTeam = apierr.New(apierr.Unauthorized,
 // address, a wrong password, a suspended person, and a person without a password. It returns ErrNoTeam for a person
 // without a team if the password is right.
 //
-// After several wrong passwords, SignIn returns rate_limited even for the right password. A browser in which the person
-// signed in before is not delayed by wrong passwords from elsewhere.
+// After several wrong passwords, SignIn returns rate_limited even for the right password. A browser where the person
+// has signed in before is not delayed by wrong passwords from elsewhere.
 func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 	a.Email = names.NormalizeEmail(a.Email)
 	p, err := s.findAccount(ctx, a.Email)
@@ -244,7 +244,7 @@ type OwnTeam struct {
 	SecondFactor bool // whether members need a second factor
 }
 
-// Account returns the account of a person. It returns not_found for a suspended person and for a person without a team.
+// Account returns a person's account. It returns not_found for a suspended person and for a person without a team.
 func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {

@@ -55,7 +55,7 @@ type Team struct {
 	Language     string    `json:"content_language"`
 	Plan         string    `json:"plan"`
 	PlanUntil    time.Time `json:"plan_until,omitzero"`     // when the plan lapses
-	DailyCredits *int64    `json:"daily_credits,omitempty"` // replaces the plan's limit; nil for the plan's limit
+	DailyCredits *int64    `json:"daily_credits,omitempty"` // replaces the plan's limit; nil if not set
 	AccessOff    bool      `json:"access_off,omitempty"`
 	Closed       bool      `json:"closed,omitempty"`
 	Deleted      bool      `json:"deleted,omitempty"` // deleted or being deleted
@@ -123,8 +123,8 @@ func (s *Service) checkPlan(plan string) error {
 
 var errTimezone = apierr.Invalid(apierr.NotAllowedValue, "timezone", "Use an IANA time zone such as Europe/Berlin.")
 
-// SetPlan sets the plan of a team. If until is not zero, the plan lapses at that time. The plan for lapsed teams
-// applies afterwards.
+// SetPlan sets a team's plan. If until is not zero, the plan lapses at that time. The plan for lapsed teams applies
+// afterwards.
 func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
 	if err := s.checkPlan(plan); err != nil {
 		return err
@@ -134,8 +134,8 @@ func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until ti
 		func(int64) []any { return []any{plan, db.Micros(until)} })
 }
 
-// SetTimezone changes the time zone of a team, and with it the start and the end of the team's day. Calls and credits
-// that were used in the new day still count.
+// SetTimezone changes a team's time zone, and with it the start and the end of the team's day. Calls and credits that
+// were used in the new day still count.
 func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) error {
 	if !teamtime.IsZone(zone) {
 		return errTimezone
@@ -166,8 +166,8 @@ func isDailyLimit(credits int64) bool {
 
 var errDailyCredits = operatorErrorf("a daily limit is a number of credits up to 10^12, 0 to allow no spending, or -1 for no limit")
 
-// setTeam updates columns of a team and adds an entry to the audit log. args returns the new values, given the time of
-// the change.
+// setTeam updates columns of a team's row and adds an entry to the audit log. args returns the new values, given the
+// time of the change.
 func (s *Service) setTeam(
 	ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any,
 ) error {

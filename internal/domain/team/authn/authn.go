@@ -109,8 +109,8 @@ func (t TokenAuthenticator) find(ctx context.Context, credential string) (*acces
 	if credential == "" || apikey.WellFormed(apikey.APIKey, credential) {
 		return t.keys.find(ctx, credential)
 	}
-	// The hash includes the resource, because the cache is shared with other resources, for which the token may not be
-	// valid.
+	// The hash includes the resource, because the cache is shared with other resources, and the token may not be valid
+	// for them.
 	return t.keys.cachedActor(ctx, apikey.Hash(t.resource+" "+credential), func(ctx context.Context) (cachedKey, error) {
 		connection, expires, found, err := t.tokens.Connection(ctx, t.resource, credential)
 		if err != nil {

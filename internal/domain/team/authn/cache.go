@@ -39,7 +39,7 @@ type keyCache struct {
 	db          *db.DB
 	mu          sync.RWMutex
 	byHash      map[[sha256.Size]byte]cachedKey
-	version     atomic.Int64 // version of the permissions for which byHash is valid
+	version     atomic.Int64 // version of the permissions in byHash
 	refreshMu   sync.Mutex   // held by refresh
 	refreshedAt atomic.Int64 // when the version was last read, in microseconds
 }

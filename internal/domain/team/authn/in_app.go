@@ -14,7 +14,8 @@ import (
 )
 
 // InApp returns the actor of a person who uses the app in a team. It returns not_found if the person is suspended or
-// not a member. If the operator has paused everything, the person can still read. A pause of the API does not apply.
+// not a member. If the operator has paused everything, the person can still read. A pause of the API does not apply to
+// the app.
 func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.Actor, error) {
 	var actor access.Actor
 	var zone, personZone string

@@ -10,10 +10,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// KeyGates are the conditions that block every key of a team.
+// KeyGates holds the conditions that block all of a team's keys.
 type KeyGates struct {
 	Off            bool                 // whether the owner turned access off
-	NoKeys         bool                 // whether the plan includes no keys
+	NoKeys         bool                 // whether the plan does not include API keys
 	OwnerSuspended bool                 // whether the owner's account is suspended
 	Paused         []access.PauseAction // actions that the operator paused for the team or service
 }
@@ -44,7 +44,7 @@ func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, err
 	return g, nil
 }
 
-// readPauses returns the pauses that apply to a team and key. If key is 0, it returns those of the team.
+// readPauses returns the pauses that apply to a team and key. If key is 0, it omits the pauses of individual keys.
 func readPauses(ctx context.Context, q db.Querier, team, key int64) (access.Gates, error) {
 	var g access.Gates
 	actions, err := db.All(ctx, q, func(rows *sql.Rows, a *access.PauseAction) error { return rows.Scan(a) },

@@ -30,7 +30,7 @@ func Memberships(ctx context.Context, q db.Querier, person int64, teams []int64)
 	return out, nil
 }
 
-// DifferingTeams returns the teams in which a person's role differs from the directory's role. It omits teams that the
+// DifferingTeams returns the teams where a person's role differs from the directory's role. It omits teams that the
 // person owns, because the directory does not change the owner of a team.
 func DifferingTeams(ctx context.Context, q db.Querier, person int64, roles map[int64]access.Role) ([]int64, error) {
 	if len(roles) == 0 {

@@ -1,6 +1,6 @@
-// Package knownbrowser remembers the browsers in which people signed in. The cookie of a browser has a separate token
-// for each person, which is created when the person signs in. If people shared a token, an attacker could plant a known
-// one in a browser before somebody else signs in.
+// Package knownbrowser remembers the browsers where people signed in. The cookie of a browser has a separate token for
+// each person, which is created when the person signs in. If people shared a token, an attacker could plant a known one
+// in a browser before somebody else signs in.
 package knownbrowser
 
 import (
@@ -36,7 +36,7 @@ func splitTokens(cookie string) []string {
 	return out
 }
 
-// Tokens returns the valid tokens in a browser's cookie by person ID.
+// Tokens returns the valid tokens in a browser's cookie, by person ID.
 func Tokens(ctx context.Context, q db.Querier, cookie string, now time.Time) (map[int64]string, error) {
 	tokens, args := map[string]string{}, []any{db.Micros(now.Add(-Lifetime))}
 	for _, token := range splitTokens(cookie) {
@@ -132,7 +132,7 @@ func add(ctx context.Context, tx *db.Tx, person int64, token, name string) (Stat
 	return status, nil
 }
 
-// Keep keeps the browser with a cookie known for a person after a change that ended all sessions of the person.
+// Keep keeps the browser with a cookie known for a person after a change that ended all of the person's sessions.
 func Keep(ctx context.Context, tx *db.Tx, person int64, cookie string) error {
 	for _, token := range splitTokens(cookie) {
 		hash := apikey.Hash(token)

@@ -24,7 +24,7 @@ type Option int
 // Required makes a change return an error if it would leave no operator who can sign in.
 const Required Option = 1
 
-// With returns a function that makes a change in accordance with the options.
+// With returns a function that makes a change and applies the options to it.
 func With(opts []Option, change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
 	if !slices.Contains(opts, Required) {
 		return change

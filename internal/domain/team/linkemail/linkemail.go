@@ -1,4 +1,4 @@
-// Package linkemail writes the emails with secret links in the language of the recipient.
+// Package linkemail writes the emails with secret links in the recipient's language.
 package linkemail
 
 import (
@@ -25,7 +25,8 @@ func Language(ctx context.Context, d *db.DB, email string, from int64) (*locale.
 	return cmp.Or(locale.ByTag(tag), locale.English), nil
 }
 
-// Invitation returns the subject and text of an invitation. by is the name of the inviting person and may be empty.
+// Invitation returns the subject and text of an invitation. inviterName is the name of the inviting person and may be
+// empty.
 func Invitation(l *locale.Language, team, inviterName, role, email, link string) (string, string) {
 	team = quoteName(l, team)
 	text := l.T("You are invited to join the team %s as %s.", team, locale.Key(role))

@@ -25,7 +25,7 @@ func ContainsURL(name string) bool { return strings.Contains(name, "://") }
 // ErrURL is returned for names that mail clients would display as links.
 var ErrURL = apierr.Invalid(apierr.NotAllowedValue, "name", "Names must not contain web addresses. Remove “://”.")
 
-// NormalizeEmail returns an email address in the form in which it is stored.
+// NormalizeEmail returns an email address in its stored form.
 func NormalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // IsEmail reports whether a normalized text is an email address without a display name.

@@ -8,10 +8,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Activity is when a person became a member of a team and when the person last used the app.
+// Activity holds the times when a person became a member of a team and last used the app.
 type Activity struct {
 	JoinedAt time.Time
-	ActiveAt time.Time // accurate to some minutes; zero if unknown
+	ActiveAt time.Time // accurate to a few minutes; zero if unknown
 }
 
 // ActivityOf returns the activity of a member.

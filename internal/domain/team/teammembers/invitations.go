@@ -49,7 +49,7 @@ func CheckInvitations(ctx context.Context, d *db.DB, s *team.Service, teamID int
 }
 
 // emailsOf returns the set of email addresses that a query selects. The query's arguments are the team, the normalized
-// addresses, and rest.
+// addresses, and extraArgs.
 func emailsOf(
 	ctx context.Context, d *db.DB, query string, teamID int64, emails []string, extraArgs ...any,
 ) (map[string]bool, error) {

@@ -13,7 +13,7 @@ import (
 // items.
 type ItemKind string
 
-// The kinds of items whose names ItemNames knows.
+// The kinds of items that ItemNames supports.
 const (
 	BrandVoice  ItemKind = "brand_voice"
 	HashtagList ItemKind = "hashtag_list"
@@ -32,7 +32,7 @@ var itemQueries = map[ItemKind]string{
 		FROM reports WHERE team_id = ? AND id IN `,
 }
 
-// ItemNames returns the names of a team's items of one kind by ID. It omits items that no longer exist.
+// ItemNames returns the names of a team's items of one kind, by ID. It omits items that no longer exist.
 func ItemNames(ctx context.Context, d *db.DB, team int64, kind ItemKind, ids []string) (map[string]string, error) {
 	out, args := map[string]string{}, []any{team}
 	for _, id := range ids {

@@ -14,8 +14,8 @@ type Key struct {
 	Name, Team string
 }
 
-// Keys returns the newest API keys and assistants of all teams whose name or team name contains part, ignoring case. At
-// most limit are returned.
+// Keys returns the newest API keys and assistants of all teams whose name or team name contains part, ignoring case. It
+// returns at most limit keys.
 func Keys(ctx context.Context, d *db.DB, part string, limit int) ([]Key, error) {
 	out, err := db.All(ctx, d, func(rows *sql.Rows, k *Key) error { return rows.Scan(&k.ID, &k.Name, &k.Team) },
 		`SELECT k.id, k.name, t.name FROM api_keys k JOIN teams t ON t.id = k.team_id

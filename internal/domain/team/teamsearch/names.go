@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Names are names by ID. Deleted teams and people have no names.
+// Names maps IDs to names. Deleted teams and people have no names.
 type Names map[int64]string
 
 // TeamNames returns the names of teams.
@@ -49,14 +49,14 @@ func namesByID(ctx context.Context, d *db.DB, table string, ids []int64) (Names,
 	return out, nil
 }
 
-// TeamStats is how large and how active a team is.
+// TeamStats describes how large and how active a team is.
 type TeamStats struct {
 	Members, Accounts int64
 	Credits           int64     // available
-	LastActive        time.Time // of the last event in its audit log; zero if there is none
+	LastActive        time.Time // time of the last event in its audit log; zero if there is none
 }
 
-// StatsByTeam returns the TeamStats of teams by ID.
+// StatsByTeam returns the TeamStats of teams, by ID.
 func StatsByTeam(ctx context.Context, d *db.DB, ids []int64) (map[int64]TeamStats, error) {
 	out := map[int64]TeamStats{}
 	if len(ids) == 0 {

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Order is the column by which results are sorted. Other values sort by ID.
+// Order is the column to sort results by. Other values sort by ID.
 type Order string
 
 // The orders. ByCredits, ByMembers, ByAccounts and ByLastActive apply to teams. BySignIn and ByMemberships apply to
@@ -23,7 +23,7 @@ const (
 	ByMemberships Order = "teams"
 )
 
-// teamOrders are the SQL expressions by which teams are sorted, with the values of TeamStats.
+// teamOrders maps orders to the SQL expressions that sort teams. Their values are the same as in TeamStats.
 var teamOrders = map[Order]string{ //nolint:gosec // SQL, not credentials
 	ByName:       `LOWER(name)`,
 	ByCredits:    `COALESCE((SELECT w.available FROM wallets w WHERE w.team_id = teams.id), 0)`,
@@ -32,7 +32,7 @@ var teamOrders = map[Order]string{ //nolint:gosec // SQL, not credentials
 	ByLastActive: `COALESCE((SELECT e.at FROM events e WHERE e.team_id = teams.id ORDER BY e.id DESC LIMIT 1), 0)`,
 }
 
-// peopleOrders are the SQL expressions by which people are sorted, with the values of Activity.
+// peopleOrders maps orders to the SQL expressions that sort people. Their values are the same as in Activity.
 var peopleOrders = map[Order]string{
 	ByName:        `LOWER(name)`,
 	ByMemberships: `(SELECT COUNT(*) FROM memberships m WHERE m.person_id = people.id)`,

@@ -9,18 +9,18 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// SignIn is a browser in which a person is signed in.
+// SignIn is a browser where a person is signed in.
 type SignIn struct {
 	Browser string // name that the browser reports, such as Firefox on Windows; empty if unknown
 	Since   time.Time
-	Used    time.Time // accurate to some minutes
+	Used    time.Time // accurate to a few minutes
 }
 
 // maxSignIns is the maximum number of browsers that SignIns returns.
 const maxSignIns = 20
 
-// SignIns returns the browsers in which a person is signed in, most recently used first. It also returns when the
-// person last signed in, or the zero time if that is unknown.
+// SignIns returns the browsers where a person is signed in, most recently used first. It also returns when the person
+// last signed in, or the zero time if that is unknown.
 func SignIns(ctx context.Context, d *db.DB, person int64) ([]SignIn, time.Time, error) {
 	signIns, err := db.All(ctx, d, func(rows *sql.Rows, s *SignIn) error {
 		var since, used int64
@@ -40,13 +40,13 @@ func SignIns(ctx context.Context, d *db.DB, person int64) ([]SignIn, time.Time, 
 	return signIns, db.Time(lastAt), nil
 }
 
-// Activity is the number of a person's teams and when the person last signed in.
+// Activity holds the number of a person's teams and the time when the person last signed in.
 type Activity struct {
 	Teams    int64
 	SignedIn time.Time // zero if unknown
 }
 
-// Activities returns the activities of people by ID.
+// Activities returns the activities of people, by ID.
 func Activities(ctx context.Context, d *db.DB, ids []int64) (map[int64]Activity, error) {
 	out := map[int64]Activity{}
 	if len(ids) == 0 {

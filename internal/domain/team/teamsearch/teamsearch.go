@@ -92,7 +92,7 @@ func (s Query) scanRange(ctx context.Context, q db.Querier, table string) (int64
 	return lastID, isPartial, nil
 }
 
-// mergeResults returns a page that begins with the exact matches. last and more are the results of scanRange.
+// mergeResults returns a page that begins with the exact matches. lastID and isPartial are the results of scanRange.
 func mergeResults[T any](q Query, items, exact []T, id func(T) int64, lastID int64, isPartial bool) Results[T] {
 	out := Results[T]{Items: items}
 	switch {

@@ -8,13 +8,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Totals has numbers about the whole installation.
+// Totals holds counts for the whole installation.
 type Totals struct {
-	Teams, People int64 // without deleted teams and people
+	Teams, People int64 // not counting deleted teams and people
 	Due, Failed   int64 // posts in a period that are still scheduled, or that failed on an account
 }
 
-// CountAll returns the totals. It counts the posts in [from, to).
+// CountAll returns the totals. It counts posts in the period [from, to).
 func CountAll(ctx context.Context, d *db.DB, from, to time.Time) (Totals, error) {
 	var out Totals
 	err := d.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM teams WHERE deleted_at = 0),
