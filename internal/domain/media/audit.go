@@ -25,7 +25,8 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
-// Audit compares the library with the blob store in both directions, and each team's storage with its items.
+// Audit checks the library against the blob store in both directions, and each team's recorded storage against its
+// items.
 func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 	// Items are listed before blobs. The blobs of items that are added during the audit are younger than
 	// OrphanGracePeriod and therefore skipped.
@@ -129,7 +130,7 @@ func checkItems(items []Item, sizes map[string]int64) []Finding {
 	return findings
 }
 
-// storageMismatches returns a finding for each team whose storage is not the sum of its items.
+// storageMismatches returns a finding for each team whose recorded storage is not the total size of its items.
 func (s *Service) storageMismatches(ctx context.Context) ([]Finding, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, f *Finding) error {
 		f.Rule, f.Text = "storage", "the recorded storage is not the sum of the items"

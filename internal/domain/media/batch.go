@@ -101,7 +101,7 @@ func insertFile(ctx context.Context, tx *db.Tx, b batchRecord, position int, f b
 	return nil
 }
 
-// closeBatch closes a batch and ends its job. why is the error code of files that were not uploaded.
+// closeBatch closes a batch and ends its job. defaultCode is the error code of files that were not uploaded.
 func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, defaultCode string) error {
 	if _, err := tx.Exec(ctx, `UPDATE upload_batches SET closed_at = ? WHERE job_id = ? AND closed_at = 0`,
 		db.Micros(tx.Now()), id); err != nil {
@@ -115,8 +115,8 @@ func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, defaultCode str
 	return job.Finish(ctx, tx, id, state, code)
 }
 
-// outcome returns the final state and error code of a batch's job. why is the error code of files without a reason of
-// their own.
+// outcome returns the final state and error code of a batch's job. defaultCode is the error code of files that have no
+// reason of their own.
 func outcome(files []batchFileRecord, defaultCode string) (job.State, string) {
 	storedCount, code := 0, ""
 	for _, f := range files {

@@ -28,7 +28,7 @@ const (
 	// UseScheduled means that the post is scheduled, waits for a client's approval or is a series template. The file
 	// must be removed from the post first.
 	UseScheduled UseKind = "2 ahead"
-	UseInDraft   UseKind = "3 draft"  // a plain draft, from which the file is removed
+	UseInDraft   UseKind = "3 draft"  // a plain draft; the file is removed from it
 	UsePublished UseKind = "4 before" // a published post, which keeps the file's name, type and size
 )
 
@@ -39,7 +39,7 @@ const (
 	// usesItemSQL is an SQL condition that selects posts that use an item, for all their accounts or for some of them.
 	usesItemSQL = `p.team_id = ? AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ?
 		UNION SELECT post_id FROM post_target_media WHERE media_id = ?)`
-	// plainDraftSQL is an SQL condition that selects drafts from which an item may be removed. It excludes posts shown
+	// plainDraftSQL is an SQL condition that selects drafts that an item may be removed from. It excludes posts shown
 	// to a client and series templates.
 	plainDraftSQL = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
 	// sendingSQL is an SQL condition that selects posts that are being sent or whose outcome is unknown. A delivery

@@ -21,7 +21,8 @@ import (
 const (
 	// derivedLifetime is how long a derived file is kept. It is recreated on demand afterwards.
 	derivedLifetime = 30 * 24 * time.Hour
-	// maxDerived is how many derived files of an item are kept. If there are more, the oldest are deleted.
+	// maxDerived is the maximum number of derived files that are kept per item. If there are more, the oldest are
+	// deleted.
 	maxDerived = 24
 	// deriveTimeout limits the work on one derived file. Callers may stop waiting earlier.
 	deriveTimeout = 10 * time.Minute
@@ -92,7 +93,7 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derivedFile) (blob.
 }
 
 // deriveShared returns a derived file, created once for all concurrent callers. The work continues if the callers stop
-// waiting, because its result is cached. lost is the same as for makeDerived.
+// waiting, because its result is cached. missingBlob is the same as for makeDerived.
 func (s *Service) deriveShared(ctx context.Context, i Item, r transform, missingBlob string) (derivedFile, error) {
 	result := s.deriveGroup.DoChan(formatID(i.ID)+" "+r.variant, func() (_ any, err error) {
 		defer func() {
@@ -119,7 +120,8 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r transform, missing
 	}
 }
 
-// makeDerived creates and caches a derived file. lost is the key of an earlier derived file whose bytes are missing.
+// makeDerived creates and caches a derived file. missingBlob is the key of an earlier derived file whose bytes are
+// missing, or empty.
 func (s *Service) makeDerived(ctx context.Context, i Item, r transform, missingBlob string) (derivedFile, error) {
 	release, err := s.acquireVideo(ctx, i)
 	if err != nil {
@@ -164,8 +166,8 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r transform, missingB
 	return s.saveDerived(ctx, d, missingBlob)
 }
 
-// acquireVideo waits until the team may process another video, and returns the function that releases the slot. For
-// images, it does nothing: they are limited by memory.
+// acquireVideo waits until the team may process another video, and returns the function that releases the slot. It does
+// nothing for images, which a memory limit applies to instead.
 func (s *Service) acquireVideo(ctx context.Context, i Item) (func(), error) {
 	if i.Kind != Video {
 		return func() {}, nil
@@ -269,7 +271,7 @@ func (s *Service) expireDerived(ctx context.Context) error {
 		return err
 	}
 	return s.db.InTx(ctx, "media.expire_derived", func(ctx context.Context, tx *db.Tx) error {
-		var lastCreatedAt int64 // created_at of the batch's last row; rows of the same time are deleted together
+		var lastCreatedAt int64 // created_at of the batch's last row; rows with the same time are deleted together
 		err := tx.QueryRow(ctx,
 			`SELECT MAX(created_at) FROM (SELECT created_at FROM media_derived WHERE created_at < ?
 		ORDER BY created_at LIMIT ?) old`, cutoff, sweepBatch).Scan(&lastCreatedAt)

@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// DownloadInput selects media of a public profile.
+// DownloadInput selects media from a public profile.
 type DownloadInput struct {
 	Platform      string `json:"platform" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the profile."`
 	Type          string `json:"type" enum:"profile|avatar|posts|reels|stories|highlights|playlists" title:"MediaDownloadType"`
@@ -321,7 +321,7 @@ func (s *Service) failItem(ctx context.Context, h job.LeasedJob, i profileItem, 
 	})
 }
 
-// finishItem records the outcome of an item and deletes the file's URL on the network.
+// finishItem records the outcome of an item and deletes the stored network URL of the file.
 func finishItem(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, mediaID int64, reason string) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
-// Files returns the network.Files through which a network reads a team's media.
+// Files returns a network.Files that reads a team's media.
 func (s *Service) Files(team int64) network.Files { return files{s, team} }
 
 // files implements network.Files.
@@ -27,7 +27,7 @@ type files struct {
 	team int64
 }
 
-// Open opens an item without its metadata, resized or converted if the network needs it. Videos are never converted.
+// Open opens an item without its metadata, resized or converted if the network requires it. Videos are never converted.
 func (f files) Open(ctx context.Context, id int64, fit network.FileLimits) (network.File, error) {
 	i, err := findItem(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
@@ -71,7 +71,7 @@ func (s *Service) fitTransform(fit network.FileLimits) transform {
 	}
 }
 
-// Link returns a signed URL of an item of the team.
+// Link returns a signed URL for one of the team's items. The URL expires at until.
 func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
 	i, err := findItem(ctx, f.s.db, f.team, id)
 	if apierr.Is(err, apierr.NotFound) {
@@ -95,7 +95,7 @@ func (f files) Link(ctx context.Context, id int64, fit network.FileLimits, until
 func checkConvertible(i Item, fit network.FileLimits) error {
 	if i.Kind != Image || imageBounds(fit).Type() == "" {
 		return rejectedMedia("MediaDoesNotFit",
-			fmt.Errorf("media item %d does not fit the limits of the network and cannot be converted", i.ID))
+			fmt.Errorf("media item %d does not fit the network's limits and cannot be converted", i.ID))
 	}
 	return nil
 }

@@ -73,9 +73,9 @@ func (s *Service) inspect(ctx context.Context, staged *incomingFile) (inspectedF
 // imageScanTimeout limits the search for an image's metadata, which decompresses all its pixels.
 const imageScanTimeout = 30 * time.Second
 
-// findMetadata returns the edits that remove the metadata in the first size bytes of r. It stops at the next read after
-// the context is done, or with thumbnail.ErrSlow if an image takes longer than imageScanTimeout. Other errors come from
-// stripmeta.Scan.
+// findMetadata returns the edits that remove the metadata in the first size bytes of r. Before each read, it checks
+// whether ctx is done. If an image takes longer than imageScanTimeout, it returns thumbnail.ErrSlow. Other errors come
+// from stripmeta.Scan.
 func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info mediainfo.Info) (stripmeta.Edits, error) {
 	if info.Kind == Image {
 		var cancel context.CancelFunc
@@ -111,16 +111,16 @@ var errTooManyPixels = apierr.New(apierr.UploadTooLarge,
 const picturesRetryAfter = 5 * time.Second
 
 var errPicturesBusy = apierr.New(apierr.Unavailable,
-	"Too many images of this team are being processed. Nothing was stored. Wait, then send the file again.").
+	"Too many of this team’s images are being processed. Nothing was stored. Wait, then send the file again.").
 	With("reason", apierr.Busy).WithRetryAfter(picturesRetryAfter)
 
 var errPictureSlow = apierr.New(apierr.Unavailable,
-	"The image took too long to decode. Nothing was stored. Send it again later, or save it with fewer pixels or "+
-		"as a baseline JPEG.").
+	"The image took too long to decode. Nothing was stored. Try again later, or upload a smaller version or a "+
+		"baseline (non-progressive) JPEG.").
 	With("reason", apierr.Busy).WithRetryAfter(picturesRetryAfter)
 
 var errVideosBusy = apierr.New(apierr.Unavailable,
-	"Too many videos of this team are being processed. Nothing was changed. Wait, then try again.").
+	"Too many of this team’s videos are being processed. Nothing was changed. Wait, then try again.").
 	With("reason", apierr.Busy).WithRetryAfter(picturesRetryAfter)
 
 // rejectedType returns the error for a file that is not accepted, with the reason from mediainfo.
@@ -128,10 +128,11 @@ func rejectedType(err error) error {
 	detail := "The library accepts JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos. This file is none " +
 		"of these."
 	if damaged, ok := errors.AsType[*mediainfo.DamageError](err); ok {
-		detail = "The file is damaged or out of bounds: " + damaged.Reason + "."
+		detail = "The file is damaged or too complex: " + damaged.Reason + "."
 	}
 	if errors.Is(err, thumbnail.ErrUnsupported) {
-		detail = "Networks and browsers do not support this variant of the image format. Save the image again."
+		detail = "Networks and browsers do not support this variant of the image format. Convert the image to a " +
+			"standard JPEG or PNG."
 	}
 	return apierr.Invalid(apierr.TypeRefused, "", detail).Wrap(err)
 }

@@ -126,7 +126,7 @@ func pageQuery(where string, limit int, byName bool) string {
 		` ORDER BY m.id DESC` + db.LimitClause(limit) + `) ORDER BY m.id DESC`
 }
 
-// filters returns the SQL condition of a page and its arguments. For every combination of filters, the condition can
+// filters returns the SQL condition for a page and its arguments. For every combination of filters, the condition can
 // use an index that begins with the team.
 func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput) (string, []any, error) {
 	where, args := []string{"m.team_id = " + db.TeamPlaceholder, "m.deleted_at = 0"}, []any{call.TeamID}

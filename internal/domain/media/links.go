@@ -141,7 +141,7 @@ func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (AddR
 var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "",
 	"The file's size differs from the description. Send the described file, or open another batch.")
 
-// checkHeaders rejects a body that cannot be the described file before reading it.
+// Before the body is read, checkHeaders rejects a request that cannot contain the described file.
 func (l VerifiedLink) checkHeaders(f Incoming) error {
 	kind, describedType := essence(f.Type), essence(l.file.mimeType)
 	switch {
@@ -200,7 +200,7 @@ func (s *Service) linkConflict(ctx context.Context, tx *db.Tx, l VerifiedLink) e
 }
 
 // updateBatch closes a batch when no file is pending, and otherwise updates the job's progress. A batch that was opened
-// only for the page stays open.
+// without files, for the upload page, stays open.
 func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Service) updateBatch(ctx context.Context, tx *db.Tx, id string) error {
 	return job.Advance(ctx, tx, id, len(b.files)-links)
 }
 
-// rejectLink ends a link if the library can never accept the described bytes.
+// rejectLink ends a link whose file the library can never accept, and returns cause.
 func (s *Service) rejectLink(ctx context.Context, l VerifiedLink, cause error) error {
 	err := s.db.InTx(ctx, "media.reject", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()); err != nil {
@@ -248,11 +248,11 @@ func rejectsFile(err error) bool {
 	return is && !f.IsServerError() && f.Code != apierr.RateLimited
 }
 
-// isPermanent reports whether an error ends the import or download of a file. rejectionReason then returns its error
-// code.
+// isPermanent reports whether an error ends the import or download of a file. rejectionReason returns the error code
+// for such an error.
 func isPermanent(err error) bool { return rejectsFile(err) || errors.Is(err, disk.ErrLow) }
 
-// rejectionReason returns the error code for a rejected file, as in the results of jobs.
+// rejectionReason returns the error code for a rejected file, as used in job results.
 func rejectionReason(cause error) string {
 	if errors.Is(cause, disk.ErrLow) {
 		return "storage_full"

@@ -24,7 +24,7 @@ type ItemView struct {
 	Stripped  bool // metadata was removed
 }
 
-// View returns an item of a team.
+// View returns one of a team's items.
 func (s *Service) View(ctx context.Context, call operation.Call, id int64) (ItemView, error) {
 	if err := requireLibrary(call); err != nil {
 		return ItemView{}, err
@@ -87,7 +87,7 @@ func cleanName(name string) (string, error) {
 // slashes replaces path separators in entered names.
 var slashes = strings.NewReplacer("/", "_", `\`, "_")
 
-// Move moves an item to a folder of the team. 0 means no folder.
+// Move moves an item to one of the team's folders. A folderID of 0 means no folder.
 func (s *Service) Move(ctx context.Context, call operation.Call, id, folderID int64) error {
 	return s.change(ctx, call, "media.moved", id, func(ctx context.Context, tx *db.Tx) error {
 		if err := lockFolder(ctx, tx, s.db, call.TeamID, folderID); err != nil {
@@ -102,7 +102,7 @@ func (s *Service) Move(ctx context.Context, call operation.Call, id, folderID in
 	})
 }
 
-// lockFolder locks a folder, so that it cannot be deleted until the transaction ends. 0 means no folder.
+// lockFolder locks a folder, so that it cannot be deleted until the transaction ends. An id of 0 means no folder.
 func lockFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error {
 	if id == 0 {
 		return nil

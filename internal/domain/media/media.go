@@ -50,7 +50,7 @@ type Item struct {
 	TeamID         int64
 	FolderID       int64 // 0 if none
 	FolderName     string
-	SHA256         []byte // of the stored bytes
+	SHA256         []byte // SHA-256 of the stored bytes
 	OriginalSHA256 []byte // SHA-256 of the uploaded file if its metadata was removed
 	Clean          bool   // the stored bytes are known to have no metadata
 	Blob           string
@@ -106,7 +106,7 @@ type AddResult struct {
 type Provider interface {
 	// ProfileMedia lists media of a profile, newest first. See package provider for its errors.
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
-	// Fetch writes the bytes at an item's URL to into, at most `most` bytes.
+	// Fetch writes the bytes at an item's URL to into, up to maxBytes bytes.
 	Fetch(ctx context.Context, url string, maxBytes int64, into io.Writer) error
 }
 
@@ -122,7 +122,7 @@ type Options struct {
 	Fetch     *safehttp.Client
 	Provider  Provider // nil if none is configured
 	Sealer    *tokencrypt.Sealer
-	Disk      *disk.Reserve // reserve of the disk with staged files and the database; nil for none
+	Disk      *disk.Reserve // reserve of the disk that holds staged files and the database; nil for none
 	PublicURL string
 	Log       *slog.Logger
 	// OnAltTextChanged runs in the transaction that changes an item's alternative text. It may be nil.
@@ -160,8 +160,8 @@ type Service struct {
 // PNG, 85 of JPEG.
 const pictureMemory = 256 << 20
 
-// maxVideos is how many stored videos this node removes metadata from concurrently. Each video is read and written
-// completely.
+// maxVideos is the maximum number of stored videos from which this node removes metadata concurrently. Each video is
+// read and written completely.
 const maxVideos = 2
 
 // New returns a Service and registers its job handlers.

@@ -22,14 +22,14 @@ type File struct {
 
 	Name    string
 	Type    string // MIME
-	ETag    string // quoted, of the bytes
+	ETag    string // quoted entity tag of the bytes
 	ModTime time.Time
 	// ExpiresAt is when serving the bytes must stop, by this machine's clock. It is zero if there is no limit.
 	ExpiresAt time.Time
 }
 
-// OpenFile opens an item of one of a person's teams: its thumbnail if thumbnail is set, or else the item without its
-// metadata.
+// OpenFile opens an item that belongs to one of a person's teams: its thumbnail if thumbnail is set, or else the item
+// without its metadata.
 func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool) (File, error) {
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool
 	return s.openItem(ctx, i)
 }
 
-// OpenForTeam opens an item of a team without its metadata. The caller must check access to the team.
+// OpenForTeam opens one of a team's items without its metadata. The caller must check access to the team.
 func (s *Service) OpenForTeam(ctx context.Context, team, id int64) (File, error) {
 	i, err := findItem(ctx, s.db, team, id)
 	if err != nil {
@@ -80,10 +80,10 @@ func (s *Service) openBlob(ctx context.Context, key string) (blob.Reader, error)
 	return r, nil
 }
 
-// PublicPath is the path below the public URL from which networks fetch media.
+// PublicPath is the path below the public URL where networks fetch media.
 const PublicPath = "/files/"
 
-// linkClaims is the content of a signed link: an item, the limits to which it is resized, and the expiry.
+// linkClaims holds the content of a signed link: an item, the limits that the file must fit, and the expiry.
 type linkClaims struct {
 	item      int64
 	expiresAt time.Time
@@ -92,7 +92,7 @@ type linkClaims struct {
 
 const (
 	tokenVersion  = 1
-	tokenBodySize = 1 + 8 + 8 + 8 + 4 + 1 // version, item, end in seconds, most bytes, longest side, types
+	tokenBodySize = 1 + 8 + 8 + 8 + 4 + 1 // version, item, expiry in seconds, maximum bytes, maximum side, types
 	tokenSumSize  = 16                    // bytes of HMAC-SHA-256
 )
 

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Operations returns the operations of the library.
+// Operations returns the operations on the library.
 func (s *Service) Operations() []operation.Operation {
 	return append(s.libraryOperations(), s.uploadOperation(), s.downloadOperation())
 }

@@ -34,7 +34,7 @@ func (s *Service) openStripped(ctx context.Context, i Item, fit network.FileLimi
 	return d, r, err
 }
 
-// asStored returns a description of an item's stored bytes.
+// asStored describes an item's stored bytes.
 func (i Item) asStored() derivedFile {
 	return derivedFile{
 		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.StoredSize, width: i.Width,
@@ -155,7 +155,7 @@ func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (str
 	return edits, nil
 }
 
-// exportReader is an open file from which the metadata is removed while it is read.
+// exportReader reads an open file and removes its metadata on the fly.
 type exportReader struct {
 	io.Reader
 	io.Closer

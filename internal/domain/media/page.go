@@ -40,8 +40,8 @@ type BatchFile struct {
 	State     State
 	MediaID   int64 // 0 until it is stored
 	Reason    string
-	Kind      string // of a stored file
-	Alt       string // of a stored image
+	Kind      string // kind of a stored file
+	Alt       string // alternative text of a stored image
 	Thumbnail bool
 }
 
@@ -117,7 +117,7 @@ func (s *Service) roleOf(ctx context.Context, person, team int64) (string, acces
 	return name, role, nil
 }
 
-// CheckBatchForm is like CheckForm, for a form on the page of a batch.
+// CheckBatchForm is like CheckForm, but for a form on the upload page of a batch.
 func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, length int64) error {
 	b, _, err := s.batchFor(ctx, person, id)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, l
 	return s.checkForm(ctx, b.team, pendingBytes, length)
 }
 
-// AddToBatch adds a file that a person chose on the page of a batch.
+// AddToBatch adds a file that a person chose on a batch's upload page.
 func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Incoming) (AddResult, error) {
 	b, _, err := s.batchFor(ctx, person, id)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	return s.addToBatch(ctx, person, b, f, staged)
 }
 
-// boundInBatch is like sizeBound, for a file that may be one of the batch's pending files.
+// boundInBatch is like sizeBound, but for a file that may be one of the batch's pending files.
 func (s *Service) boundInBatch(ctx context.Context, b batchRecord, size int64) (sizeLimit, error) {
 	out, err := s.sizeBound(ctx, b.team, size)
 	for _, f := range b.files {
@@ -306,7 +306,7 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 	})
 }
 
-// itemFor returns an item of one of a person's teams.
+// itemFor returns an item that belongs to one of a person's teams.
 func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	var team int64
 	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ?`, id).Scan(&team)

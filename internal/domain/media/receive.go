@@ -103,8 +103,8 @@ func (s *Service) save(ctx context.Context, e inspectedFile, p placement) (Item,
 	return s.commit(ctx, i, p)
 }
 
-// saveNew stores a new file. It removes the metadata unless the team keeps originals. If an item with the remaining
-// bytes exists, it returns that item.
+// saveNew stores a new file. It removes the metadata unless the team keeps originals. If an item with the resulting
+// bytes already exists, it returns that item.
 func (s *Service) saveNew(ctx context.Context, e inspectedFile, p placement, original []byte) (Item, error) {
 	if e.metadata.Empty() {
 		e.clean = true
@@ -210,7 +210,7 @@ func newKey(team int64, digest []byte) string {
 
 // commit writes a file's item and counts its storage in one transaction. The same transaction completes the job or link
 // that the file belongs to. If the transaction fails, the bytes are deleted. If its outcome is unknown, the sweep
-// deletes the bytes in case they have no item.
+// deletes the bytes if they have no item.
 func (s *Service) commit(ctx context.Context, i Item, p placement) (Item, bool, error) {
 	newItem, result, exists, rolledBack := i, i, i.ID != 0, false
 	failpoint.Point("after media put")
@@ -286,7 +286,7 @@ func createItem(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
 var errStorageFull = apierr.New(apierr.PlanLimitReached,
 	"The media library has too little free storage. Delete files in the app first.").With("limit", "storage_bytes")
 
-// requireStorage returns an error if the plan has too little storage left for a file. Bytes that are promised to open
+// requireStorage returns an error if the plan has too little storage left for a file. Bytes that are reserved for open
 // links count as used.
 func (s *Service) requireStorage(ctx context.Context, tx *db.Tx, used, size int64, p placement) error {
 	limit, err := s.storageLimit(ctx, tx, p.owner.TeamID, tx.Now())

@@ -41,7 +41,8 @@ func scanItem(row scanner, i *Item) error {
 
 func scanItems(rows *sql.Rows, i *Item) error { return scanItem(rows, i) }
 
-// findItem returns an item of a team. It returns not_found if the item is missing, deleted or of another team.
+// findItem returns an item of a team. It returns not_found if the item is missing or deleted, or belongs to another
+// team.
 func findItem(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx,
@@ -109,7 +110,7 @@ func (s *Service) lockUsage(ctx context.Context, tx *db.Tx, team int64) (int64, 
 	return bytes, nil
 }
 
-// openLinks returns the number of a team's open upload links and the bytes promised to them.
+// openLinks returns the number of a team's open upload links and the bytes reserved for them.
 func openLinks(ctx context.Context, q db.Querier, team int64) (int, int64, error) {
 	var links int
 	var bytes int64
@@ -132,7 +133,7 @@ func (s *Service) storageLimit(ctx context.Context, q db.Querier, team int64, no
 	return s.Catalog.InEffect(plan, db.Time(until), now).StorageBytes, nil
 }
 
-// requireFolder returns an error if the ID is not that of a folder of the team. 0 means no folder.
+// requireFolder returns an error if the team has no folder with this ID. An ID of 0 means no folder and is allowed.
 func requireFolder(ctx context.Context, q db.Querier, team, id int64) error {
 	if id == 0 {
 		return nil

@@ -60,7 +60,7 @@ type uploader struct {
 type uploadLimiter struct {
 	mu      sync.Mutex
 	uploads map[uploader]int
-	files   map[int64]int   // of all uploaders, by team
+	files   map[int64]int   // number of files from all uploaders, by team
 	bytes   map[int64]int64 // staged or reserved, by team
 }
 
@@ -87,7 +87,7 @@ func (in *uploadLimiter) acquire(by uploader, team int64, limit int) error {
 }
 
 // reserve reserves bytes for a team, or returns an error if there are too many. limit is the maximum number of reserved
-// bytes of the team.
+// bytes for the team.
 func (in *uploadLimiter) reserve(team, bytes, limit int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -98,7 +98,7 @@ func (in *uploadLimiter) reserve(team, bytes, limit int64) error {
 	return nil
 }
 
-// release undoes acquire and reserve. bytes is the total of the reserved bytes.
+// release undoes acquire and reserve. bytes is the total number of reserved bytes.
 func (in *uploadLimiter) release(by uploader, team, bytes int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -157,7 +157,7 @@ func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
 	return s.checkForm(ctx, team, 0, length)
 }
 
-// checkForm is like CheckForm, but also allows the promised bytes, which are already reserved for the form's files.
+// checkForm is like CheckForm, but also allows reservedBytes, the bytes that are already reserved for the form's files.
 func (s *Service) checkForm(ctx context.Context, team, reservedBytes, length int64) error {
 	left, err := s.freeStorage(ctx, team)
 	switch {
@@ -171,8 +171,8 @@ func (s *Service) checkForm(ctx context.Context, team, reservedBytes, length int
 	return s.requireDisk(ctx, 0)
 }
 
-// freeStorage returns how many bytes of the team's plan are neither used nor promised to open links, or plan.Unlimited.
-// The transaction that adds a file checks the storage again.
+// freeStorage returns how many bytes of the team's plan are neither used nor reserved for open links, or
+// plan.Unlimited. The transaction that adds a file checks the storage again.
 func (s *Service) freeStorage(ctx context.Context, team int64) (int64, error) {
 	limit, err := s.storageLimit(ctx, s.db, team, s.db.Now())
 	if err != nil || limit == plan.Unlimited {
@@ -329,8 +329,8 @@ func (m countingReader) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it wraps the reader
 }
 
-// sniff returns an error if the first bytes are not those of an accepted type. If the file is an image, the size limit
-// for images applies from then on.
+// sniff returns an error if the first bytes do not match an accepted type. If the file is an image, the size limit for
+// images applies from then on.
 func (a *incomingFile) sniff() error {
 	if a.typeAccepted {
 		return nil

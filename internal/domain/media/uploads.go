@@ -93,7 +93,7 @@ func (s *Service) createUploads(
 	return out, nil
 }
 
-// checkFiles returns an error for descriptions of files that the library would reject.
+// checkFiles returns an error if the library would reject one of the described files.
 func (s *Service) checkFiles(files []UploadFile) error {
 	for n, f := range files {
 		kind := essence(f.MIMEType)
@@ -110,7 +110,7 @@ func (s *Service) checkFiles(files []UploadFile) error {
 	return nil
 }
 
-// maxBytes returns the maximum size of a file of a type. For an unknown type it returns the limit for videos.
+// maxBytes returns the maximum file size for a MIME type. For an unknown type, it returns the limit for videos.
 func (s *Service) maxBytes(mimeType string) int64 {
 	if strings.HasPrefix(mimeType, "image/") {
 		return s.Catalog.Limits.MaxImageBytes

@@ -1,4 +1,4 @@
-// Package crop crops and rotates images of a team's media library. The result is a new item. The original is kept.
+// Package crop crops and rotates images in a team's media library. The result is a new item. The original is kept.
 package crop
 
 import (
@@ -25,10 +25,10 @@ const MinSide = 16
 // AspectRatio is an aspect ratio. The zero AspectRatio means any ratio.
 type AspectRatio struct{ Width, Height int }
 
-// Edit is a change of an image.
+// Edit describes how to crop and rotate an image.
 type Edit struct {
 	Part         image.Rectangle // in pixels of the image as displayed; empty for the whole image
-	Shape        AspectRatio     // aspect ratio of the result, to which the part is cropped around its center
+	Shape        AspectRatio     // aspect ratio of the result; the part is cropped around its center to match it
 	QuarterTurns int             // clockwise, after cropping
 }
 
@@ -62,7 +62,7 @@ type Service struct{ media *media.Service }
 // New returns a Service.
 func New(m *media.Service) *Service { return &Service{m} }
 
-const retryAfter = 5 * time.Second // suggested delay while other images of the team are processed
+const retryAfter = 5 * time.Second // suggested delay while the team's other images are processed
 
 var (
 	errNoImage  = apierr.BadState("not_image", "Only images can be cropped.")
@@ -72,7 +72,7 @@ var (
 		"The crop area is too small. It needs at least %d pixels per side.", MinSide)
 	errUnchanged = apierr.Invalid(apierr.MissingArgument, "part",
 		"This is the whole image. Choose an aspect ratio, a smaller crop area or a rotation.")
-	errBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Wait, then try again.").
+	errBusy = apierr.New(apierr.Unavailable, "Too many of this team’s images are being processed. Wait, then try again.").
 		With("reason", apierr.Busy).WithRetryAfter(retryAfter)
 	errTooLarge = apierr.BadState("too_large", "The image has too many pixels to be cropped here. Make it smaller and upload it again.")
 	errDamaged  = apierr.BadState("damaged", "The image is damaged, or its format cannot be cropped.")
@@ -128,7 +128,7 @@ func (s AspectRatio) String() string {
 	return fmt.Sprintf("%dx%d", s.Width, s.Height)
 }
 
-// cut returns the edited image. It returns an error if the edit changes nothing or is not possible.
+// cut returns the edited image. It returns an error if the edit does not change the image or is not possible.
 func (s *Service) cut(ctx context.Context, team int64, original media.ItemView, e Edit) (thumbnail.Result, error) {
 	if original.Kind != media.Image {
 		return thumbnail.Result{}, errNoImage

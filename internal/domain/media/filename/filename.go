@@ -50,7 +50,7 @@ func Stem(name string) string {
 // isJoiner reports whether r is ZWNJ or ZWJ, invisible characters that some scripts and emoji need.
 func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
-// Display returns a file name, including its extension, in which unsafe characters are removed or replaced.
+// Display returns a file name, including its extension, with unsafe characters removed or replaced.
 func Display(name string) string {
 	if ext := Stem(Extension(name)); ext != "" {
 		return Stem(name) + "." + ext
@@ -72,7 +72,7 @@ func ForType(name, ext, mimeType string) (string, string) {
 	return name, name + ext
 }
 
-// Fold returns a text normalized for comparison regardless of case and composition. It converts the text to lower case
+// Fold normalizes a text so that comparisons ignore case and Unicode composition. It converts the text to lower case
 // first, because cases.Fold swaps upper and lower case in Cherokee.
 func Fold(text string) string {
 	return norm.NFC.String(cases.Fold().String(strings.ToLower(norm.NFC.String(text))))

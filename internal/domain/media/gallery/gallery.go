@@ -1,5 +1,5 @@
 // Package gallery lists a team's media library for the app: items, filtered and sorted, and folders with preview
-// pictures.
+// images.
 package gallery
 
 import (
@@ -35,7 +35,7 @@ type Filter struct {
 	Order          Order
 }
 
-// Item is an image or a video of the library.
+// Item is an image or a video in the library.
 type Item struct {
 	ID        int64
 	Name      string
@@ -49,7 +49,7 @@ type Item struct {
 	Duration  time.Duration
 	Thumbnail bool
 
-	search string // the folded name, by which lists are sorted
+	search string // the folded name, used to sort lists
 }
 
 // LacksAltText reports whether the item is an image without alternative text.
@@ -174,7 +174,7 @@ func Items(ctx context.Context, q db.Querier, team int64, ids []int64) ([]Item, 
 	return out, nil
 }
 
-// Folder is a folder of the library.
+// Folder is a folder in the library.
 type Folder struct {
 	ID       int64
 	Name     string
@@ -182,8 +182,8 @@ type Folder struct {
 	Pictures []int64 // the newest items with a thumbnail, at most four, newest first
 }
 
-// picture is the format of a column with the ID of the folder's preview picture at a position. Each picture is read
-// from the folder's index.
+// picture is the format of a column with the ID of the folder's preview image at an offset. Each ID is read from the
+// folder's index.
 const picture = `, COALESCE((SELECT m.id FROM media m WHERE m.team_id = f.team_id AND m.folder_id = f.id
 	AND m.thumbnail <> '' ORDER BY m.id DESC LIMIT 1 OFFSET %d), 0)`
 

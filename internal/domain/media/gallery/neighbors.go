@@ -10,7 +10,7 @@ import (
 )
 
 // Neighbors returns the IDs of the items before and after an item in a team's list, or 0 if there is none. The item
-// itself need not match the filter.
+// itself does not need to match the filter.
 func Neighbors(ctx context.Context, q db.Querier, team int64, f Filter, id int64) (int64, int64, error) {
 	before, err := neighbor(ctx, q, team, f, id, false)
 	if err != nil {
