@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"html"
 	"html/template"
 	"net/http"
@@ -26,12 +25,12 @@ const maxGuides = 8
 func (a *App) help(w http.ResponseWriter, r *http.Request) {
 	view := helpView{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	for name, part := range map[string]*template.HTML{"help jobs": &view.Jobs, "help pages": &view.Pages} {
-		var out bytes.Buffer
-		if err := pages["help"](a.Language(r)).ExecuteTemplate(&out, name, nil); err != nil {
+		out, err := pages["help"].RenderBlock(a.Language(r), name, nil)
+		if err != nil {
 			a.ServerError(w, r, err)
 			return
 		}
-		*part = matchingHelp(out.String(), view.Query)
+		*part = matchingHelp(string(out), view.Query)
 	}
 	var err error
 	if view.Guides, err = guides.Search(view.Query); err != nil {

@@ -16,7 +16,11 @@ import (
 var files embed.FS
 
 // pages holds this package's templates by name.
-var pages = shell.Parse(files, template.FuncMap{
+var pages = shell.Parse(files, shell.Data{
+	"connect": connectView{}, "connectchoice": choiceView{}, "connected": connectedView{},
+	"connectend": connectFailure{}, "front": "", "help": helpView{}, "help#help jobs": nil,
+	"help#help pages": nil, "home": homeView{}, "upload": uploadView{},
+}, template.FuncMap{
 	"spark": plot.Spark, "vowel": startsWithVowelSound, "wayhint": methodHint, "waytitle": methodTitle,
 	"networks": func() []string {
 		return []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"}

@@ -11,6 +11,7 @@ import (
 
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/templatecheck"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -20,7 +21,7 @@ func TestPagesCanBeParsed(t *testing.T) {
 	read := 0
 	for name, page := range shell.EachPage {
 		for _, l := range locale.All() {
-			if page(l).Lookup("main") == nil {
+			if page.Parse(l).Lookup("main") == nil {
 				t.Errorf("%s has no block main in %s", name, l.Name)
 			}
 		}
@@ -28,6 +29,28 @@ func TestPagesCanBeParsed(t *testing.T) {
 	}
 	if read < 50 {
 		t.Errorf("only %d pages were named", read)
+	}
+}
+
+// The pages use only fields, methods and functions that the types of their data have.
+func TestPagesFitTheirData(t *testing.T) {
+	t.Parallel()
+	for name, page := range shell.EachPage {
+		parsed := page.Parse(locale.English)
+		for block, data := range page.DataTypes() {
+			var errs []error
+			if block == "" {
+				body := templatecheck.Field{Struct: shell.LayoutType, Name: "Body", Type: data}
+				errs = templatecheck.Check(parsed, shell.LayoutType, body)
+			} else if found := parsed.Lookup(block); found == nil {
+				t.Errorf("page %s has no block %s", name, block)
+			} else {
+				errs = templatecheck.Check(found, data)
+			}
+			for _, err := range errs {
+				t.Errorf("page %s %s: %v", name, block, err)
+			}
+		}
 	}
 }
 

@@ -88,6 +88,7 @@ var layers = map[string][]string{
 		"internal/testkit/fixture", "internal/testkit/mcpsuite", "internal/testkit/must", "internal/testkit/oidcserver",
 		"internal/testkit/pds", "internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/program",
 		"internal/testkit/redis", "internal/testkit/require", "internal/testkit/s3",
+		"internal/testkit/templatecheck",
 	},
 }
 

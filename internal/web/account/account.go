@@ -28,7 +28,13 @@ var credentialKinds = map[string]locale.Key{
 	"Authenticator app": "Authenticator app",
 }
 
-var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
+var pages = shell.Parse(files, shell.Data{
+	"account": view{}, "authenticator": appView{}, "authenticatornew": setupForm{}, "choose": []team.Offer{},
+	"code": codeForm{}, "confirm": "", "firstrun": firstRunView{}, "invitation": invitationView{},
+	"invitationused": "", "newpasskey": passkeyForm{}, "passkey": passkeyView{}, "password": passwordForm{},
+	"recovery": recoveryView{}, "recoverycodes": recoveryCodesPage{}, "secondfactor": factorView{},
+	"signin": signInForm{},
+}, nil, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{"credential": func(kind string) string { return l.T(credentialKinds[kind]) }}
 })
 

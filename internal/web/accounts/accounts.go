@@ -18,7 +18,9 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, templateFuncs)
+var pages = shell.Parse(files, shell.Data{
+	"account": view{}, "leave": disconnectView{}, "list": listView{}, "overview": overviewView{},
+}, nil, templateFuncs)
 
 // Handlers serves the account pages.
 type Handlers struct {

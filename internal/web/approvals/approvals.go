@@ -18,7 +18,10 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
+var pages = shell.Parse(files, shell.Data{
+	"answer": replyView{}, "ask": newRequestView{}, "client": (*clientView)(nil),
+	"deadlink": invalidLinkPage{}, "inbox": inboxView{}, "request": requestView{},
+}, nil, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{"longday": func(at time.Time) string { return l.Format(at, locale.LongDay) }}
 })
 

@@ -12,7 +12,9 @@ import (
 //go:embed templates
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{
+var pages = shell.Parse(files, shell.Data{
+	"components": nil,
+}, template.FuncMap{
 	"states": func() []string {
 		return []string{
 			"draft", "scheduled", "processing", "published", "partially_published", "failed", "pending", "sending",

@@ -31,25 +31,32 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files,
-	template.FuncMap{
-		"has": has[int64], "hasText": has[string], "often": frequencies, "anchor": anchor,
-		"places": preview.AccountsHTML, "fieldOf": fieldOf, "inc": func(i int) int { return i + 1 },
-	}, func(l *locale.Language) template.FuncMap {
-		return template.FuncMap{
-			"clock":        func(at time.Time) string { return l.Format(at, locale.Clock) + at.Format(" (UTC-07:00)") },
-			"hour":         func(at time.Time) string { return l.Format(at, locale.Clock) },
-			"shortTime":    func(at time.Time) string { return l.Format(at, locale.ShortTime) },
-			"factor":       func(f float64) string { return l.Decimal(f, 1) },
-			"limits":       func(c creator) string { return limits(l, c) },
-			"known":        func(text string) string { return shell.TranslateText(l, text) },
-			"problem":      func(text string) string { return preview.ProblemText(l, text) },
-			"category":     func(name string) string { return l.T(emoji.CategoryNames[name]) },
-			"weekdays":     func() []weekday { return weekdaysOf(l) },
-			"shortWeekday": func(code string) string { return shortWeekday(l, code) },
-			"seconds":      func(d time.Duration) string { return l.LocalizeDecimal(seconds(d)) },
-		}
-	})
+var pages = shell.Parse(files, shell.Data{
+	"compose": (*view)(nil), "compose#creators": view{}, "compose#emoji": []emoji.Category{},
+	"compose#fresh": view{}, "compose#hashtags": hashtagPanel{}, "compose#moment": view{},
+	"compose#month": month{}, "compose#next": previewView{}, "compose#no threads": previewView{},
+	"compose#part lengths": previewView{}, "compose#preview": previewView{},
+	"compose#split offer": previewView{}, "compose#suggestions": suggestions{},
+	"compose#tallies": previewView{}, "compose#thread offer": previewView{}, "compose#twice": view{},
+	"compose#voice": voiceCheck{}, "compose#zone": view{}, "confirm": (*confirmation)(nil),
+}, template.FuncMap{
+	"has": has[int64], "hasText": has[string], "often": frequencies, "anchor": anchor,
+	"places": preview.AccountsHTML, "fieldOf": fieldOf, "inc": func(i int) int { return i + 1 },
+}, func(l *locale.Language) template.FuncMap {
+	return template.FuncMap{
+		"clock":        func(at time.Time) string { return l.Format(at, locale.Clock) + at.Format(" (UTC-07:00)") },
+		"hour":         func(at time.Time) string { return l.Format(at, locale.Clock) },
+		"shortTime":    func(at time.Time) string { return l.Format(at, locale.ShortTime) },
+		"factor":       func(f float64) string { return l.Decimal(f, 1) },
+		"limits":       func(c creator) string { return limits(l, c) },
+		"known":        func(text string) string { return shell.TranslateText(l, text) },
+		"problem":      func(text string) string { return preview.ProblemText(l, text) },
+		"category":     func(name string) string { return l.T(emoji.CategoryNames[name]) },
+		"weekdays":     func() []weekday { return weekdaysOf(l) },
+		"shortWeekday": func(code string) string { return shortWeekday(l, code) },
+		"seconds":      func(d time.Duration) string { return l.LocalizeDecimal(seconds(d)) },
+	}
+})
 
 // anchor returns an HTML link for use in a translated sentence.
 func anchor(href, text string) template.HTML {

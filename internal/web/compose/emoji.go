@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"bytes"
 	"net/http"
 
 	"pressroom.example/pressroom/internal/web/emoji"
@@ -10,12 +9,12 @@ import (
 
 // emoji serves the emoji picker to the page's script. It depends only on the language, so browsers may cache it.
 func (p *Handlers) emoji(w http.ResponseWriter, r *http.Request) {
-	var page bytes.Buffer
 	l := p.Language(r)
-	if err := pages["compose"](l).ExecuteTemplate(&page, "emoji", emoji.In(l)); err != nil {
+	picker, err := pages["compose"].RenderBlock(l, "emoji", emoji.In(l))
+	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
 	w.Header().Set("Cache-Control", "private, max-age=3600")
-	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
+	shell.WriteHTML(w, r, http.StatusOK, picker)
 }

@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"bytes"
 	"net/http"
 
 	"pressroom.example/pressroom/internal/apierr"
@@ -51,12 +50,7 @@ func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
 	for _, l := range p.readyMade.ReadyMadeIn(call.Language) {
 		lists.Ready = append(lists.Ready, hashtagList{l.ID, l.Name, l.Hashtags[:min(len(l.Hashtags), offeredHashtags)]})
 	}
-	var page bytes.Buffer
-	if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, "hashtags", lists); err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
-	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
+	p.ShowPart(w, r, pages["compose"], "hashtags", lists)
 }
 
 // hashtagLists returns the team's latest lists, except empty ones.

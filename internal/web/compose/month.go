@@ -1,14 +1,12 @@
 package compose
 
 import (
-	"bytes"
 	"net/http"
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/teamtime"
-	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const (
@@ -77,12 +75,7 @@ func (p *Handlers) showMonth(w http.ResponseWriter, r *http.Request) {
 		}
 		day.Excess = span.More
 	}
-	var page bytes.Buffer
-	if err := pages["compose"](l).ExecuteTemplate(&page, "month", shown); err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
-	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
+	p.ShowPart(w, r, pages["compose"], "month", shown)
 }
 
 // newMonth returns the month that begins at first as whole weeks, without posts.

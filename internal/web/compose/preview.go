@@ -279,10 +279,12 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"moment", fresh}, {"zone", fresh},
 		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"no threads", out},
 		{"part lengths", out}, {"split offer", out}, {"next", out}, {"voice", fresh.Wording}} {
-		if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, part.name, part.body); err != nil {
+		block, err := pages["compose"].RenderBlock(p.Language(r), part.name, part.body)
+		if err != nil {
 			p.ServerError(w, r, err)
 			return
 		}
+		page.Write(block)
 	}
 	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
 }

@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -116,12 +115,7 @@ func (p *Handlers) showTimes(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	var page bytes.Buffer
-	if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, "suggestions", out); err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
-	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
+	p.ShowPart(w, r, pages["compose"], "suggestions", out)
 }
 
 // errSuggestedTime is the error for a suggested time that cannot be read.

@@ -14,7 +14,9 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil)
+var pages = shell.Parse(files, shell.Data{
+	"consent": consentView{}, "turned": invalidRequestPage{},
+}, nil)
 
 // Paths of the page and the endpoints. Clients discover the OAuth paths in the metadata, so these may change.
 const (

@@ -20,7 +20,11 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil)
+var pages = shell.Parse(files, shell.Data{
+	"assistant": confirmView{}, "draft": confirmView{}, "erased": erasure.ErasureResult{},
+	"export": erasure.Contents{}, "key": confirmView{}, "leave": leaveView{}, "person": personView{},
+	"team": teamView{},
+}, nil)
 
 // Handlers serves the erasure pages.
 type Handlers struct {

@@ -16,7 +16,9 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil)
+var pages = shell.Parse(files, shell.Data{
+	"contents": guideView{}, "guide": guideView{}, "missing": guideView{},
+}, nil)
 
 // Path is the path of the page that lists all guides.
 const Path = "/docs/guides"

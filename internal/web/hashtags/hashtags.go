@@ -18,7 +18,10 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, templateFuncs)
+var pages = shell.Parse(files, shell.Data{
+	"all": allView{}, "delete": deleteView{}, "form": formView{}, "found": resultsView{}, "list": (*view)(nil),
+	"search": searchView{},
+}, nil, templateFuncs)
 
 // Handlers serves the hashtag pages.
 type Handlers struct {

@@ -63,7 +63,7 @@ var kinds = []option{
 }
 
 // Kinds returns the options for the kind of media.
-func (addView) Kinds() any { return kinds }
+func (addView) Kinds() []option { return kinds }
 
 func (p *Handlers) addPage(w http.ResponseWriter, r *http.Request) {
 	p.showAdd(w, r, http.StatusOK, addView{Fields: url.Values{"folder": {r.URL.Query().Get("folder")}}})

@@ -54,10 +54,10 @@ type cropView struct {
 }
 
 // Shapes returns the options for the aspect ratio.
-func (cropView) Shapes() any { return shapes }
+func (cropView) Shapes() []shape { return shapes }
 
 // Turns returns the options for the rotation.
-func (cropView) Turns() any { return rotations }
+func (cropView) Turns() []option { return rotations }
 
 func (p *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
 	p.showCrop(w, req, http.StatusOK, shell.FormError{})

@@ -23,7 +23,10 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{
+var pages = shell.Parse(files, shell.Data{
+	"add": addView{}, "bulkdelete": deletion{}, "crop": cropView{}, "delete": view{}, "folder": folderView{},
+	"grid": gridView{}, "item": view{}, "taken": removal{}, "texts": textsView{},
+}, template.FuncMap{
 	"seconds": seconds, "length": func(d time.Duration) string { return seconds(d.Seconds()) }, "marks": ariaAttributes,
 }, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{"rate": func(n float64) string { return l.LocalizeDecimal(fmt.Sprintf("%.3g", n)) }}

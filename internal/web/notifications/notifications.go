@@ -18,7 +18,9 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"look": appearanceOf, "sentences": sentencesOf},
+var pages = shell.Parse(files, shell.Data{
+	"list": listing{}, "recent": listing{}, "settings": settingsView{},
+}, template.FuncMap{"look": appearanceOf, "sentences": sentencesOf},
 	func(l *locale.Language) template.FuncMap {
 		return template.FuncMap{"clock": func(at time.Time) string { return l.Format(at, locale.Clock) }}
 	})

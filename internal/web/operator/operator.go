@@ -27,7 +27,13 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, templateFuncs)
+var pages = shell.Parse(files, shell.Data{
+	"channel": channelView{}, "channelremove": channelView{}, "channels": channelsView{},
+	"channelsecret": channelView{}, "close": teamView{}, "events": eventsView{}, "ledger": ledgerView{},
+	"networks": networksView{}, "newteam": newTeamView{}, "overview": overview{}, "pauses": pausesView{},
+	"people": peopleView{}, "person": personView{}, "posts": postsView{}, "queue": queueView{},
+	"recovery": recoveryView{}, "team": teamView{}, "teams": teamsView{},
+}, nil, templateFuncs)
 
 // Services are the services that the pages use.
 type Services struct {

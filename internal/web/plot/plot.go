@@ -6,8 +6,10 @@ package plot
 import (
 	"bytes"
 	"embed"
+	"fmt"
 	"html/template"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -17,11 +19,24 @@ import (
 //go:embed templates/*.svg
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).
-	ParseFS(files, "templates/*.svg"))
+var templates = parse()
+
+func parse() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).ParseFS(files, "templates/*.svg"))
+}
+
+// views maps each template to a value of its data's type.
+var views = map[string]any{
+	"columns.svg": columnsView{}, "heat.svg": heatView{}, "key.svg": seriesView{}, "legend.svg": linesView{},
+	"line.svg": lineView{}, "lines.svg": linesView{}, "range.svg": rangeView{}, "scale.svg": heatView{},
+	"share.svg": shareView{}, "spark.svg": sparkView{},
+}
 
 // draw renders a template. It panics on an error, because the templates are part of the program.
 func draw(name string, data any) template.HTML {
+	if want := reflect.TypeOf(views[name]); reflect.TypeOf(data) != want {
+		panic(fmt.Sprintf("%s takes %v, not %T", name, want, data))
+	}
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
 		panic(err)

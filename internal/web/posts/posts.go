@@ -23,7 +23,11 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"cut": truncate, "link": webAddress,
+var pages = shell.Parse(files, shell.Data{
+	"account": (*accountPageView)(nil), "bulkconfirm": confirmation{}, "calendar": (*calendarView)(nil),
+	"end": (*view)(nil), "job": jobView{}, "job#live": jobView{}, "list": listView{}, "post": (*view)(nil),
+	"post#live": (*view)(nil), "publish": (*view)(nil), "quick": quickView{}, "quick#live": quickView{},
+}, template.FuncMap{"cut": truncate, "link": webAddress,
 	"disabledByPause": disabledByPause, "places": preview.AccountsHTML,
 	"sprite": shell.Sprite, "spriteIcon": shell.SpriteIcon, "spriteLogo": shell.SpriteLogo,
 	"longestComment": func() int {

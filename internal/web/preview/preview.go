@@ -29,15 +29,18 @@ var files embed.FS
 var templates = func() map[*locale.Language]func() *template.Template {
 	out := map[*locale.Language]func() *template.Template{}
 	for _, l := range locale.All() {
-		out[l] = sync.OnceValue(func() *template.Template {
-			return template.Must(template.New("").Funcs(template.FuncMap{
-				"icon": shell.Icon, "lines": lines, "second": second, "inc": func(i int) int { return i + 1 },
-				"t": l.T, "th": l.H,
-			}).ParseFS(files, "templates/*.html"))
-		})
+		out[l] = sync.OnceValue(func() *template.Template { return parse(l) })
 	}
 	return out
 }()
+
+// parse parses the templates, which all show a Post.
+func parse(l *locale.Language) *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"icon": shell.Icon, "lines": lines, "second": second, "inc": func(i int) int { return i + 1 },
+		"t": l.T, "th": l.H,
+	}).ParseFS(files, "templates/*.html"))
+}
 
 // Author is the account that publishes a post.
 type Author struct {

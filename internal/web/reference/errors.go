@@ -27,7 +27,7 @@ type statusGroup struct {
 func (p *Handlers) errors(w http.ResponseWriter, r *http.Request, b *book) {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	p.Show(w, r, http.StatusOK, pages["errors"], "Error reference",
-		pageView{r.URL.Path, b.chapters, errorCodes{query, byStatus(problem.Entries(), query)}})
+		newPage(r, b, errorCodes{query, byStatus(problem.Entries(), query)}))
 }
 
 // byStatus groups the codes that match a query by their status.

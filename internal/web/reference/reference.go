@@ -17,7 +17,10 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"spans": spans, "curly": curly, "remedy": remedyOf})
+var pages = shell.Parse(files, shell.Data{
+	"answers": pageView[[]kind]{}, "assistants": pageView[addresses]{}, "chapter": pageView[chapter]{},
+	"contents": pageView[contents]{}, "errors": pageView[errorCodes]{}, "start": pageView[addresses]{},
+}, template.FuncMap{"spans": spans, "curly": curly, "remedy": remedyOf})
 
 // Handlers serves the reference.
 type Handlers struct {
@@ -84,14 +87,18 @@ func (p *Handlers) withBook(page func(http.ResponseWriter, *http.Request, *book)
 }
 
 // pageView is a page with the list of all chapters beside it.
-type pageView struct {
+type pageView[T any] struct {
 	At       string // path of the page
 	Chapters []chapter
-	Content  any
+	Content  T
+}
+
+func newPage[T any](r *http.Request, b *book, content T) pageView[T] {
+	return pageView[T]{r.URL.Path, b.chapters, content}
 }
 
 // Here returns the name of the chapter that the page shows, or "" if it is not a chapter.
-func (s pageView) Here() string {
+func (s pageView[T]) Here() string {
 	for _, c := range s.Chapters {
 		if c.At == s.At {
 			return c.Name
@@ -110,8 +117,8 @@ type contents struct {
 
 func (p *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", pageView{r.URL.Path, b.chapters,
-		contents{blocks(b.doc.Info.Description), b.doc.Info.Version, query, matching(b.chapters, query)}})
+	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", newPage(r, b,
+		contents{blocks(b.doc.Info.Description), b.doc.Info.Version, query, matching(b.chapters, query)}))
 }
 
 // matching returns the operations that contain all words of a query, and their chapters.
@@ -137,12 +144,12 @@ func (p *Handlers) chapter(w http.ResponseWriter, r *http.Request, b *book) {
 		return
 	}
 	p.ShowTitled(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference",
-		pageView{r.URL.Path, b.chapters, b.chapters[at]})
+		newPage(r, b, b.chapters[at]))
 }
 
 func (p *Handlers) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["answers"], "Common response fields",
-		pageView{r.URL.Path, b.chapters, b.answers})
+		newPage(r, b, b.answers))
 }
 
 // addresses holds the URLs of the API, the MCP server and the app.
@@ -154,12 +161,12 @@ func (p *Handlers) addresses(b *book) addresses {
 
 func (p *Handlers) start(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API",
-		pageView{r.URL.Path, b.chapters, p.addresses(b)})
+		newPage(r, b, p.addresses(b)))
 }
 
 func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
 	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants",
-		pageView{r.URL.Path, b.chapters, p.addresses(b)})
+		newPage(r, b, p.addresses(b)))
 }
 
 // curly replaces straight apostrophes with typographic ones. The API description has no words in single quotes.

@@ -20,7 +20,11 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, templateFuncs)
+var pages = shell.Parse(files, shell.Data{
+	"compare": compareView{}, "linkrevoke": revokeView{}, "list": listView{}, "new": newView{},
+	"new#preview": newView{}, "report": view{}, "share": shareView{}, "shared": sharedView{},
+	"unsubscribe": subscription.Subscriber{},
+}, nil, templateFuncs)
 
 // Handlers serves the report pages.
 type Handlers struct {

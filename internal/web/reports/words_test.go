@@ -54,7 +54,7 @@ func TestHashtagPostsRange(t *testing.T) {
 			Count: 1_500_000, Low: new(int64(1_200_000)), High: new(int64(1_900_000)),
 		}}
 		var out strings.Builder
-		if err := pages["report"](c.l).ExecuteTemplate(&out, "figures", v); err != nil {
+		if err := pages["report"].Parse(c.l).ExecuteTemplate(&out, "figures", v); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), c.want) {

@@ -26,7 +26,9 @@ import (
 //go:embed templates
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"marked": highlight})
+var pages = shell.Parse(files, shell.Data{
+	"search": view{},
+}, template.FuncMap{"marked": highlight})
 
 const (
 	maxQuery  = 200 // maximum number of characters

@@ -24,7 +24,13 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, templateFuncs)
+var pages = shell.Parse(files, shell.Data{
+	"assistant": assistantPageView{}, "assistantend": revokeView{}, "assistants": assistantsView{},
+	"audit": auditView{}, "credits": creditsView{}, "invited": invitedView{}, "key": keyPageView{},
+	"keymade": createdKeyView{}, "keynew": keyForm{}, "keyrevoke": revokeView{}, "keys": keysView{},
+	"member": memberView{}, "memberremove": memberView{}, "members": membersView{}, "plan": planView{},
+	"team": teamForm{}, "transfer": memberView{},
+}, nil, templateFuncs)
 
 // Services are the services that the settings pages use.
 type Services struct {

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-var forbiddenPage = shellPage("templates/forbidden.html")
+var forbiddenPage = shellPage("forbidden", forbiddenView{})
 
 // audiencePermissions describes what each audience may do.
 var audiencePermissions = map[Audience]locale.Key{

@@ -1,18 +1,12 @@
 package shell
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"fmt"
-	"html/template"
-	"io/fs"
 	"net/http"
-	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"pressroom.example/pressroom/internal/locale"
@@ -46,85 +40,9 @@ func (p page) IsForGuests() bool {
 	return p.Visitor == nil && (p.Section == "approval" || p.Section == "shared")
 }
 
-// perLanguage returns a Page that calls parse once for each language, on first use.
-func perLanguage(parse func(*locale.Language) *template.Template) Page {
-	made := map[*locale.Language]func() *template.Template{}
-	for _, l := range locale.All() {
-		made[l] = sync.OnceValue(func() *template.Template { return parse(l) })
-	}
-	return func(l *locale.Language) *template.Template { return made[l]() }
-}
-
-// layout returns the templates that every page can use: the layout and the blocks of parts.html.
-var layout = perLanguage(func(l *locale.Language) *template.Template {
-	return template.Must(template.New("layout.html").Funcs(funcs(l)).
-		ParseFS(files, "templates/layout.html", "templates/parts.html"))
-})
-
-// shellPage returns a page of this package by the path of its template.
-func shellPage(file string) Page {
-	return perLanguage(func(l *locale.Language) *template.Template {
-		return template.Must(template.Must(layout(l).Clone()).ParseFS(files, file))
-	})
-}
-
-// Page returns a page's template in a language. It is parsed on first use, so that nodes that only serve the API parse
-// no templates.
-type Page func(*locale.Language) *template.Template
-
-// Pages maps names to pages.
-type Pages map[string]Page
-
-// Parse returns the pages of a package by name: the files of its folder templates, each of which defines the block
-// "main". Files whose names begin with an underscore define blocks for all of the package's pages. funcs are template
-// functions, and langFuncs returns those that depend on the language. An invalid page panics on first use, which a test
-// triggers.
-func Parse(files fs.FS, funcs template.FuncMap, langFuncs ...func(*locale.Language) template.FuncMap) Pages {
-	names, err := fs.Glob(files, "templates/*.html")
-	if err != nil {
-		panic(err)
-	}
-	shared := perLanguage(func(l *locale.Language) *template.Template {
-		t := template.Must(layout(l).Clone()).Funcs(funcs)
-		for _, more := range langFuncs {
-			t.Funcs(more(l))
-		}
-		for _, name := range names {
-			if strings.HasPrefix(path.Base(name), "_") {
-				template.Must(t.ParseFS(files, name))
-			}
-		}
-		return t
-	})
-	out := Pages{}
-	for _, name := range names {
-		if base := path.Base(name); !strings.HasPrefix(base, "_") {
-			out[strings.TrimSuffix(base, ".html")] = perLanguage(func(l *locale.Language) *template.Template {
-				return template.Must(template.Must(shared(l).Clone()).ParseFS(files, name))
-			})
-		}
-	}
-	registeredPages = append(registeredPages, out)
-	return out
-}
-
-// registeredPages has all pages of the program. Parse adds them during initialization.
-var registeredPages []Pages
-
-// EachPage iterates over all pages that Parse has returned, for a test that all can be parsed.
-func EachPage(yield func(name string, page Page) bool) {
-	for _, pages := range registeredPages {
-		for name, page := range pages {
-			if !yield(name, page) {
-				return
-			}
-		}
-	}
-}
-
 var (
-	switchPage  = shellPage("templates/turn.html")
-	messagePage = shellPage("templates/notice.html")
+	switchPage  = shellPage("turn", switchView{})
+	messagePage = shellPage("notice", "")
 )
 
 // ShowMessage writes a page with a title and a text as the response.
@@ -157,13 +75,13 @@ func (s *Shell) ShowStable(w http.ResponseWriter, r *http.Request, show Page, ti
 }
 
 // ShowPart writes a block of a page as the response, without the layout.
-func (s *Shell) ShowPart(w http.ResponseWriter, r *http.Request, show Page, block string, body any) {
-	var out bytes.Buffer
-	if err := show(s.Language(r)).ExecuteTemplate(&out, block, body); err != nil {
-		s.ServerError(w, r, fmt.Errorf("rendering a part of a page: %w", err))
+func (s *Shell) ShowPart(w http.ResponseWriter, r *http.Request, p Page, block string, body any) {
+	out, err := p.RenderBlock(s.Language(r), block, body)
+	if err != nil {
+		s.ServerError(w, r, err)
 		return
 	}
-	WriteHTML(w, r, http.StatusOK, out.Bytes())
+	WriteHTML(w, r, http.StatusOK, out)
 }
 
 func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, show Page, p page) {
@@ -177,18 +95,17 @@ func (s *Shell) show(w http.ResponseWriter, r *http.Request, status int, show Pa
 		p.HasNotifications, p.Unread = s.Unread != nil, s.unread(r, p.Visitor.ID)
 		p.Waiting = s.awaitingApproval(r, p.Visitor)
 	}
-	var out bytes.Buffer
 	p.Lang = s.Language(r)
-	t := show(p.Lang)
-	if err := t.Execute(&out, p); err != nil {
-		s.Log.ErrorContext(r.Context(), "rendering a page failed", "page", t.Name(), "route", r.Pattern, "error", err)
+	out, err := show.render(p)
+	if err != nil {
+		s.Log.ErrorContext(r.Context(), "rendering a page failed", "page", show.name, "route", r.Pattern, "error", err)
 		http.Error(w, "Something went wrong. Try again in a moment.", http.StatusInternalServerError)
 		return
 	}
-	if p.Stable && p.Visitor == nil && isUnchanged(w, r, out.Bytes()) {
+	if p.Stable && p.Visitor == nil && isUnchanged(w, r, out) {
 		return
 	}
-	WriteHTML(w, r, status, addTeamField(out.Bytes(), p.Visitor))
+	WriteHTML(w, r, status, addTeamField(out, p.Visitor))
 }
 
 // isUnchanged sets the entity tag of a page (RFC 9110, section 8.8). If the browser already has the page, it responds

@@ -20,7 +20,10 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
+var pages = shell.Parse(files, shell.Data{
+	"delete": deleteView{}, "form": formView{}, "list": listView{}, "material": materialView{},
+	"piece": piece{}, "voice": view{},
+}, nil, func(l *locale.Language) template.FuncMap {
 	return template.FuncMap{"language": func(tag string) string {
 		if name := settings.LanguageName(tag); name != "" {
 			return l.T(name)
