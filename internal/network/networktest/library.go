@@ -199,3 +199,18 @@ func videoBytes(size int) []byte {
 	}
 	return longestVideo[:size:size]
 }
+
+// WantVideoAltText checks that a network receives the alt text of a video.
+func WantVideoAltText(t *testing.T, c Case) {
+	t.Helper()
+	f := New(t, c, 0)
+	film := f.Library.Video(100)
+	film.Alt = "harbor"
+	g := f.Grant()
+	f.Publish(g, f.MustPrepare(g, "a film", film))
+	if !slices.ContainsFunc(f.Transport.Requests("POST "), func(r Request) bool {
+		return strings.Contains(string(r.Body)+r.URL.RawQuery, film.Alt)
+	}) {
+		t.Errorf("%s does not receive the alt text of a video", c.Platform)
+	}
+}

@@ -135,3 +135,8 @@ func TestCheckOptions(t *testing.T) {
 		}
 	}
 }
+
+func TestAltTextOfVideo(t *testing.T) {
+	t.Parallel()
+	networktest.WantVideoAltText(t, adapter)
+}
