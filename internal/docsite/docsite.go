@@ -65,8 +65,8 @@ var sectionOrder = []struct {
 	first             []string
 }{
 	{"use", "Using pressroom", ".", []string{
-		"app", "publishing", "threads", "options", "media", "analytics", "reports", "scoring", "hashtags", "voices",
-		"assistants", "tools", "clients", "errors", "idempotency", "limits",
+		"app", "publishing", "threads", "options", "capabilities", "media", "analytics", "reports", "scoring", "hashtags",
+		"voices", "assistants", "tools", "clients", "errors", "idempotency", "limits",
 	}},
 	{"operation", "Operation", "", []string{
 		"deploy", "running", "security", "backup", "upgrading", "scaling", "delivery", "troubleshooting", "sources", "bridge",
@@ -83,6 +83,7 @@ var summaries = map[string]string{
 	"first-comments":  "Comment on a post as soon as it is published.",
 	"threads":         "Publish a post in several parts, each as a reply.",
 	"options":         "Polls, quotes, link cards and who can reply, for each network.",
+	"capabilities":    "What works on which network, and a comparison with other products.",
 	"media":           "Formats, sizes, uploads, links and alt text.",
 	"analytics":       "What is measured, how often, and for how long it is kept.",
 	"reports":         "Analyze, track and share any public profile or hashtag.",

@@ -82,6 +82,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/threads.md", before: started},
 		{file: "docs/first-comments.md", before: started},
 		{file: "docs/options.md", before: started},
+		{file: "docs/capabilities.md"},
 		{file: "docs/assistants.md", before: started},
 		{file: "docs/tools.md", before: started},
 		// test/clients runs these examples.
