@@ -888,6 +888,8 @@ type CreatePostInput struct {
 	Options *CreatePostInputOptions `json:"options,omitzero"`
 	// Parts to publish as replies, in order.
 	Thread []ThreadPart `json:"thread,omitzero"`
+	// For networks that publish a title, such as YouTube. A title in options has precedence.
+	Title *string `json:"title,omitzero"`
 	// Comment that each account adds to its post.
 	FirstComment *string `json:"first_comment,omitzero"`
 	// Labels for the team; not published.
@@ -1112,7 +1114,7 @@ type FacebookOptions struct {
 	Link string `json:"link,omitzero"`
 	// ID of a Page with a location. Not for stories and horizontal videos.
 	Place string `json:"place,omitzero"`
-	// Title of a video or reel.
+	// Title of a video or reel. The post's title if omitted.
 	Title string `json:"title,omitzero"`
 }
 
@@ -1642,7 +1644,7 @@ type LinkedInOptions struct {
 type LinkedInOptionsArticle struct {
 	// Address of the page. The first link of the text if omitted.
 	Source string `json:"source,omitzero"`
-	// Read from the page before publishing if omitted.
+	// The post's title if omitted; without one, read from the page before publishing.
 	Title string `json:"title,omitzero"`
 	// Read from the page before publishing if title and description are omitted.
 	Description string `json:"description,omitzero"`
@@ -1836,7 +1838,7 @@ type Page struct {
 type PinterestOptions struct {
 	// Name or ID of a section of the board. It must exist. Outside of sections if omitted.
 	BoardSection string `json:"board_section,omitzero"`
-	// Title of the pin. The first line of the text if omitted.
+	// Title of the pin. The post's title or the first line of the text if omitted.
 	Title string `json:"title,omitzero"`
 	// Address to which the pin links. The first link of the text if omitted.
 	Link string `json:"link,omitzero"`
@@ -1892,8 +1894,10 @@ type Post struct {
 	ID     string     `json:"id"`
 	Status PostStatus `json:"status"`
 	// The full text.
-	Caption string      `json:"caption"`
-	Media   []PostMedia `json:"media"`
+	Caption string `json:"caption"`
+	// For networks that publish a title.
+	Title string      `json:"title,omitzero"`
+	Media []PostMedia `json:"media"`
 	// The parts that are published as replies, in order.
 	Thread []ThreadPart `json:"thread,omitzero"`
 	// Comment that each account adds to its post.
@@ -1977,8 +1981,10 @@ type PostChange struct {
 	ID     string     `json:"id"`
 	Status PostStatus `json:"status"`
 	// The full text.
-	Caption string      `json:"caption"`
-	Media   []PostMedia `json:"media"`
+	Caption string `json:"caption"`
+	// For networks that publish a title.
+	Title string      `json:"title,omitzero"`
+	Media []PostMedia `json:"media"`
 	// The parts that are published as replies, in order.
 	Thread []ThreadPart `json:"thread,omitzero"`
 	// Comment that each account adds to its post.
@@ -2023,6 +2029,7 @@ type PostEntry struct {
 	// Set for the template and the occurrences of a recurring series.
 	Recurrence *PostEntryRecurrence `json:"recurrence,omitzero"`
 	Accounts   []PostEntryAccount   `json:"accounts"`
+	Title      string               `json:"title,omitzero"`
 	// The start of the text.
 	Excerpt string `json:"excerpt"`
 }
@@ -2066,7 +2073,7 @@ type PostProblem struct {
 	Part *int64 `json:"part,omitzero"`
 	// Whether the problem is in the first comment.
 	FirstComment *bool `json:"first_comment,omitzero"`
-	// Option to change, such as options.x.poll; omitted for text and media.
+	// What to change: title, or an option such as options.x.poll; omitted for text and media.
 	Field   string `json:"field,omitzero"`
 	Message string `json:"message"`
 }
@@ -2486,6 +2493,8 @@ type UpdatePostInput struct {
 	ID string `json:"id"`
 	// The new text.
 	Caption *string `json:"caption,omitzero"`
+	// The new title; empty for none.
+	Title *string `json:"title,omitzero"`
 	// The new time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. A draft stays a draft.
 	// Null clears the time of a draft.
 	ScheduledAt *string `json:"scheduled_at,omitzero"`
@@ -2630,7 +2639,7 @@ type XOptionsPoll struct {
 
 // YouTubeOptions is an object in API responses.
 type YouTubeOptions struct {
-	// Title of the video, without < and >. The first line of the text if omitted.
+	// Title of the video, without < and >. If omitted, the post's title or the first line of the text.
 	Title string `json:"title,omitzero"`
 	// Who can see the video; the operator's setting if omitted.
 	PrivacyStatus YouTubePrivacyStatus `json:"privacy_status,omitzero"`
@@ -3120,6 +3129,7 @@ var operations = []Operation{
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Media of the library, in order."},
 			{Name: "options", In: "body", Type: "object", Description: "Options for individual networks."},
 			{Name: "thread", In: "body", Type: "objects", Description: "Parts to publish as replies, in order."},
+			{Name: "title", In: "body", Type: "string", Description: "For networks that publish a title, such as YouTube. A title in options has precedence."},
 			{Name: "first_comment", In: "body", Type: "string", Description: "Comment that each account adds to its post."},
 			{Name: "labels", In: "body", Type: "strings", Description: "Labels for the team; not published."},
 			{Name: "overrides", In: "body", Type: "objects", Description: "Content for single accounts, instead of the post's."},
@@ -3376,6 +3386,7 @@ var operations = []Operation{
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "caption", In: "body", Type: "string", Description: "The new text."},
+			{Name: "title", In: "body", Type: "string", Description: "The new title; empty for none."},
 			{Name: "scheduled_at", In: "body", Type: "string", Nullable: true, Description: "The new time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. A draft stays a draft. Null clears the time of a draft."},
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Replaces all media."},
 			{Name: "account_ids", In: "body", Type: "integers", Description: "Replaces all accounts."},

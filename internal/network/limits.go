@@ -81,6 +81,7 @@ func facebookRules() Rules {
 	return Rules{
 		Title:        "Facebook",
 		Text:         Text{Unit: utf16Units, MaxLength: 63_206}, // the unit is unconfirmed
+		PostTitle:    Text{Unit: codePoints, MaxLength: 255},    // of a video
 		FirstComment: Text{Unit: utf16Units, MaxLength: 8000},   // unconfirmed, from third-party documentation
 		Media:        MediaLimits{Max: 10},
 		Images: Images{
@@ -130,8 +131,9 @@ func tiktokRules() Rules {
 	return Rules{
 		Title: "TikTok",
 		Text:  Text{Unit: utf16Units, MaxLength: 2200, WithImages: 4000},
-		// of a video's title and of photos' description
-		Media: MediaLimits{Required: true, Max: 35},
+		// of a video's title and of photos' description; photos also have a title
+		PostTitle: Text{Unit: utf16Units, MaxLength: 90},
+		Media:     MediaLimits{Required: true, Max: 35},
 		Images: Images{
 			Max: 35, Types: []string{jpegType, webpType}, Converted: []string{pngType, gifType},
 			MaxBytes: 20 * megabyte, MaxSide: 1920, // "1080p", read as 1080 by 1920
@@ -145,17 +147,18 @@ func tiktokRules() Rules {
 	}
 }
 
-// youtubeRules returns the limits of the YouTube Data API and of YouTube's help pages. The title, at most 100
-// characters, is not part of the text.
+// youtubeRules returns the limits of the YouTube Data API and of YouTube's help pages. The title is not part of
+// the text.
 //
 // Source: https://developers.google.com/youtube/v3/docs/videos
 func youtubeRules() Rules {
 	return Rules{
 		Title: "YouTube",
 		// the API counts the description in bytes
-		Text:     Text{Unit: codePoints, MaxLength: 5000, MaxBytes: 5000, Forbidden: "<>"},
-		Hashtags: Count{SoftLimit: 60}, // with more, all are ignored; unconfirmed, from third-party documentation
-		Media:    MediaLimits{Required: true, Max: 1},
+		Text:      Text{Unit: codePoints, MaxLength: 5000, MaxBytes: 5000, Forbidden: "<>"},
+		PostTitle: Text{Unit: codePoints, MaxLength: 100, Forbidden: "<>"},
+		Hashtags:  Count{SoftLimit: 60}, // with more, all are ignored; unconfirmed, from third-party documentation
+		Media:     MediaLimits{Required: true, Max: 1},
 		Videos: Videos{
 			Max: 1, Types: []string{mp4Type, quickTimeType}, // the media library stores no other types
 			MaxBytes: 256 * gigabyte, MaxDuration: Duration(12 * time.Hour), // 15 minutes for unverified channels
@@ -170,6 +173,7 @@ func linkedinRules() Rules {
 	return Rules{
 		Title:        "LinkedIn",
 		Text:         Text{Unit: utf16Units, MaxLength: 3000}, // the unit is unconfirmed
+		PostTitle:    Text{Unit: codePoints, MaxLength: 400},  // of an article; unconfirmed, from third-party documentation
 		FirstComment: Text{Unit: utf16Units, MaxLength: 1250}, // unconfirmed, from third-party documentation
 		Media:        MediaLimits{Max: 20},
 		Images: Images{
@@ -213,14 +217,15 @@ func xRules() Rules {
 }
 
 // pinterestRules returns the limits of Pinterest's API, version 5. The limits for files are unconfirmed and come from
-// Pinterest's help pages. The title, at most 100 characters, is not part of the text.
+// Pinterest's help pages. The title is not part of the text.
 //
 // Source: https://developers.pinterest.com/docs/api/v5/pins-create
 func pinterestRules() Rules {
 	return Rules{
-		Title: "Pinterest",
-		Text:  Text{Unit: codePoints, MaxLength: 800}, // pins created on Pinterest's website are limited to 500
-		Media: MediaLimits{Required: true, Max: 5},
+		Title:     "Pinterest",
+		PostTitle: Text{Unit: codePoints, MaxLength: 100},
+		Text:      Text{Unit: codePoints, MaxLength: 800}, // pins created on Pinterest's website are limited to 500
+		Media:     MediaLimits{Required: true, Max: 5},
 		Images: Images{
 			Max: 5, Carousel: Range{2, 5},
 			// BMP and TIFF are allowed too, but the media library does not store them.

@@ -19,6 +19,7 @@ import (
 // Content is what one account publishes: the post's content with the account's overrides.
 type Content struct {
 	Text      string
+	Title     string   // of the post itself; see TitleOn
 	Languages []string // BCP 47, the most important first
 	Media     []Media  // in display order
 	Options   Options  // settings for individual networks
@@ -78,7 +79,7 @@ type Files interface {
 type Problem struct {
 	Code     string // a validation code of the API, such as caption_too_long
 	Blocking bool   // the network would reject the post
-	Field    string // the option to change, such as options.x.poll; "" for the text and the media
+	Field    string // title, or the option to change, such as options.x.poll; "" for the text and the media
 	Message  string // for people: the limit and what to do
 }
 

@@ -8,14 +8,16 @@ import (
 // Rules are a network's limits on a post. Check applies them without a request. A limit of 0 means no limit, except for
 // the number of images or videos.
 type Rules struct {
-	Title    string      `json:"title"` // the network's name for people
-	Text     Text        `json:"text"`
-	Hashtags Count       `json:"hashtags"`
-	Mentions Count       `json:"mentions"`
-	Cashtags Count       `json:"cashtags"` // such as $AAPL
-	Links    Count       `json:"links"`    // distinct URLs with a scheme
-	Media    MediaLimits `json:"media"`
-	Thread   bool        `json:"thread"` // posts can be published as replies to each other
+	Title string `json:"title"` // the network's name for people
+	Text  Text   `json:"text"`
+	// PostTitle limits the title of a post. It is zero if the network has no titles.
+	PostTitle Text        `json:"post_title"`
+	Hashtags  Count       `json:"hashtags"`
+	Mentions  Count       `json:"mentions"`
+	Cashtags  Count       `json:"cashtags"` // such as $AAPL
+	Links     Count       `json:"links"`    // distinct URLs with a scheme
+	Media     MediaLimits `json:"media"`
+	Thread    bool        `json:"thread"` // posts can be published as replies to each other
 	// FirstComment limits the comment that an account adds to its own post. It is zero if the network does not support
 	// such comments. It is also zero if Thread is set: the comment is then a reply and follows the rules of a post.
 	FirstComment Text   `json:"first_comment"`

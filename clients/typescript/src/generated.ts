@@ -434,6 +434,8 @@ export interface CreatePostInput {
   options?: CreatePostInputOptions;
   /** Parts to publish as replies, in order. */
   thread?: readonly ThreadPart[];
+  /** For networks that publish a title, such as YouTube. A title in options has precedence. */
+  title?: string;
   /** Comment that each account adds to its post. */
   first_comment?: string;
   /** Labels for the team; not published. */
@@ -666,7 +668,7 @@ export interface FacebookOptions {
   link?: string;
   /** ID of a Page with a location. Not for stories and horizontal videos. */
   place?: string;
-  /** Title of a video or reel. */
+  /** Title of a video or reel. The post's title if omitted. */
   title?: string;
 }
 
@@ -1191,7 +1193,7 @@ export interface LinkedInOptions {
 export interface LinkedInOptionsArticle {
   /** Address of the page. The first link of the text if omitted. */
   source?: string;
-  /** Read from the page before publishing if omitted. */
+  /** The post's title if omitted; without one, read from the page before publishing. */
   title?: string;
   /** Read from the page before publishing if title and description are omitted. */
   description?: string;
@@ -1391,7 +1393,7 @@ export interface Page {
 export interface PinterestOptions {
   /** Name or ID of a section of the board. It must exist. Outside of sections if omitted. */
   board_section?: string;
-  /** Title of the pin. The first line of the text if omitted. */
+  /** Title of the pin. The post's title or the first line of the text if omitted. */
   title?: string;
   /** Address to which the pin links. The first link of the text if omitted. */
   link?: string;
@@ -1444,6 +1446,8 @@ export interface Post {
   status: PostStatus | Other;
   /** The full text. */
   caption: string;
+  /** For networks that publish a title. */
+  title?: string;
   media: PostMedia[];
   /** The parts that are published as replies, in order. */
   thread?: ThreadPart[];
@@ -1534,6 +1538,8 @@ export interface PostChange {
   status: PostStatus | Other;
   /** The full text. */
   caption: string;
+  /** For networks that publish a title. */
+  title?: string;
   media: PostMedia[];
   /** The parts that are published as replies, in order. */
   thread?: ThreadPart[];
@@ -1579,6 +1585,7 @@ export interface PostEntry {
   /** Set for the template and the occurrences of a recurring series. */
   recurrence?: PostEntryRecurrence;
   accounts: PostEntryAccount[];
+  title?: string;
   /** The start of the text. */
   excerpt: string;
 }
@@ -1618,7 +1625,7 @@ export interface PostProblem {
   part?: number;
   /** Whether the problem is in the first comment. */
   first_comment?: boolean;
-  /** Option to change, such as options.x.poll; omitted for text and media. */
+  /** What to change: title, or an option such as options.x.poll; omitted for text and media. */
   field?: string;
   message: string;
 }
@@ -2048,6 +2055,8 @@ export interface UpdatePostInput {
   id: string;
   /** The new text. */
   caption?: string;
+  /** The new title; empty for none. */
+  title?: string;
   /**
    * The new time: ISO 8601 with a time of day. Without an offset, it is in the team's zone. A draft stays a draft.
    * Null clears the time of a draft.
@@ -2175,7 +2184,7 @@ export interface XOptionsPoll {
 }
 
 export interface YouTubeOptions {
-  /** Title of the video, without < and >. The first line of the text if omitted. */
+  /** Title of the video, without < and >. If omitted, the post's title or the first line of the text. */
   title?: string;
   /** Who can see the video; the operator's setting if omitted. */
   privacy_status?: YouTubePrivacyStatus | Other;
@@ -2626,7 +2635,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "POST",
     path: "/posts",
     key: true,
-    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body", first_comment: "body", labels: "body", overrides: "body" },
+    arguments: { caption: "body", account_ids: "body", media_ids: "body", options: "body", thread: "body", title: "body", first_comment: "body", labels: "body", overrides: "body" },
   },
   create_report: {
     method: "POST",
@@ -2788,7 +2797,7 @@ const operations: Readonly<Record<string, Operation>> = {
     method: "PATCH",
     path: "/posts/{id}",
     key: true,
-    arguments: { id: "path", caption: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body", first_comment: "body", labels: "body", overrides: "body" },
+    arguments: { id: "path", caption: "body", title: "body", scheduled_at: "body", media_ids: "body", account_ids: "body", options: "body", thread: "body", first_comment: "body", labels: "body", overrides: "body" },
   },
   validate_post: {
     method: "GET",

@@ -35,7 +35,7 @@ var files = []exportFile{
 		FROM teams WHERE id IN`},
 	{"members.jsonl", `memberships/person_id`, defaultPage, `SELECT m.person_id, m.role, p.name, p.email,
 		m.created_at AS joined_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id IN`},
-	{"posts.jsonl", `posts`, defaultPage, `SELECT id, status, caption, first_comment,
+	{"posts.jsonl", `posts`, defaultPage, `SELECT id, status, caption, title, first_comment,
 		COALESCE(NULLIF(thread, ''), '[]') AS thread_json, COALESCE(NULLIF(options, ''), '{}') AS options_json,
 		approval, is_template, series_id, scheduled_at, published_at, created_at, updated_at FROM posts WHERE id IN`},
 	{"post_accounts.jsonl", `posts`, defaultPage, `SELECT post_id, account_id, state, caption, published_at, permalink,

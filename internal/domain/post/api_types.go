@@ -20,6 +20,7 @@ type PostEntry struct {
 	PublishedAt *teamtime.Moment     `json:"published_at,omitempty"`
 	Recurrence  *PostEntryRecurrence `json:"recurrence,omitempty"`
 	Accounts    []PostEntryAccount   `json:"accounts"`
+	Title       string               `json:"title,omitempty"`
 	Excerpt     string               `json:"excerpt" jsonschema:"The start of the text."`
 }
 
@@ -47,6 +48,7 @@ type Post struct {
 	ID           string                 `json:"id" format:"uuid"`
 	Status       Status                 `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
 	Caption      string                 `json:"caption" jsonschema:"The full text."`
+	Title        string                 `json:"title,omitempty" jsonschema:"For networks that publish a title."`
 	Media        []attachment.PostMedia `json:"media"`
 	Thread       []ThreadPart           `json:"thread,omitempty" jsonschema:"The parts that are published as replies, in order."`
 	FirstComment string                 `json:"first_comment,omitempty" jsonschema:"Comment that each account adds to its post."`
@@ -143,7 +145,7 @@ type PostProblem struct {
 	AccountID    int64  `json:"account_id,omitempty"`
 	Part         int    `json:"part,omitempty" jsonschema:"Part of the thread, from 1; omitted for the post itself."`
 	FirstComment bool   `json:"first_comment,omitempty" jsonschema:"Whether the problem is in the first comment."`
-	Field        string `json:"field,omitempty" jsonschema:"Option to change, such as options.x.poll; omitted for text and media."`
+	Field        string `json:"field,omitempty" jsonschema:"What to change: title, or an option such as options.x.poll; omitted for text and media."`
 	Message      string `json:"message"`
 }
 
@@ -151,8 +153,7 @@ type PostProblem struct {
 func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.UntrustedTexts) Post {
 	out := Post{
 		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: attachment.List(p.Media), Thread: p.apiThread(),
-		FirstComment: p.FirstComment, Labels: p.Labels,
-		Approval:    p.Approval,
+		Title: p.Title, FirstComment: p.FirstComment, Labels: p.Labels, Approval: p.Approval,
 		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
 		Replaces: p.Replaces, ArchivedAt: call.MomentOrNil(p.ArchivedAt),

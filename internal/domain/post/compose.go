@@ -32,6 +32,7 @@ const (
 // Composition is the content of a post that a person edits in one form.
 type Composition struct {
 	Caption      string
+	Title        *string                     // nil keeps the current title
 	Accounts     []int64                     // account IDs, in order
 	Media        []int64                     // media IDs, in order
 	Thread       []ThreadPart                // parts after the post itself, in order
@@ -81,8 +82,8 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	}
 	for _, t := range p.Targets {
 		check := AccountCheck{Target: t, Content: p.Content(t, call.Language),
-			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Thread: p.Thread, FirstComment: p.FirstComment,
-				Options: p.Options, OptionMedia: p.OptionMedia, TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
+			Problems: s.problems(call, Record{Caption: p.Caption, Title: p.Title, Media: p.Media, Thread: p.Thread,
+				FirstComment: p.FirstComment, Options: p.Options, OptionMedia: p.OptionMedia, TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			check.Measures = rules.Measure(check.Content)
 		}
@@ -94,8 +95,9 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 // compose returns the post that a composition describes, without storing it.
 func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition,
 	previous []Target) (Record, error) {
-	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, FirstComment: c.FirstComment, Excerpt: excerpt.Of(c.Caption),
-		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Targets: []Target{}}
+	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Title: caption.Line(network.ValueOrZero(c.Title)),
+		FirstComment: c.FirstComment, Excerpt: excerpt.Of(c.Caption), Approval: NotNeeded,
+		ScheduledAt: c.At, PlannedDay: c.Day, Targets: []Target{}}
 	if c.Options != nil {
 		p.Options = *c.Options
 	}
@@ -148,8 +150,9 @@ func (c Composition) Validate() error {
 	return nil
 }
 
-// Errors returns the errors that can be found without the database. The argument of an error is caption, first_comment,
-// media_ids, account_ids, text-ID for the override of the account with that ID, or part-N for a part of the thread.
+// Errors returns the errors that can be found without the database. The argument of an error is caption, title,
+// first_comment, media_ids, account_ids, text-ID for the override of the account with that ID, or part-N for a part of
+// the thread.
 func (c Composition) Errors() []error {
 	out := []error{}
 	add := func(err error) {
@@ -158,6 +161,7 @@ func (c Composition) Errors() []error {
 		}
 	}
 	add(caption.Check(c.Caption, "caption"))
+	add(caption.CheckTitle(network.ValueOrZero(c.Title), "title"))
 	mediaCount := len(c.Media)
 	for _, account := range slices.Sorted(maps.Keys(c.Overrides)) {
 		o := c.Overrides[account]
@@ -225,6 +229,9 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 			return err
 		}
 		desired.Series.Rule = c.Rule
+		if c.Title == nil {
+			desired.Title = p.Title
+		}
 		if c.Options == nil {
 			desired.Options = p.Options
 		}
@@ -267,6 +274,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 		apply func() (bool, error)
 	}{
 		{"caption", func() (bool, error) { return setCaption(p, desired.Caption), nil }},
+		{"title", func() (bool, error) { return caption.Set(&p.Title, desired.Title), nil }},
 		{"media_ids", func() (bool, error) {
 			if attachment.Same(p.Media, desired.Media) {
 				return false, nil

@@ -102,8 +102,8 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 // sameContent reports whether a post has the desired content. It ignores the time unless the post is a draft.
 func (p Record) sameContent(desired Record) bool {
 	sameTime := p.ScheduledAt.Equal(desired.ScheduledAt) && p.PlannedDay == desired.PlannedDay
-	if p.Caption != desired.Caption || p.FirstComment != desired.FirstComment || !p.Options.Equal(desired.Options) ||
-		p.Status == Draft && !sameTime ||
+	if p.Caption != desired.Caption || p.Title != desired.Title || p.FirstComment != desired.FirstComment ||
+		!p.Options.Equal(desired.Options) || p.Status == Draft && !sameTime ||
 		!attachment.Same(p.Media, desired.Media) || !thread.Same(p.Thread, desired.Thread) || len(p.Targets) != len(desired.Targets) {
 		return false
 	}
@@ -113,21 +113,4 @@ func (p Record) sameContent(desired Record) bool {
 		}
 	}
 	return true
-}
-
-// recentPosts is the number of a team's latest posts that LastAccounts searches.
-const recentPosts = 100
-
-// LastAccounts returns the connected accounts of the latest post that a person created in the app.
-func (s *Service) LastAccounts(ctx context.Context, team, person int64) ([]int64, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
-		`SELECT t.account_id FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
-		WHERE a.disconnected_at = 0 AND a.connection_state <> 'lost' AND t.post_id = (SELECT p.id FROM
-		(SELECT id, person_id, key_id, replaces FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT ?) p
-		WHERE p.person_id = ? AND p.key_id = 0 AND p.replaces = '' AND EXISTS (SELECT 1 FROM post_targets o WHERE o.post_id = p.id)
-		ORDER BY p.id DESC LIMIT 1) ORDER BY t.account_id`, team, recentPosts, person)
-	if err != nil {
-		return nil, fmt.Errorf("reading the accounts of a person's last post: %w", err)
-	}
-	return out, nil
 }

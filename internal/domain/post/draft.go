@@ -36,7 +36,8 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		return operation.Response[Post]{}, err
 	}
 	p := Record{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
-		Caption: in.Caption, FirstComment: in.FirstComment, Excerpt: excerpt.Of(in.Caption), Approval: NotNeeded, Targets: targets}
+		Caption: in.Caption, Title: caption.Line(in.Title), FirstComment: in.FirstComment,
+		Excerpt: excerpt.Of(in.Caption), Approval: NotNeeded, Targets: targets}
 	if p.Labels, err = label.Normalize(in.Labels); err != nil {
 		return operation.Response[Post]{}, err
 	}
@@ -142,6 +143,7 @@ func (s *Service) applyUpdate(ctx context.Context, tx *db.Tx, call operation.Cal
 		apply func() (bool, error)
 	}{
 		{"caption", in.Caption != nil, func() (bool, error) { return setCaption(p, *in.Caption), nil }},
+		{"title", in.Title != nil, func() (bool, error) { return caption.Set(&p.Title, caption.Line(*in.Title)), nil }},
 		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.changeMedia(ctx, tx, p, in.MediaIDs) }},
 		{"thread", in.Thread != nil, func() (bool, error) { return s.changeThread(ctx, tx, p, in.Thread) }},
 		{"first_comment", in.FirstComment != nil, func() (bool, error) { return caption.Set(&p.FirstComment, *in.FirstComment), nil }},

@@ -67,7 +67,7 @@ func (s *Service) splitTargets(
 
 // copyToDraft returns a draft with the post's content for the given targets. It omits deleted files.
 func (p Record) copyToDraft(targets []Target) Record {
-	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
+	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Title: p.Title, Excerpt: p.Excerpt, Approval: NotNeeded,
 		Media: slices.DeleteFunc(slices.Clone(p.Media), attachment.IsDeleted), FirstComment: p.FirstComment, Labels: p.Labels,
 		Options: p.Options, TeamOptions: p.TeamOptions}
 	for _, m := range p.OptionMedia {

@@ -19,7 +19,7 @@ type PostList struct {
 
 // listRow is a post in a list.
 type listRow struct {
-	id, status, excerpt             string
+	id, status, title, excerpt      string
 	scheduled, submitted, published int64
 	series, template                int64
 }
@@ -36,7 +36,7 @@ func (r listRow) slot() int64 {
 }
 
 func scanRow(rows *sql.Rows, r *listRow) error {
-	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published, &r.series, &r.template)
+	return rows.Scan(&r.id, &r.status, &r.title, &r.excerpt, &r.scheduled, &r.submitted, &r.published, &r.series, &r.template)
 }
 
 // recurrence returns the series of a post, or nil if the post does not belong to a series.
@@ -106,7 +106,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	}
 	out.Data.Posts = make([]PostEntry, len(page))
 	for i, r := range page {
-		out.Data.Posts[i] = PostEntry{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt,
+		out.Data.Posts[i] = PostEntry{ID: r.id, Status: Status(r.status), Title: r.title, Excerpt: r.excerpt,
 			Accounts:    accounts[r.id],
 			ScheduledAt: call.MomentOrNil(db.Time(r.scheduled)), PublishedAt: call.MomentOrNil(db.Time(r.published)),
 			Recurrence: r.recurrence(paused)}

@@ -113,8 +113,8 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string
 		}
 	}
 	_, err = tx.Exec(ctx, `UPDATE posts SET caption = t.caption, excerpt = t.excerpt, approval = t.approval,
-		has_media = t.has_media, options = t.options, thread = t.thread, first_comment = t.first_comment
-		FROM (SELECT caption, excerpt, approval, has_media, options, thread, first_comment FROM posts WHERE id = ?) t
+		has_media = t.has_media, options = t.options, thread = t.thread, title = t.title, first_comment = t.first_comment
+		FROM (SELECT caption, excerpt, approval, has_media, options, thread, title, first_comment FROM posts WHERE id = ?) t
 		WHERE posts.id = ?`,
 		template.ID, id)
 	if err != nil {
@@ -127,9 +127,10 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string
 func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time) error {
 	id, now, when := uuid.Must(uuid.NewV7()).String(), db.Micros(tx.Now()), db.Micros(at)
 	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval,
-		series_id, has_media, options, thread, first_comment, occurs_at, scheduled_at, slot_at, created_at, updated_at)
+		series_id, has_media, options, thread, title, first_comment, occurs_at, scheduled_at, slot_at, created_at,
+		updated_at)
 			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media,
-			options, thread, first_comment, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
+			options, thread, title, first_comment, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
 	if err != nil {
 		return fmt.Errorf("creating an occurrence: %w", err)
 	}

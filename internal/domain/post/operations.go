@@ -47,6 +47,7 @@ type (
 		Options    *network.Options `json:"options,omitempty" jsonschema:"Options for individual networks."`
 		Thread     []ThreadPart     `json:"thread,omitempty" maxItems:"24" jsonschema:"Parts to publish as replies, in order."`
 
+		Title        string                  `json:"title,omitempty" maxLength:"500"`
 		FirstComment string                  `json:"first_comment,omitempty" maxLength:"10000"`
 		Labels       []string                `json:"labels,omitempty" maxItems:"20" minLength:"1" maxLength:"50"`
 		Overrides    []override.PostOverride `json:"overrides,omitempty" maxItems:"100"`
@@ -60,6 +61,7 @@ type (
 	UpdateInput struct {
 		ID           string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		Caption      *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
+		Title        *string                  `json:"title,omitempty" maxLength:"500" jsonschema:"The new title; empty for none."`
 		ScheduledAt  operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true"` //nolint:modernize // schema
 		MediaIDs     []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs   []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
@@ -101,6 +103,7 @@ func (ValidateInput) Descriptions() map[string]string {
 // Descriptions returns descriptions of the fields for the JSON schema.
 func (CreateInput) Descriptions() map[string]string {
 	return map[string]string{"first_comment": "Comment that each account adds to its post.",
+		"title":  "For networks that publish a title, such as YouTube. A title in options has precedence.",
 		"labels": "Labels for the team; not published.", "overrides": "Content for single accounts, instead of the post's."}
 }
 

@@ -29,7 +29,7 @@ func (p Record) PartContent(t Target, language string, part int) network.Content
 		content.Text, content.Media = p.Thread[part-1].Caption, p.Thread[part-1].Media
 	}
 	if part != 0 {
-		content.Options = content.Options.ForReplies()
+		content.Title, content.Options = "", content.Options.ForReplies()
 	}
 	return content
 }

@@ -59,6 +59,7 @@ type Record struct {
 	TeamID       int64
 	Status       Status
 	Caption      string
+	Title        string // for networks that publish a title; see network.Content.TitleOn
 	Excerpt      string
 	Approval     Approval
 	Review       Review    // decision on the current version; zero before the decision
@@ -123,7 +124,7 @@ func (p Record) Content(t Target, language string) network.Content {
 	if t.Media != nil {
 		media = t.Media
 	}
-	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.effectiveOptions(),
+	return network.Content{Text: text, Title: p.Title, Languages: []string{language}, Media: media, Options: p.effectiveOptions(),
 		Account: t.NetworkAccountID}
 }
 

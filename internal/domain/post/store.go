@@ -21,7 +21,8 @@ import (
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
 	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
 	p.options, (SELECT post_options FROM teams WHERE teams.id = p.team_id), p.created_at, p.updated_at, p.planned_day,
-	p.replaces, p.archived_at, p.thread, p.first_comment, (SELECT COUNT(*) FROM post_labels l WHERE l.post_id = p.id)`
+	p.replaces, p.archived_at, p.thread, p.title, p.first_comment,
+	(SELECT COUNT(*) FROM post_labels l WHERE l.post_id = p.id)`
 
 type scanner interface{ Scan(...any) error }
 
@@ -30,7 +31,7 @@ func scanPost(row scanner, p *Record) error {
 	var template, media, occurs, skipped, scheduled, submitted, published, created, updated, archived, labels int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
 		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &teamOptions, &created, &updated,
-		&p.PlannedDay, &p.Replaces, &archived, &parts, &p.FirstComment, &labels)
+		&p.PlannedDay, &p.Replaces, &archived, &parts, &p.Title, &p.FirstComment, &labels)
 	if err != nil {
 		return err
 	}
@@ -157,8 +158,8 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, options, thread,
-		first_comment, replaces, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, parts, p.FirstComment, p.Replaces,
+		title, first_comment, replaces, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, options, parts, p.Title, p.FirstComment, p.Replaces,
 		db.Micros(p.CreatedAt), db.Micros(p.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
@@ -218,11 +219,12 @@ func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, thread = ?, first_comment = ?, approval = ?,
-		approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?,
-		updated_at = ?, planned_day = ?, archived_at = ? WHERE id = ?`,
-		string(p.Status), p.Caption, p.Excerpt, options, parts, p.FirstComment, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
-		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.Slot()), db.BoolToInt(p.Skipped), p.JobID,
+	_, err = tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, options = ?, thread = ?, title = ?,
+		first_comment = ?, approval = ?, approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?,
+		skipped = ?, job_id = ?, updated_at = ?, planned_day = ?, archived_at = ? WHERE id = ?`,
+		string(p.Status), p.Caption, p.Excerpt, options, parts, p.Title, p.FirstComment,
+		string(p.Approval), p.Round, db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt),
+		db.Micros(p.Slot()), db.BoolToInt(p.Skipped), p.JobID,
 		db.Micros(p.UpdatedAt), p.PlannedDay, db.Micros(p.ArchivedAt), p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)

@@ -40,7 +40,8 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	o := i.Content.Options
 	p := draft{
 		IsFacebook: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		Format: postOptions(o).Format, Place: postOptions(o).Place, Title: strings.ToValidUTF8(postOptions(o).Title, "\uFFFD"),
+		Format: postOptions(o).Format, Place: postOptions(o).Place,
+		Title: strings.ToValidUTF8(i.Content.TitleOn(platform), "\uFFFD"),
 	}
 	if p.isStory() {
 		p.Text, p.Reel = "", p.isVideo()

@@ -84,7 +84,7 @@ func (n *Network) Check(c network.Content) []network.Problem {
 	if c.Options.IsStory(platform) {
 		return append(n.opts.Rules.CheckStory(c), checkOptions(c)...)
 	}
-	return slices.Concat(n.opts.Rules.Check(c), checkVertical(c.Media), checkOptions(c))
+	return slices.Concat(n.opts.Rules.Check(c), n.opts.Rules.CheckTitle(platform, c), checkVertical(c.Media), checkOptions(c))
 }
 
 // Rules returns the limits that Check applies.

@@ -58,19 +58,23 @@ func TestOptionParameters(t *testing.T) {
 		options network.FacebookOptions
 		media   []network.Media
 		want    map[string]string
+		title   string // of the post
 	}{
 		"see https://a.test/": {network.FacebookOptions{Link: "https://b.test/", Place: "123", Title: "x"}, nil,
-			map[string]string{"link": "https://b.test/", "place": "123"}},
-		"an image": {network.FacebookOptions{Link: "https://b.test/", Place: "123"}, image(f.Library), map[string]string{"place": "123"}},
-		"a video":  {network.FacebookOptions{Title: "Waves", Place: "123"}, film(f.Library), map[string]string{"title": "Waves"}},
+			map[string]string{"link": "https://b.test/", "place": "123"}, "Post"},
+		"an image": {network.FacebookOptions{Link: "https://b.test/", Place: "123"}, image(f.Library), map[string]string{"place": "123"}, "Post"},
+		"a video": {network.FacebookOptions{Title: "Waves", Place: "123"}, film(f.Library),
+			map[string]string{"title": "Waves"}, "Post"},
+		"a video with the post's title": {network.FacebookOptions{}, film(f.Library), map[string]string{"title": "Post"}, "Post"},
 		"a reel": {network.FacebookOptions{Title: "Waves", Place: "123"}, reel(f.Library),
-			map[string]string{"title": "Waves", "place": "123"}},
-		"a story": {network.FacebookOptions{Format: "story", Title: "Waves", Place: "123"}, reel(f.Library), nil},
+			map[string]string{"title": "Waves", "place": "123"}, ""},
+		"a reel with the post's title": {network.FacebookOptions{}, reel(f.Library), map[string]string{"title": "Post"}, "Post"},
+		"a story":                      {network.FacebookOptions{Format: "story", Title: "Waves", Place: "123"}, reel(f.Library), nil, "Post"},
 	} {
 		before := len(f.Posts())
 		d, err := f.Prepare(g, must.Get(f.Network().Plan(network.Submission{
 			Seed: name, FirstSubmittedAt: networktest.Start, At: networktest.Start,
-			Content: network.Content{Text: name, Media: c.media, Options: with(c.options)},
+			Content: network.Content{Text: name, Title: c.title, Media: c.media, Options: with(c.options)},
 		}))(t))
 		must.NoError(t, err)
 		f.Publish(g, d)

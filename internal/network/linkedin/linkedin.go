@@ -106,7 +106,7 @@ func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
-	return append(n.opts.Rules.Check(c), checkOptions(c)...)
+	return slices.Concat(n.opts.Rules.Check(c), n.opts.Rules.CheckTitle(platform, c), checkOptions(c))
 }
 
 // Rules returns the limits that Check applies.

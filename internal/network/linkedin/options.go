@@ -114,7 +114,7 @@ func newDraftOptions(c network.Content) draftOptions {
 	}
 	if o.Article != nil {
 		article := *o.Article
-		article.Source = articleSource(article, c.Text)
+		article.Source, article.Title = articleSource(article, c.Text), c.TitleOn(platform)
 		o.Article = &article
 	}
 	return draftOptions{LinkedInOptions: o}

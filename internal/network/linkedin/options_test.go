@@ -149,6 +149,11 @@ func TestArticle(t *testing.T) {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
+	titled := optionsOf("titled", network.LinkedInOptions{Article: &network.LinkedInOptionsArticle{Source: "https://a.test/"}})
+	titled.Title = "Post"
+	if got := publish(titled); got != `{"article":{"source":"https://a.test/","title":"Post"}}` {
+		t.Error(got)
+	}
 	article := &network.LinkedInOptionsArticle{Source: "https://a.test/", Title: "T", ThumbnailMediaID: image.ID}
 	got := publish(optionsOf("with an image", network.LinkedInOptions{Article: article}))
 	if !strings.Contains(got, `"thumbnail":"urn:li:image:`) {
@@ -160,7 +165,7 @@ func TestArticle(t *testing.T) {
 	if got := publish(optionsOf("media", network.LinkedInOptions{Article: article}, image)); strings.Contains(got, "article") {
 		t.Error(got)
 	}
-	f.WantPosts(5)
+	f.WantPosts(6)
 }
 
 // Mentions are encoded, and the post is found again after a lost response.

@@ -36,7 +36,7 @@ var drafts = network.DraftCodec[draft]{Kind: "a pin", Validate: draft.checkOrigi
 func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
 		IsPinterest: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		draftOptions: newDraftOptions(options(i.Content.Options)),
+		draftOptions: newDraftOptions(i.Content),
 	})
 }
 

@@ -52,9 +52,10 @@ type draftOptions struct {
 	SectionID string `json:"section_id,omitempty"` // found by Prepare
 }
 
-func newDraftOptions(o network.PinterestOptions) draftOptions {
+func newDraftOptions(c network.Content) draftOptions {
+	o := options(c.Options)
 	clean := func(text string) string { return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")) }
-	return draftOptions{Title: clean(o.Title), Link: clean(o.Link), Section: clean(o.BoardSection)}
+	return draftOptions{Title: clean(c.TitleOn(platform)), Link: clean(o.Link), Section: clean(o.BoardSection)}
 }
 
 // content returns the content that the draft publishes.

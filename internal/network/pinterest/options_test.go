@@ -33,8 +33,11 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g, n := f.Grant(), f.Network()
+	title := ""
 	publish := func(text string, o network.PinterestOptions) map[string]any {
-		d := must.Get(prepare(t, f, g, optionsOf(text, o, f.Library.Image("png", 9, 9))))(t)
+		c := optionsOf(text, o, f.Library.Image("png", 9, 9))
+		c.Title = title
+		d := must.Get(prepare(t, f, g, c))(t)
 		receipt := must.Get(n.Commit(t.Context(), g, d, f.Library))(t)
 		verdict, found, err := n.Resolve(t.Context(), g, d, network.CommitHistory{First: f.Clock.Now(), Last: f.Clock.Now()})
 		if err != nil || verdict != network.Published || found.ID != receipt.ID {
@@ -60,8 +63,12 @@ func TestOptions(t *testing.T) {
 	if diff := cmp.Diff(want, publish("See https://example.org/b", network.PinterestOptions{BoardSection: section})); diff != "" {
 		t.Error(diff)
 	}
-	want = map[string]any{"title": "Cake"}
+	want, title = map[string]any{"title": "Cake"}, "Title of the post"
 	if diff := cmp.Diff(want, publish("None", network.PinterestOptions{Title: "Cake"})); diff != "" {
+		t.Error(diff)
+	}
+	want["title"] = title
+	if diff := cmp.Diff(want, publish("Own", network.PinterestOptions{})); diff != "" {
 		t.Error(diff)
 	}
 }

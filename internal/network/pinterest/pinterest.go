@@ -13,6 +13,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
-	return append(n.opts.Rules.Check(c), checkOptions(c.Options)...)
+	return slices.Concat(n.opts.Rules.Check(c), n.opts.Rules.CheckTitle(platform, c), checkOptions(c.Options))
 }
 
 // Rules returns the limits that Check applies.

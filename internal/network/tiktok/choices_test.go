@@ -169,9 +169,14 @@ func publishWith(t *testing.T, f *networktest.Fixture, text string, o network.Ti
 	network.Receipt, error,
 ) {
 	t.Helper()
+	return publishContent(t, f, network.Content{Text: text, Media: media, Options: tiktokOptions(o)})
+}
+
+func publishContent(t *testing.T, f *networktest.Fixture, c network.Content) (network.Receipt, error) {
+	t.Helper()
 	g := f.Grant()
 	d, err := f.Network().Plan(network.Submission{Seed: "s", FirstSubmittedAt: f.Clock.Now(), At: f.Clock.Now(),
-		Content: network.Content{Text: text, Media: media, Options: tiktokOptions(o)}})
+		Content: c})
 	must.NoError(t, err)
 	if d, err = f.Prepare(g, d); err != nil {
 		return network.Receipt{}, err
@@ -205,14 +210,15 @@ func TestSentChoices(t *testing.T) {
 			"disable_stitch": true, "brand_organic_toggle": false, "brand_content_toggle": false, "is_aigc": false,
 		}},
 		"photos": {"/content/init/", images, photos, map[string]any{
-			"description": "x", "privacy_level": "MUTUAL_FOLLOW_FRIENDS", "disable_comment": false, "auto_add_music": false,
+			"title": "Menu", "description": "x", "privacy_level": "MUTUAL_FOLLOW_FRIENDS", "disable_comment": false, "auto_add_music": false,
 			"brand_organic_toggle": true, "brand_content_toggle": true,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := networktest.New(t, adapter, 0)
-			_, err := publishWith(t, f, "x", c.options, c.media(f.Library))
+			_, err := publishContent(t, f, network.Content{Text: "x", Title: "Menu", Media: c.media(f.Library),
+				Options: tiktokOptions(c.options)})
 			must.NoError(t, err)
 			var sent struct {
 				Info map[string]any `json:"post_info"`

@@ -12,6 +12,7 @@ import (
 type draft struct {
 	IsTikTok bool            `json:"tiktok"` // marks a draft of this network
 	Text     string          `json:"text"`
+	Title    string          `json:"title,omitempty"` // of photos
 	Media    []network.Media `json:"media,omitempty"`
 
 	Choices network.TikTokOptions `json:"choices,omitzero"`
@@ -57,12 +58,12 @@ func (u upload) partRange(i int64) (int64, int64) {
 
 var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
-// Plan fixes the text, the media and the choices. A repeated Commit of a video cannot create a second post, because
+// Plan fixes the text, the title, the media and the choices. A repeated Commit of a video cannot create a second post, because
 // Prepare stores the upload's ID.
 func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	return drafts.Plan(draft{
 		IsTikTok: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
-		Choices: n.choices(i.Content.Options),
+		Title: strings.ToValidUTF8(i.Content.TitleOn(platform), "\uFFFD"), Choices: n.choices(i.Content.Options),
 	})
 }
 

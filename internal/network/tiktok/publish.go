@@ -93,6 +93,9 @@ func (n *Network) commitPhotos(
 			"brand_content_toggle": p.Choices.BrandContent, "brand_organic_toggle": p.Choices.BrandOrganic,
 		}
 	}
+	if p.Title != "" {
+		info["title"] = p.Title
+	}
 	c := post(network.PurposeCommit, map[string]any{
 		"media_type": "PHOTO", "post_mode": mode, "post_info": info,
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
@@ -269,9 +272,11 @@ type listedPost struct {
 	Address     string  `json:"share_url"`
 }
 
-func (l listedPost) matches(text string) bool {
+func (l listedPost) matches(p draft) bool {
 	return numericID.MatchString(l.ID) && l.Duration == 0 &&
-		(network.SameWords(l.Description, text) || network.SameWords(l.Title, text))
+		slices.ContainsFunc([]string{p.Text, p.Title + " " + p.Text}, func(text string) bool {
+			return network.SameWords(l.Description, text) || network.SameWords(l.Title, text)
+		})
 }
 
 func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
@@ -294,7 +299,7 @@ func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]l
 		return nil, err
 	}
 	isUnrelated := func(at time.Time) func(listedPost) bool {
-		return func(l listedPost) bool { return l.Created < at.Unix() || !l.matches(p.Text) }
+		return func(l listedPost) bool { return l.Created < at.Unix() || !l.matches(p) }
 	}
 	posts := slices.DeleteFunc(page.Videos, isUnrelated(p.CreatedAt.Add(-clockSkew)))
 	if len(posts) > 1 {

@@ -115,7 +115,8 @@ func (n *Network) Platform() string { return platform }
 // the account's last known settings allow. Prepare reads the settings again.
 func (n *Network) Check(c network.Content) []network.Problem {
 	choices := n.choices(c.Options)
-	return slices.Concat(n.opts.Rules.Check(c), checkChoices(choices, c.Text, c.Media), n.videos.check(c, choices))
+	return slices.Concat(n.opts.Rules.Check(c), n.opts.Rules.CheckTitle(platform, c),
+		checkChoices(choices, c.Text, c.Media), n.videos.check(c, choices))
 }
 
 // Rules returns the limits that Check applies.

@@ -57,7 +57,7 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 		choices.SelfDeclaredMadeForKids = n.opts.MadeForKids
 	}
 	privacy := cmp.Or(choices.PrivacyStatus, n.opts.Privacy)
-	chosen := cleanTitle(strings.ToValidUTF8(choices.Title, "\uFFFD"))
+	chosen := cleanTitle(strings.ToValidUTF8(i.Content.TitleOn(platform), "\uFFFD"))
 	choices.PrivacyStatus, choices.Title = "", ""
 	return drafts.Plan(draft{
 		IsYouTube: true, Title: cmp.Or(chosen, title(text, i.Content.Media)), Description: text, Tags: tags(text), Privacy: privacy,

@@ -58,6 +58,24 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// The title in the options takes precedence over the post's title, which takes precedence over the text.
+func TestPlanTitle(t *testing.T) {
+	t.Parallel()
+	n := youtube.New(youtube.Options{})
+	for want, c := range map[string]network.Content{
+		"Mine": {Title: "Post", Options: network.Options{YouTube: &network.YouTubeOptions{Title: "Mine"}}},
+		"Post": {Title: "Post", Options: network.Options{YouTube: &network.YouTubeOptions{CategoryID: "27"}}},
+		"Text": {Title: "\u200b"},
+	} {
+		c.Text = "Text"
+		var got plannedVideo
+		must.NoError(t, json.Unmarshal(must.Get(n.Plan(network.Submission{Content: c}))(t), &got))
+		if got.Title != want || got.Description != "Text" {
+			t.Errorf("planned %+v, want the title %s", got, want)
+		}
+	}
+}
+
 // A video without choices has the options in the settings.
 func TestDefaultOptions(t *testing.T) {
 	t.Parallel()

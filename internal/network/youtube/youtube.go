@@ -130,7 +130,7 @@ func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject, or accept only with changes.
 func (n *Network) Check(c network.Content) []network.Problem {
-	problems := n.opts.Rules.Check(c)
+	problems := append(n.opts.Rules.Check(c), n.opts.Rules.CheckTitle(platform, c)...)
 	if o := c.Options.YouTube; o != nil && o.PlaylistID != "" && !n.opts.Playlists {
 		problems = append(problems, network.OptionProblem(platform, "playlist_id", network.CodeOptionUnsupported, false,
 			"This installation does not add videos to playlists (options.youtube.playlist_id). The operator can turn "+

@@ -11,6 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
@@ -87,7 +88,7 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	s.Repeat.Every = "1"
 	if !q.Has("account") {
 		v := shell.VisitorOf(r.Context())
-		last, err := p.posts.LastAccounts(r.Context(), v.Team.ID, v.ID)
+		last, err := postlist.LastAccounts(r.Context(), p.DB, v.Team.ID, v.ID)
 		if err != nil {
 			p.ServerError(w, r, err)
 			return

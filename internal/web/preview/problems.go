@@ -16,6 +16,8 @@ var problemFormats = []locale.Key{
 	"A post on %s needs %s. Add one.",
 	"%s does not allow the character %s. Remove it.",
 	"Too long for %s: %s/%s %s. Shorten the text.",
+	"The title is too long for %s: %s/%s %s. Shorten it.",
+	"%s does not allow the character %s in a title. Remove it.",
 	"Too many %s for %s: %s/%s. Remove %s.",
 	"The text has %s %s; %s may ignore more than %s.",
 	"The text has %s hashtags; Instagram rejected a post with more than %s. Remove %s.",

@@ -85,6 +85,10 @@ func TestProblemsTranslated(t *testing.T) {
 			for _, p := range rules.Check(c) {
 				found[p.Message] = true
 			}
+			c.Title = strings.Repeat("<>", 300)
+			for _, p := range rules.CheckTitle(platform, c) {
+				found[p.Message] = true
+			}
 			for _, p := range rules.CheckStory(c) {
 				found[p.Message] = true
 			}

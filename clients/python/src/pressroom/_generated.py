@@ -1068,7 +1068,7 @@ class FacebookOptions(TypedDict):
     link: NotRequired[str]
     # ID of a Page with a location. Not for stories and horizontal videos.
     place: NotRequired[str]
-    # Title of a video or reel.
+    # Title of a video or reel. The post's title if omitted.
     title: NotRequired[str]
 
 
@@ -1558,7 +1558,7 @@ class LinkedInOptionsArticle(TypedDict):
 
     # Address of the page. The first link of the text if omitted.
     source: NotRequired[str]
-    # Read from the page before publishing if omitted.
+    # The post's title if omitted; without one, read from the page before publishing.
     title: NotRequired[str]
     # Read from the page before publishing if title and description are omitted.
     description: NotRequired[str]
@@ -1697,7 +1697,7 @@ class PinterestOptions(TypedDict):
 
     # Name or ID of a section of the board. It must exist. Outside of sections if omitted.
     board_section: NotRequired[str]
-    # Title of the pin. The first line of the text if omitted.
+    # Title of the pin. The post's title or the first line of the text if omitted.
     title: NotRequired[str]
     # Address to which the pin links. The first link of the text if omitted.
     link: NotRequired[str]
@@ -1755,6 +1755,8 @@ class Post(TypedDict):
     status: PostStatus
     # The full text.
     caption: str
+    # For networks that publish a title.
+    title: NotRequired[str]
     media: list[PostMedia]
     # The parts that are published as replies, in order.
     thread: NotRequired[list[ThreadPart]]
@@ -1842,6 +1844,8 @@ class PostChange(TypedDict):
     status: PostStatus
     # The full text.
     caption: str
+    # For networks that publish a title.
+    title: NotRequired[str]
     media: list[PostMedia]
     # The parts that are published as replies, in order.
     thread: NotRequired[list[ThreadPart]]
@@ -1887,6 +1891,7 @@ class PostEntry(TypedDict):
     # Set for the template and the occurrences of a recurring series.
     recurrence: NotRequired[PostEntryRecurrence]
     accounts: list[PostEntryAccount]
+    title: NotRequired[str]
     # The start of the text.
     excerpt: str
 
@@ -1931,7 +1936,7 @@ class PostProblem(TypedDict):
     part: NotRequired[int]
     # Whether the problem is in the first comment.
     first_comment: NotRequired[bool]
-    # Option to change, such as options.x.poll; omitted for text and media.
+    # What to change: title, or an option such as options.x.poll; omitted for text and media.
     field: NotRequired[str]
     message: str
 
@@ -2447,7 +2452,7 @@ class XOptionsPoll(TypedDict):
 
 class YouTubeOptions(TypedDict):
 
-    # Title of the video, without < and >. The first line of the text if omitted.
+    # Title of the video, without < and >. If omitted, the post's title or the first line of the text.
     title: NotRequired[str]
     # Who can see the video; the operator's setting if omitted.
     privacy_status: NotRequired[YouTubePrivacyStatus]
@@ -2502,7 +2507,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "POST",
         "/posts",
         True,
-        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "labels": "body", "overrides": "body"},
+        {"caption": "body", "account_ids": "body", "media_ids": "body", "options": "body", "thread": "body", "title": "body", "first_comment": "body", "labels": "body", "overrides": "body"},
     ),
     "create_report": Operation(
         "POST",
@@ -2664,7 +2669,7 @@ _OPERATIONS: Mapping[str, Operation] = {
         "PATCH",
         "/posts/{id}",
         True,
-        {"id": "path", "caption": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "labels": "body", "overrides": "body"},
+        {"id": "path", "caption": "body", "title": "body", "scheduled_at": "body", "media_ids": "body", "account_ids": "body", "options": "body", "thread": "body", "first_comment": "body", "labels": "body", "overrides": "body"},
         frozenset({"scheduled_at"}),
     ),
     "validate_post": Operation(
@@ -2742,6 +2747,7 @@ class Pressroom(Runtime):
         media_ids: Sequence[int] | None = None,
         options: CreatePostInputOptions | None = None,
         thread: Sequence[ThreadPart] | None = None,
+        title: str | None = None,
         first_comment: str | None = None,
         labels: Sequence[str] | None = None,
         overrides: Sequence[CreatePostInputOverride] | None = None,
@@ -2758,6 +2764,7 @@ class Pressroom(Runtime):
             "media_ids": media_ids,
             "options": options,
             "thread": thread,
+            "title": title,
             "first_comment": first_comment,
             "labels": labels,
             "overrides": overrides,
@@ -3366,6 +3373,7 @@ class Pressroom(Runtime):
         id: str,
         *,
         caption: str | None = None,
+        title: str | None = None,
         scheduled_at: str | None | Unset = UNSET,
         media_ids: Sequence[int] | None = None,
         account_ids: Sequence[int] | None = None,
@@ -3384,6 +3392,7 @@ class Pressroom(Runtime):
         return self._call("update_post", {
             "id": id,
             "caption": caption,
+            "title": title,
             "scheduled_at": scheduled_at,
             "media_ids": media_ids,
             "account_ids": account_ids,

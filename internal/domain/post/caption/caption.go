@@ -28,6 +28,20 @@ func Check(text, argument string) error {
 	return nil
 }
 
+// MaxTitle is the maximum length of a title, in characters.
+const MaxTitle = 500
+
+// CheckTitle returns an error if no post may have the title.
+func CheckTitle(title, argument string) error {
+	if utf8.RuneCountInString(title) > MaxTitle {
+		return apierr.Invalidf(apierr.TooLong, argument, "A title may have at most %d characters.", MaxTitle)
+	}
+	return Check(title, argument)
+}
+
+// Line returns a title on one line, without white space at the ends.
+func Line(title string) string { return strings.Join(strings.Fields(title), " ") }
+
 // Set sets a text and reports whether it changed.
 func Set(text *string, wanted string) bool {
 	differs := *text != wanted

@@ -125,7 +125,7 @@ func (q *Query) after(call operation.Call, cursor *string) error {
 
 // SQL returns the query of a page with its arguments.
 func (q *Query) SQL(limit int) (string, []any) {
-	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at, p.series_id,
+	return `SELECT p.id, p.status, p.title, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at, p.series_id,
 		p.is_template FROM ` + q.from +
 		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.LimitClause(limit), q.args
 }

@@ -170,8 +170,9 @@ func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, e
 	if f.Text != "" {
 		q.add(`p.id >= COALESCE((SELECT n.id FROM posts n WHERE n.team_id = `+db.TeamPlaceholder+
 			` ORDER BY n.id DESC LIMIT 1 OFFSET ?), '')`, team, searchLimit-1)
-		q.add(`(p.caption LIKE ? ESCAPE '\' OR LOWER(p.caption) LIKE ? ESCAPE '\')`, likePattern(f.Text),
-			likePattern(strings.ToLower(f.Text)))
+		exact, lower := likePattern(f.Text), likePattern(strings.ToLower(f.Text))
+		q.add(`(p.caption LIKE ? ESCAPE '\' OR LOWER(p.caption) LIKE ? ESCAPE '\' OR p.title LIKE ? ESCAPE '\'
+			OR LOWER(p.title) LIKE ? ESCAPE '\')`, exact, lower, exact, lower)
 	}
 	if byTime {
 		q.order = "p.slot_at DESC, p.id DESC"
