@@ -251,8 +251,8 @@ func TestErrorResponses(t *testing.T) {
 		"list_social_accounts": "200 401 403 422 429 500 503", "list_posts": "200 401 403 404 422 429 500 503",
 		"get_post": "200 401 403 404 422 429 500 503", "validate_post": "200 401 403 404 422 429 500 503",
 		"create_post": "201 401 403 404 409 422 429 500 503", "update_post": "200 401 403 404 409 422 429 500 503",
-		"cancel_post": "200 401 403 404 409 422 429 500 502 503", "schedule_post": "200 401 403 404 409 422 429 500 503",
-		"publish_post": "202 401 403 404 409 422 429 500 502 503", "retry_post": "202 401 403 404 409 422 429 500 502 503",
+		"cancel_post": "200 401 403 404 409 422 429 500 503", "schedule_post": "200 401 403 404 409 422 429 500 503",
+		"publish_post": "202 401 403 404 409 422 429 500 503", "retry_post": "202 401 403 404 409 422 429 500 503",
 	}
 	got := map[string]string{}
 	for _, item := range doc.Paths {

@@ -59,9 +59,7 @@ func hasItemID(op *operation.Operation) bool {
 }
 
 // providerOperations are the operations for which the document lists provider_unavailable.
-var providerOperations = []string{
-	"cancel_post", "create_report", "download_profile_media", "publish_post", "retry_post",
-}
+var providerOperations = []string{"create_report", "download_profile_media"}
 
 func reachesProvider(op *operation.Operation) bool {
 	return slices.Contains(providerOperations, op.Tool)
