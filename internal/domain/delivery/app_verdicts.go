@@ -11,16 +11,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// AppVerdict is a network's verdict on the operator's app: it published a post, or rejected a post because of the app.
+// AppVerdict is a network's verdict on the operator's app: the network published a post, or rejected a post because of
+// the app.
 type AppVerdict struct {
 	At          time.Time
 	Accepted    bool
 	NetworkCode string          // from the network; untrusted
 	NetworkText string          // from the network; untrusted
-	Options     network.Options // options of the post; the team's for networks without options in the post
+	Options     network.Options // options of the post, with the team's defaults; see effectiveOptions
 }
 
-// deliveryVerdict is a verdict with the post's delivery and account.
+// deliveryVerdict is a verdict with the delivery and the account that it belongs to.
 type deliveryVerdict struct {
 	AppVerdict
 
@@ -29,7 +30,8 @@ type deliveryVerdict struct {
 	platform string
 }
 
-// listVerdicts returns the verdicts among the newest 500 attempts, oldest first. The platform may be empty for all.
+// listVerdicts returns the verdicts among the newest 500 attempts, oldest first. If platform is empty, it returns the
+// verdicts of all networks.
 func (s *Service) listVerdicts(ctx context.Context, platform string) ([]deliveryVerdict, error) {
 	verdicts, err := db.All(ctx, s.db, func(rows *sql.Rows, v *deliveryVerdict) error {
 		var at int64
@@ -54,7 +56,7 @@ func (s *Service) listVerdicts(ctx context.Context, platform string) ([]delivery
 }
 
 // appReader returns a function that identifies an account's app by the kind of accounts that the app connects. The kind
-// is empty for a network's only app, and for an account that cannot be read. The function reads each account once.
+// is empty if the network has only one app, or if the account cannot be read. The function reads each account once.
 func (s *Service) appReader(ctx context.Context) func(account int64) string {
 	apps := map[int64]string{}
 	return func(account int64) string {
@@ -66,7 +68,7 @@ func (s *Service) appReader(ctx context.Context) func(account int64) string {
 	}
 }
 
-// appOf returns the kind of accounts that the app of a grant connects.
+// appOf returns the kind of accounts that a grant's app connects.
 func appOf(g network.Grant) string {
 	if app := g.Extra["app"]; app != "" {
 		return app
@@ -87,7 +89,7 @@ func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error
 	return out, nil
 }
 
-// effectiveOptions decodes the options of a post. If the post has no options for a network, it uses the team's options.
+// effectiveOptions decodes the options of a post. If the post has no TikTok options, it uses the team's TikTok options.
 func effectiveOptions(post, team string) (network.Options, error) {
 	o, err := network.DecodeOptions(post)
 	if err != nil || o.TikTok != nil {
@@ -98,17 +100,18 @@ func effectiveOptions(post, team string) (network.Options, error) {
 	return o, err
 }
 
-// AppRejection is the newest rejection of a post because of one of the operator's apps, with one network code.
+// AppRejection is the newest rejection of a post that was caused by one of the operator's apps, for one network code.
 type AppRejection struct {
 	AppVerdict
 
 	Platform  string
-	App       string // kind of accounts that the app connects; empty for a network's only app
+	App       string // kind of accounts that the app connects; empty if the network has only one app
 	NextStep  string // what the operator has to do
 	Published bool   // whether the app has published a post since
 }
 
-// AppRejections returns the newest rejection of each app and code among the newest 500 attempts, newest first.
+// AppRejections returns the newest rejection for each app and network code, newest first. It searches the newest 500
+// attempts.
 func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
 	answers, err := s.listVerdicts(ctx, "")
 	if err != nil {
@@ -117,8 +120,8 @@ func (s *Service) AppRejections(ctx context.Context) ([]AppRejection, error) {
 	return listRejections(answers, s.appReader(ctx)), nil
 }
 
-// listRejections returns the newest rejection of each app and code among the verdicts. It reads no apps for networks
-// without a rejection.
+// listRejections returns the newest rejection for each app and network code, newest first. It does not read the apps of
+// networks that rejected nothing.
 func listRejections(verdicts []deliveryVerdict, readApp func(account int64) string) []AppRejection {
 	rejectingApps := map[string]bool{}
 	for _, v := range verdicts {
@@ -160,8 +163,8 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 }
 
 // isKnownRejection reports whether the network rejected the app with the same code before the delivery's last attempt.
-// An earlier rejection counts only if the app has published nothing since, or if it happened within warnAgainAfter. The
-// apps are read only for accounts whose verdicts matter.
+// An earlier rejection counts only if the app has published nothing since, or if it happened within warnAgainAfter. It
+// calls readApp only for accounts whose verdicts matter.
 func (a *attempt) isKnownRejection(verdicts []deliveryVerdict, e *network.Error, readApp func(account int64) string) bool {
 	_, code, _ := describeCallResult(e)
 	app := appOf(a.grant.Grant)

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
-// Deliver processes a delivery until it ends or must wait. It may be called repeatedly and on several nodes, because
+// Deliver processes a delivery until it ends or must wait. It can be called repeatedly and on several nodes, because
 // only one caller can hold the lease. It returns an error only if acquiring the lease fails, and logs later errors.
 func (s *Service) Deliver(ctx context.Context, id string) error {
 	claimedAt := s.instant()
@@ -48,7 +48,7 @@ type attempt struct {
 	net             network.Network
 	grant           account.Grant
 	refreshed       bool                    // whether the grant was renewed in this phase
-	committedBefore bool                    // whether a commit was inconclusive, so that others require a lookup
+	committedBefore bool                    // whether an earlier commit was inconclusive; the next one needs a lookup
 	done            bool                    // whether the attempt ended or postponed the delivery
 	server          server                  // the account's server
 	leaseConfirmed  atomic.Pointer[instant] // when the lease was last confirmed

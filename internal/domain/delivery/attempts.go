@@ -17,14 +17,14 @@ type AttemptLine struct {
 	AccountID int64     `json:"account_id"`
 	At        time.Time `json:"at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"` // zero if the end is unknown
-	// Call is prepare, commit, resolve or a step of a network.Finisher for a network call, rest for a wait while the
-	// network fails, or decide for a person's decision. A prepare call is recorded only if it fails.
+	// For a network call, Call is prepare, commit, resolve or a step of a network.Finisher. It is rest for a wait while
+	// the network fails, and decide for a person's decision. A prepare call is recorded only if it fails.
 	Call string `json:"call"`
-	// Result of a network call is published, answered (any other response) or a network.ErrorClass. Result of a wait is
-	// network_fails or patience_is_over. Result of a decision is published or not_published. Result is empty while
+	// For a network call, Result is published, answered (any other response) or a network.ErrorClass. For a wait, it is
+	// network_fails or patience_is_over. For a decision, it is published or not_published. It is empty while the result is
 	// unknown.
 	Result      string `json:"result"`
-	By          string `json:"by,omitempty"`           // name of the person who decided; empty for the operator and for other calls
+	By          string `json:"by,omitempty"`           // name of the person who decided; empty for the operator
 	NetworkCode string `json:"network_code,omitempty"` // from the network; untrusted
 	NetworkText string `json:"network_text,omitempty"` // from the network; untrusted
 }
@@ -32,8 +32,8 @@ type AttemptLine struct {
 // maxAttempts is the maximum number of attempts in a history.
 const maxAttempts = 500
 
-// Attempts returns the last 500 attempts of a team's post, oldest first. It returns not_found if the team
-// has no such post.
+// Attempts returns the last 500 attempts to publish a team's post, oldest first. It returns not_found if the team has
+// no such post.
 func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]AttemptLine, error) {
 	var one int
 	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts WHERE id = ? AND team_id = ?`, postID, team).Scan(&one)
@@ -46,8 +46,8 @@ func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]At
 	return listAttempts(ctx, s.db, `d.team_id = ? AND d.post_id = ?`, team, postID)
 }
 
-// AccountAttempts returns the last 500 attempts of one account of a post, oldest first. It returns not_found if the
-// post has no such account.
+// AccountAttempts returns the last 500 attempts to publish a post on one account, oldest first. It returns not_found if
+// the post has no such account.
 func (s *Service) AccountAttempts(ctx context.Context, team int64, postID string,
 	account int64) ([]AttemptLine, error) {
 	var one int

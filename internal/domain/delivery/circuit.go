@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	openAfterFailures = 5                // consecutive failed calls, of at least two deliveries
-	openWithin        = time.Minute      // period of these failures
-	minOpenTime       = 2 * time.Second  // until the first probe; doubles with each failed probe
+	openAfterFailures = 5                // consecutive failed calls that open a circuit, from at least two deliveries
+	openWithin        = time.Minute      // period in which these calls must fail
+	minOpenTime       = 2 * time.Second  // time until the first probe; doubles with each failed probe
 	maxOpenTime       = time.Minute      // maximum time between probes
 	circuitIdleTime   = 10 * time.Minute // time after the last failure until a circuit is forgotten
 )
@@ -25,14 +25,14 @@ const (
 )
 
 // Circuit is the state of this node's circuit breaker for a network. If the network has several servers, it is the
-// worst state of any server.
+// worst state among them.
 type Circuit struct {
 	State CircuitState
 	Since time.Time // when it opened; zero if closed
 }
 
-// breakers are circuit breakers. They delay deliveries to failing servers, so that the deliveries use up neither
-// attempts nor workers. They are kept in memory on each node.
+// breakers holds this node's circuit breakers, in memory. They delay deliveries to failing servers, so that the
+// deliveries do not use up attempts and workers.
 type breakers struct {
 	now func() time.Time
 
@@ -45,12 +45,12 @@ type server struct{ platform, address string }
 
 // breaker is the circuit breaker of a server.
 type breaker struct {
-	failures         []failedCall    // since the server last worked; only while closed
+	failures         []failedCall    // since the server last worked; nil while open
 	failedDeliveries map[string]bool // IDs of deliveries with a failed call since the server last worked
 	openedAt         time.Time       // zero while closed
 	probeAt          time.Time       // when the next probe may start
 	openTime         time.Duration
-	probe            string // ID of the delivery that is the probe
+	probe            string // ID of the delivery that probes the server; empty if there is none
 	lastFailure      time.Time
 }
 
@@ -83,7 +83,7 @@ func (c *breakers) allow(s server, delivery string) (time.Duration, bool) {
 	return 0, true
 }
 
-// get returns the circuit of a server, or nil if it has no failures.
+// get returns the circuit of a server, or nil if the server has no recent failures.
 func (c *breakers) get(s server) *breaker {
 	found := c.byServer[s]
 	if found != nil && found.probe == "" && c.now().Sub(found.lastFailure) > circuitIdleTime {
@@ -122,8 +122,8 @@ func (c *breakers) recordFailure(s server, delivery string) {
 	}
 }
 
-// shouldOpen reports whether the recent failures were frequent and of several deliveries. A single post that crashes a
-// server must not block other posts.
+// shouldOpen reports whether the recent failures are frequent and come from several deliveries. A single post that
+// crashes a server must not block other posts.
 func (c *breaker) shouldOpen() bool {
 	c.failures = c.failures[max(0, len(c.failures)-openAfterFailures):]
 	first, last := c.failures[0], c.failures[len(c.failures)-1]
@@ -143,8 +143,8 @@ func (c *breakers) releaseProbes(delivery string) {
 	}
 }
 
-// otherFailedServers returns the servers of the platform, other than the account's own server, at which a call of the
-// delivery failed.
+// otherFailedServers returns the platform's servers on which a call of the delivery failed, except the account's own
+// server.
 func (c *breakers) otherFailedServers(current server, delivery string) []server {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -51,7 +51,7 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 	return a.handleRejection(ctx, phasePrepared, err)
 }
 
-// replaceDraft stores the draft that the network returned with an error, if any.
+// replaceDraft stores the draft in an error of the network, if there is one.
 func (a *attempt) replaceDraft(ctx context.Context, cause error) error {
 	e, ok := errors.AsType[*network.Error](cause)
 	if !ok || len(e.Draft) == 0 {

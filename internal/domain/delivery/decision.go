@@ -23,7 +23,7 @@ type UnconfirmedDelivery struct {
 	PostID    string        `json:"post_id"`
 	AccountID int64         `json:"account_id"`
 	Platform  string        `json:"platform"`
-	Username  string        `json:"username"` // username at the network
+	Username  string        `json:"username"` // username on the network
 	Excerpt   string        `json:"excerpt"`  // start of the post's text
 	Since     time.Time     `json:"since"`    // when it became unconfirmed
 	Attempts  []AttemptLine `json:"attempts"`
@@ -92,17 +92,17 @@ func (d Decision) validate() error {
 
 const (
 	decideTimeout  = 30 * time.Second       // maximum time to wait for a running lookup
-	decideInterval = 250 * time.Millisecond // time between two attempts
+	decideInterval = 250 * time.Millisecond // time between two tries to record the decision
 )
 
 // errLookupRunning reports that a lookup of the account is running.
 var errLookupRunning = errors.New("a lookup is running")
 
-// Decide records a person's decision for an unconfirmed account of a post. person is 0 for the operator. team may be 0
-// for any team. Repeating a decision changes nothing.
+// Decide records a person's decision for an unconfirmed account of a post. person is 0 for the operator. If team is 0,
+// the post can belong to any team. Repeating a decision has no effect.
 //
 // Decide returns not_found for an unknown post or account, and wrong_state for an account that is not unconfirmed. It
-// waits for a running lookup, because that result is newer than what the person saw.
+// waits for a running lookup, because its result is newer than the state that the person saw.
 func (s *Service) Decide(ctx context.Context, person, team int64, postID string, accountID int64, d Decision) error {
 	if err := d.validate(); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *Service) Decide(ctx context.Context, person, team int64, postID string,
 		select {
 		case <-ctx.Done():
 			return apierr.BadState(string(post.TargetUnconfirmed),
-				"The network is being asked about this account. Try again after the lookup.").WithRetryAfter(decideTimeout)
+				"pressroom is looking up this post on the network. Try again in half a minute.").WithRetryAfter(decideTimeout)
 		case <-tick.C:
 		}
 	}
@@ -169,7 +169,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 }
 
 // decisionResult returns the result of a decision and the next phase. The time of publication is the time of the last
-// commit or, if this installation made none, the time at which the delivery was created.
+// commit. If this installation made no commit, it is the delivery's creation time.
 func (s *Service) decisionResult(
 	ctx context.Context, tx *db.Tx, d delivery, decision Decision,
 ) (post.Result, phase, error) {
@@ -197,7 +197,8 @@ func (s *Service) decisionResult(
 	return r, phaseFinishing, nil
 }
 
-// checkPermalink returns an error for a URL outside the network, because the app links to it.
+// checkPermalink returns an error if address is not on the account's network. The app links to the address, so it must
+// not lead elsewhere.
 func (s *Service) checkPermalink(ctx context.Context, tx *db.Tx, d delivery, address string) error {
 	if address == "" {
 		return nil
@@ -214,7 +215,8 @@ func (s *Service) checkPermalink(ctx context.Context, tx *db.Tx, d delivery, add
 		"The permalink must start with https:// and belong to "+network.Host(platform)+". You may omit it.")
 }
 
-// undecidableError returns why a decision is not possible, or nil if the same decision was already recorded.
+// undecidableError returns an error that says why a decision is not possible, or nil if the same decision was already
+// recorded.
 func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string, accountID int64,
 	decision Decision) error {
 	var id, outcome string
@@ -233,7 +235,7 @@ func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string,
 		AND result = ?`, id, decision.result()).Scan(&sameDecisions)
 	switch {
 	case err != nil:
-		return fmt.Errorf("reading whether it was decided: %w", err)
+		return fmt.Errorf("reading earlier decisions: %w", err)
 	case sameDecisions > 0:
 		return nil
 	case outcome == "":

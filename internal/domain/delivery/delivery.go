@@ -8,8 +8,8 @@
 //   - committing: the call that publishes the post was started.
 //   - ended: the result is recorded.
 //
-// Further phases follow the recorded result: unconfirmed, linking and finishing. Unless the network rejected the
-// publishing call, it is repeated only after a lookup at the network found no post.
+// After the result is recorded, a delivery can be in the phases unconfirmed, linking or finishing. The publishing call
+// is repeated only if the network rejected it, or if a lookup on the network found no post.
 //
 // An attempt is the work of one lease holder on a delivery. worker_pool.go and fair_queue.go start attempts. attempt.go
 // claims the delivery and runs its phases. prepare.go, lookup.go, commit.go and permalink.go make network calls.
@@ -54,14 +54,14 @@ const WorkKind = "delivery"
 
 // Options configure the service.
 type Options struct {
-	Lease      time.Duration // duration of a lease, for which a crashed node delays a delivery
+	Lease      time.Duration // duration of a lease; also how long a crash of the node delays a delivery
 	Workers    int           // concurrent deliveries on a node
 	PerNetwork int           // concurrent deliveries per network; 0 means half of Workers, but at least 2
 	// OnCall is called after each network call. The result is ok, the class of the network's error, or failed for an
-	// internal error. OnPublished is called with the time between due time and publication. Both may be nil.
+	// internal error. OnPublished is called with the time from the due time to the publication. Both may be nil.
 	OnCall      func(platform, call, result string)
 	OnPublished func(time.Duration)
-	// Hosts are additional hosts of permalinks, by platform.
+	// Hosts lists additional hosts that permalinks can have, by platform.
 	Hosts map[string][]string
 }
 
@@ -94,7 +94,7 @@ type Library interface {
 	Files(team int64) network.Files
 }
 
-// New returns a Service and registers it with the queue. The post service must use a [Submitter] of the same queue.
+// New returns a Service and registers it with the queue. The post service must use a [Submitter] with the same queue.
 func New(d *db.DB, posts *post.Service, accounts *account.Service, library Library, queue *job.Queue, opts Options,
 	log *slog.Logger) *Service {
 	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(),

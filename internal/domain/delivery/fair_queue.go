@@ -44,14 +44,15 @@ type teamQueue struct {
 	ids []string // in the order in which they were added
 }
 
-// share is the usage of a network or team, by which the next delivery is selected.
+// share is the usage of a network or team. The queue compares shares to select the next delivery.
 type share struct {
 	running  int
 	waiting  int
 	lastTurn uint64 // turn in which a delivery was last started
 }
 
-// before reports whether q precedes other: it has fewer running deliveries or, if equal, had its last turn earlier.
+// before reports whether q precedes other: q has fewer running deliveries or, if the numbers are equal, had its last
+// turn earlier.
 func (q *share) before(other *share) bool {
 	return cmp.Or(cmp.Compare(q.running, other.running), cmp.Compare(q.lastTurn, other.lastTurn)) < 0
 }
@@ -81,7 +82,7 @@ func (p *fairQueue) contains(id string) bool {
 	return p.queuedIDs[id]
 }
 
-// add appends a delivery unless it is already in the queue.
+// add appends a delivery, unless it is already in the queue or the queue is full or closed.
 func (p *fairQueue) add(d queuedDelivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -35,7 +35,7 @@ func (s *Service) finisher(ctx context.Context, q db.Querier, account int64) (ne
 	}
 	n, err := s.accounts.Network(platform)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // The network is not configured, so no calls are made.
+		return nil, nil //nolint:nilerr,nilnil // The network is not configured, so it is not called.
 	}
 	finisher, _ := n.(network.Finisher)
 	return finisher, nil
@@ -95,7 +95,7 @@ func (a *attempt) tryStep(ctx context.Context, finisher network.Finisher, step s
 	return stepAnswer{result, code}, 0
 }
 
-// failedSteps returns the steps that were not done.
+// failedSteps returns the steps that did not succeed.
 func failedSteps(steps []string, answers map[string]stepAnswer) []warning.FailedStep {
 	var out []warning.FailedStep
 	for _, step := range steps {
@@ -106,7 +106,8 @@ func failedSteps(steps []string, answers map[string]stepAnswer) []warning.Failed
 	return out
 }
 
-// finishStep makes one call. It repeats the call with a new access token if the network rejects the old one.
+// finishStep makes the network call of one step. It repeats the call with a new access token if the network rejects the
+// old one.
 func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, step string) error {
 	for {
 		attempt, err := a.beginCall(ctx, step)

@@ -9,16 +9,16 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// maxOtherPublications is the maximum number of our posts that are compared with a network's list of an account's
-// posts. No network lists more of them.
+// maxOtherPublications is the maximum number of our own posts to compare with a network's list of an account's posts.
+// No network lists more posts.
 const maxOtherPublications = 500
 
-// commitHistory returns when a delivery had inconclusive commits before this attempt, and the IDs of our other posts on
-// the account. It also reports whether a commit got no response at all.
+// commitHistory returns the times of a delivery's inconclusive commits before this attempt, and the IDs of our other
+// posts on the account. It also reports whether a commit got no response at all.
 //
 // Lookups without a response count too, because the network may still be processing the request. If a node crashed
-// during a commit, the commit counts until the next attempt, because the node may have sent the request at any time
-// until it lost the lease.
+// during a commit, the commit counts as lasting until the next attempt, because the node may have sent the request at
+// any time until it lost the lease.
 func commitHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
 	var firstAt, lastAt, unanswered, undecided int64
 	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
-// resolve looks up at the network whether a commit published the post.
+// resolve looks up on the network whether a commit published the post.
 func (a *attempt) resolve(ctx context.Context) error {
 	attempt, err := a.beginCall(ctx, "resolve")
 	if err != nil {
@@ -74,8 +74,8 @@ func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
 	return err != nil || (network.CommitHistory{OtherPosts: published}).BelongsToOther(r.ID, r.Permalink)
 }
 
-// hasCompetingDelivery reports whether a part of another post with the same words is being published on the account and
-// has no result yet.
+// hasCompetingDelivery reports whether another post has a part with the same words that is being published on the
+// account, or whose outcome is unknown.
 func (s *Service) hasCompetingDelivery(ctx context.Context, d delivery) (bool, error) {
 	otherDeliveries, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error { return rows.Scan(&d.PostID, &d.Part) },
 		`SELECT DISTINCT d.post_id, d.part FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')

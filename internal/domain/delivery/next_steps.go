@@ -28,7 +28,7 @@ const (
 type NextStep struct {
 	AccountID int64
 	Step      Step
-	At        time.Time // time of the step; zero for now
+	At        time.Time // time of the step; zero if the step is due or running
 	Until     time.Time // for StepLookUp, the approximate time of the last lookup
 }
 

@@ -38,8 +38,8 @@ func (s *Service) CountByPhase(ctx context.Context) ([]PhaseCount, error) {
 	return out, nil
 }
 
-// CountUnconfirmed returns the number of unconfirmed deliveries of all teams, and since when the oldest is unconfirmed.
-// The time is zero if there is none.
+// CountUnconfirmed returns the number of unconfirmed deliveries of all teams, and the time since which the oldest has
+// been unconfirmed. The time is zero if there are none.
 func (s *Service) CountUnconfirmed(ctx context.Context) (int64, time.Time, error) {
 	var n, oldest int64
 	err := s.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(ended_at), 0) FROM deliveries
@@ -68,8 +68,8 @@ type StuckDelivery struct {
 
 const maxStuck = 50 // per list
 
-// ListStuck returns up to 50 unfinished deliveries of all teams that were created before a time, oldest
-// first.
+// ListStuck returns up to 50 unfinished deliveries that were created before the given time, oldest first. It includes
+// all teams.
 func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDelivery, error) {
 	now := s.db.Now()
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *StuckDelivery) error {
@@ -121,7 +121,7 @@ type Failure struct {
 	NetworkText string // from the network; untrusted
 }
 
-// Calls counts the recent calls to a network for posts.
+// Calls holds counts of the recent calls that published posts on a network.
 type Calls struct {
 	LastCallAt  time.Time // time of the newest call
 	Total       int64
@@ -129,10 +129,10 @@ type Calls struct {
 	RateLimited int64 // failed calls that exceeded a limit of the network
 }
 
-// FailureRate returns the share of failed calls, from 0 to 1.
+// FailureRate returns the fraction of failed calls, from 0 to 1.
 func (c Calls) FailureRate() float64 { return float64(c.Failed) / float64(max(c.Total, 1)) }
 
-// CountCalls counts the calls since a time by network, among the newest 2,000 attempts.
+// CountCalls counts the calls to each network since the given time, among the newest 2,000 attempts.
 func (s *Service) CountCalls(ctx context.Context, since time.Time) (map[string]Calls, error) {
 	type row struct {
 		Calls

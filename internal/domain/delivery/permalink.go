@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// fetchPermalink looks up the permalink of a published post. If the network provides none, the delivery ends without
-// one.
+// fetchPermalink looks up the permalink of a published post. If the network does not provide a permalink, the delivery
+// ends without one.
 func (a *attempt) fetchPermalink(ctx context.Context) error {
 	callCtx, span := a.startCall(ctx, "network.permalink")
 	permalink, err := a.net.Permalink(callCtx, a.grant.Grant, network.Receipt{ID: a.d.NetworkID})

@@ -69,7 +69,7 @@ func (a *attempt) recordCallResult(ctx context.Context, attempt int64, cause err
 		return err
 	})
 	if err != nil {
-		a.s.log.WarnContext(ctx, "Storing the answer of a network failed", "delivery", a.d.ID, "error", err)
+		a.s.log.WarnContext(ctx, "Storing a network's response failed", "delivery", a.d.ID, "error", err)
 	}
 }
 
@@ -83,7 +83,7 @@ func (a *attempt) recordFailedCall(ctx context.Context, call string, started tim
 		return err
 	})
 	if err != nil {
-		a.s.log.WarnContext(ctx, "Storing the answer of a network failed", "delivery", a.d.ID, "error", err)
+		a.s.log.WarnContext(ctx, "Storing a network's response failed", "delivery", a.d.ID, "error", err)
 	}
 }
 
@@ -160,8 +160,8 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 	return nil
 }
 
-// hasPermalink reports whether the network can be asked for the permalink of the part. A comment has a permalink only
-// on networks where it is a reply.
+// hasPermalink reports whether the network can provide a permalink for the part. A comment has a permalink only on
+// networks where it is a reply.
 func (a *attempt) hasPermalink() bool {
 	provider, ok := a.net.(network.RulesProvider)
 	return a.d.Part != comment.Part || ok && provider.Rules().Thread
@@ -243,8 +243,8 @@ func storeResult(
 	return posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r)
 }
 
-// countedSQL selects the deliveries d that determine the result of their job. First comments do so only in a job that
-// retries nothing else.
+// countedSQL is an SQL condition. It selects the deliveries d that determine the result of their job. First comments
+// count only in a job that retries nothing else.
 const countedSQL = `(d.part >= 0 OR NOT EXISTS (SELECT 1 FROM deliveries other WHERE other.job_id = d.job_id AND other.part >= 0))`
 
 // updateJob finishes a job after its last delivery, and corrects the job if a later lookup changes a result.
@@ -258,7 +258,7 @@ func updateJob(ctx context.Context, tx *db.Tx, id string) error {
 		return rows.Scan(&p.state, &p.code, &p.ended)
 	}, `SELECT outcome, error_code, ended_at FROM deliveries d WHERE job_id = ? AND `+countedSQL+` ORDER BY created_at, id`, id)
 	if err != nil {
-		return fmt.Errorf("reading the deliveries of a job: %w", err)
+		return fmt.Errorf("reading a job's deliveries: %w", err)
 	}
 	states, code, done := []post.TargetState{}, "", 0
 	for _, p := range parts {

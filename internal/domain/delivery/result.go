@@ -72,7 +72,7 @@ func readResult(ctx context.Context, q db.Querier, _ operation.Call, r job.Recor
 	return out, nil
 }
 
-// mergeParts returns one result for each account: that of its last part.
+// mergeParts returns one result for each account: the result of the account's last part.
 func mergeParts(parts []PostResultAccount) []PostResultAccount {
 	out := []PostResultAccount{}
 	for _, part := range parts {

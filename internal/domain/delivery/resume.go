@@ -19,7 +19,7 @@ type Outcome string
 
 // The outcomes.
 const (
-	OutcomePublished   Outcome = "went_out"    // found at the network; counts as published and is not sent again
+	OutcomePublished   Outcome = "went_out"    // found on the network; counts as published and is not sent again
 	OutcomeUnconfirmed Outcome = "unconfirmed" // the lookup was inconclusive; a person decides
 	OutcomeSendLate    Outcome = "goes_late"   // not found; sent now
 	OutcomeMissed      Outcome = "missed"      // not found and too late; fails and can be retried
@@ -32,7 +32,7 @@ type ResumedAccount struct {
 	PostID    string    `json:"post_id"`
 	AccountID int64     `json:"account_id"`
 	Platform  string    `json:"platform"`
-	Username  string    `json:"username"` // username at the network
+	Username  string    `json:"username"` // username on the network
 	Excerpt   string    `json:"excerpt"`  // start of the post's text, on one line
 	DueAt     time.Time `json:"due"`
 	Outcome   Outcome   `json:"fate"`
@@ -63,17 +63,17 @@ type ResumeOptions struct {
 	NoWait bool
 	// AllowUnreachable resumes even if a network is temporarily unreachable.
 	AllowUnreachable bool
-	// SuppressMail cancels emails that were due before a time, because another installation may have sent them. It may
-	// be nil.
+	// SuppressMail cancels emails that were due before the time by, because another installation may have sent them. It
+	// may be nil.
 	SuppressMail func(ctx context.Context, tx *db.Tx, by time.Time) error
 }
 
 // maxListingDelay is how long after the start of a hold a post may be missing from a network's list. It is longer than
-// the sum of a lease, a network call and the delay of any network.
+// the sum of a lease, a network call and the longest listing delay of a network.
 const maxListingDelay = 3 * time.Minute
 
-// ResumableIn returns how long networks may still omit posts that were published right before the hold. It is zero or
-// negative if all posts are listed.
+// ResumableIn returns for how long networks may still omit posts that were published right before the hold. It is zero
+// or negative if all posts are listed.
 func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil || !state.IsHeld() || state.Cause == restoreguard.Manual {
@@ -170,8 +170,8 @@ func (s *Service) checkConfigured(candidates []*candidate) error {
 		", which are not configured here; set PRESSROOM_NETWORKS (or --networks) and the secrets as for serve")
 }
 
-// checkReached returns an error if a network was temporarily unreachable, because posts that were published early could
-// be published twice.
+// checkReached returns an error if a network was temporarily unreachable, because posts that were already published
+// early could then be published again.
 func checkReached(candidates []*candidate) error {
 	var names []string
 	for _, d := range candidates {
@@ -185,11 +185,11 @@ func checkReached(candidates []*candidate) error {
 	}
 	slices.Sort(names)
 	return apierr.OperatorError("looking up published posts failed for " + strings.Join(names, ", ") +
-		"; try again later, or resume without them by --unasked: " +
-		"due posts become unconfirmed, and later posts go out at their time, even if somebody has published them early")
+		"; try again later, or resume without these lookups with --unasked: " +
+		"due posts then become unconfirmed, and later posts are published on time, even if they were already published early")
 }
 
-// decideOutcomes sets the outcome of each candidate. A candidate that was not looked up is known not to be published.
+// decideOutcomes sets the outcome of each candidate. A candidate that was not looked up counts as not published.
 func (s *Service) decideOutcomes(candidates []*candidate, maxLateness time.Duration) {
 	now := s.db.Now()
 	// If one account of a scheduled post has a result, the post is submitted for all its accounts.

@@ -41,7 +41,8 @@ func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, c
 	return nil
 }
 
-// whileHeld runs a transaction that returns an error if the hold has ended, because deliveries may be running then.
+// whileHeld runs a function in a transaction. It returns an error if the hold has ended, because deliveries may then be
+// running.
 func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State,
 	do func(context.Context, *db.Tx) error) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
@@ -92,7 +93,7 @@ func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates [
 	return nil
 }
 
-// recordLookup records that the network was asked for the post of a delivery.
+// recordLookup records that a delivery's post was looked up on the network.
 func recordLookup(ctx context.Context, tx *db.Tx, d delivery, result string) error {
 	now := db.Micros(tx.Now())
 	_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result)
@@ -119,8 +120,8 @@ func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, d deliver
 	return phaseFinishing, nil // In this phase, the delivery finds out which calls the post needs.
 }
 
-// applyOutcome ends a delivery with the outcome of a candidate. rejectionCode is the error code of candidates that
-// would be sent now. It may be empty.
+// applyOutcome ends a delivery with the outcome of a candidate. rejectionCode is the error code for a candidate that
+// would otherwise be sent now. It may be empty.
 func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, rejectionCode string) error {
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)

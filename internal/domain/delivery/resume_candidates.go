@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
-// candidate is an account of a post that another installation may have published during the hold.
+// candidate is a post on one account. Another installation may have published it during the hold.
 type candidate struct {
 	ResumedAccount
 
@@ -26,7 +26,7 @@ type candidate struct {
 	isStory   bool
 }
 
-// isListed reports whether the network's list of posts contains a candidate that is published.
+// isListed reports whether the network lists the candidate once it is published.
 func (d *candidate) isListed() bool { return !d.isStory && d.delivery.Part != comment.Part }
 
 // outcome returns the outcome of a candidate. Another account of the post may still change it; see decideOutcomes.
@@ -85,7 +85,8 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 	return out, nil
 }
 
-// listOpen returns the deliveries without a result that match an additional SQL condition on deliveries d.
+// listOpen returns the deliveries without a result. where is empty, or " AND" with an additional SQL condition on the
+// deliveries d.
 func (s *Service) listOpen(ctx context.Context, q db.Querier, where string, args ...any) ([]delivery, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, d *delivery) error {
 		var phaseText, draft string

@@ -20,8 +20,8 @@ func TestDescribeFailure(t *testing.T) {
 			"does not let this app"},
 		{errNoPostList, "does not let this app"},
 		{errGrantLost, "is disconnected"},
-		{&network.Error{Class: network.Transient}, "could not be asked"},
-		{errors.New("cut off"), "could not be asked"},
+		{&network.Error{Class: network.Transient}, "lookup on the network failed"},
+		{errors.New("cut off"), "lookup on the network failed"},
 	} {
 		if got := describeFailure(c.err); !strings.Contains(got, c.want) {
 			t.Errorf("%v: %q lacks %q", c.err, got, c.want)

@@ -21,7 +21,7 @@ const (
 // maxConcurrentLookups is the number of accounts that are looked up concurrently.
 const maxConcurrentLookups = 8
 
-// lookUpAccounts looks up the candidates of each account, with several accounts concurrently.
+// lookUpAccounts looks up the candidates of each account. It looks up several accounts concurrently.
 func (s *Service) lookUpAccounts(ctx context.Context, candidates []*candidate, since time.Time) {
 	byAccount := map[int64][]*candidate{}
 	for _, d := range candidates {
@@ -39,13 +39,14 @@ func (s *Service) lookUpAccounts(ctx context.Context, candidates []*candidate, s
 	wg.Wait()
 }
 
-// lookUpAccount lists an account's posts since a time and matches them with the candidates. A candidate whose request
-// was already fixed is also looked up individually, because the network has more information about it.
+// lookUpAccount lists the posts of an account that are newer than since, and matches them with the candidates. A
+// candidate whose request was already fixed is also looked up individually, because the network has more information
+// about it.
 func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates []*candidate, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, accountLookupTimeout)
 	defer cancel()
 	for _, d := range candidates {
-		d.lookedUp, d.Reason = true, "The network could not be asked."
+		d.lookedUp, d.Reason = true, "The lookup on the network failed."
 	}
 	grant, posts, incomplete, err := s.listAccountPosts(ctx, account, since.Add(-maxClockSkew))
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *Service) resolveCandidates(ctx context.Context, grant account.Grant, ca
 		case fixed && d.verdict != network.Published:
 			s.resolveCandidate(ctx, grant, d)
 		case !fixed && (d.delivery.Part != 0 || d.isStory) && d.verdict == network.Absent:
-			d.verdict, d.Reason = network.Unknown, "The network's list of posts may lack replies, comments and stories."
+			d.verdict, d.Reason = network.Unknown, "The network's list of posts may omit replies, comments and stories."
 		}
 		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(candidates, d) {
 			d.verdict, d.Reason = network.Unknown, "The account shows one post that matches this and another post."
@@ -130,11 +131,11 @@ func isTemporary(err error) bool {
 func describeFailure(err error) string {
 	switch {
 	case errors.Is(err, errGrantLost):
-		return "The account is disconnected, so the network could not be asked."
+		return "The account is disconnected, so its posts could not be looked up."
 	case errors.Is(err, errNoPostList), errorClass(err) == network.AppNotApproved:
 		return "The network does not let this app list posts."
 	}
-	return "The network could not be asked."
+	return "The lookup on the network failed."
 }
 
 // resolveCandidate looks up a candidate whose request was fixed before the hold.

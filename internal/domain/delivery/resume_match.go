@@ -61,7 +61,8 @@ func candidatesFor(candidates []*candidate, f network.CollectedPost, matchedCand
 	return earlyCandidates
 }
 
-// nearest returns the candidate whose time is nearest to that of a listed post, or nil.
+// nearest returns the candidate whose due time is nearest to the time of a listed post, or nil if there are no
+// candidates.
 func nearest(f network.CollectedPost, candidates []*candidate) *candidate {
 	var closest *candidate
 	for _, d := range candidates {
@@ -110,7 +111,7 @@ func normalizeText(text string) string {
 	return strings.Join(strings.Fields(slashPattern.ReplaceAllString(text, "$1")), " ")
 }
 
-// textWithoutLinks returns a text without whitespace and links, including words that networks turn into links.
+// textWithoutLinks removes whitespace and links from a text. Words that networks turn into links count as links.
 func textWithoutLinks(text string) string {
 	text = norm.NFC.String(html.UnescapeString(text))
 	for _, link := range network.Links(text) {

@@ -196,8 +196,8 @@ func (a *attempt) leaveUnconfirmed(ctx context.Context, message string) error {
 	return a.finish(ctx, phaseUnconfirmed, unconfirmedResult(message))
 }
 
-// callWait is the call of an AttemptLine that records a wait for a failing network. The other constants are its
-// results.
+// callWait is the value of AttemptLine.Call for a wait while the network fails. The other constants are the results of
+// such a wait.
 const (
 	callWait           = "rest"
 	resultNetworkFails = "network_fails"    // while waiting
@@ -227,8 +227,8 @@ func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error 
 	return nil
 }
 
-// outageStart returns the ID and start of the current wait. It starts a wait if there is none. A call with any other
-// result than a temporary failure ends a wait.
+// outageStart returns the ID and start of the current wait. It starts a wait if there is none. A call ends the wait if
+// its result is not a temporary failure.
 func outageStart(ctx context.Context, tx *db.Tx, d delivery) (int64, time.Time, error) {
 	var id, since int64
 	err := tx.QueryRow(ctx, `SELECT id, started_at FROM delivery_attempts WHERE delivery_id = ? AND call = ?

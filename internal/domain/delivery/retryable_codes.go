@@ -1,6 +1,6 @@
 package delivery
 
-// retryableCodes are the error codes of failed accounts, and whether a retry can succeed without a change of the post.
+// retryableCodes maps the error codes of failed accounts to whether a retry can succeed without a change to the post.
 var retryableCodes = map[string]bool{
 	"rejected_content":        false,
 	"rejected_media":          false,
@@ -18,6 +18,6 @@ var retryableCodes = map[string]bool{
 	"thread_interrupted":      true,
 }
 
-// IsRetryableCode reports whether a retry of an account that failed with the error code can succeed without a change of
+// IsRetryableCode reports whether a retry of an account that failed with the error code can succeed without a change to
 // the post.
 func IsRetryableCode(code string) bool { return retryableCodes[code] }

@@ -22,8 +22,8 @@ type Submitter struct{ queue *job.Queue }
 func NewSubmitter(queue *job.Queue) Submitter { return Submitter{queue} }
 
 // Submit stores and wakes one delivery for each account, in the caller's transaction. A retry keeps the time of the
-// first submission, which identifies the publication at the network. A retry of a thread begins with the first part
-// that is not published.
+// first submission, because that time identifies the publication on the network. A retry of a thread begins with the
+// first part that is not published.
 func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o post.Submission) error {
 	deliveries := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
@@ -52,7 +52,8 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 	return nil
 }
 
-// insert stores a new delivery. If nothing else wakes the delivery before, the waker wakes it after the time wake.
+// insert stores a new delivery. The waker wakes the delivery after the duration wake, unless something else wakes it
+// earlier.
 func insert(ctx context.Context, tx *db.Tx, d *delivery, wake time.Duration) error {
 	d.ID, d.Phase, d.CreatedAt = uuid.Must(uuid.NewV7()).String(), phasePlanned, tx.Now()
 	_, err := tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, part, job_id, phase, draft, first_at,
@@ -79,7 +80,7 @@ func hiddenPostDraft(ctx context.Context, tx *db.Tx, d delivery) (network.Draft,
 	return network.Draft(draft), nil
 }
 
-// firstSubmission returns the time that identifies a publication at the network. For a due post it is the scheduled
+// firstSubmission returns the time that identifies a publication on the network. For a due post it is the scheduled
 // time, so that every copy of the database computes the same value. All parts of a thread have the same time.
 func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (time.Time, error) {
 	var firstAt int64

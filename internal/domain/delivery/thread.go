@@ -9,13 +9,14 @@ import (
 
 // The parts of a thread are published in order. Each part has a delivery of its own. The delivery of the next part is
 // inserted in the transaction that records the part before it as published, so that no part is lost or sent twice after
-// a crash. A part that fails or becomes unconfirmed ends the thread; a retry continues with that part. The first
-// comment is a part too. It follows the last part, and its result does not change that of the account or of the job.
+// a crash. A part that fails or becomes unconfirmed ends the thread. A retry continues with that part. The first
+// comment is a part too. It follows the last part, and its result does not change the result of the account or the job.
 
 // threadInterrupted is the error code of a part that was not sent, although the part before it is published.
 const threadInterrupted = "thread_interrupted"
 
-// insertPart inserts the delivery of the part that follows d, which is due immediately.
+// insertPart inserts and returns the delivery of the given part, which comes after d's part. The new delivery is due
+// immediately.
 func insertPart(ctx context.Context, tx *db.Tx, d delivery, part int) (delivery, error) {
 	firstAt, err := firstSubmission(ctx, tx, post.Record{ID: d.PostID}, d.AccountID)
 	if err != nil {
@@ -27,8 +28,8 @@ func insertPart(ctx context.Context, tx *db.Tx, d delivery, part int) (delivery,
 	return next, insert(ctx, tx, &next, 0)
 }
 
-// endThread stores the result of a delivery like recordResult. If another part or the first comment follows, it is not
-// sent but gets the result rest.
+// endThread stores the result of a delivery, as recordResult does. If another part or the first comment follows,
+// endThread stores restResult for it instead of sending it.
 func endThread(
 	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, newPhase phase, r, restResult post.Result,
 ) error {

@@ -32,7 +32,7 @@ func (s *Service) enqueue(ctx context.Context, id string) error {
 	return nil
 }
 
-// Run processes queued deliveries until ctx is canceled, which also cancels running deliveries. Call Drain first to let
+// Run processes queued deliveries until ctx is canceled. This also cancels running deliveries; call Drain first to let
 // them finish.
 func (s *Service) Run(ctx context.Context) {
 	var wg sync.WaitGroup
