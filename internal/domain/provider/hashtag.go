@@ -16,22 +16,23 @@ import (
 // MaxHashtag is the maximum length of a hashtag in characters, without #.
 const MaxHashtag = 100
 
-// Errors of ParseHashtag.
+// Errors that ParseHashtag returns.
 var (
 	ErrHashtagEmpty      = errors.New("the hashtag is empty")
 	ErrHashtagTooLong    = errors.New("a hashtag is limited to 100 characters")
 	ErrHashtagCharacters = errors.New("a hashtag may only contain letters, digits and underscores")
-	ErrHashtagNumber     = errors.New("a hashtag must not be a number")
+	ErrHashtagNumber     = errors.New("a hashtag needs at least one letter or underscore")
 	ErrHashtagLink       = errors.New("the link does not lead to a hashtag")
 )
 
-// ParseHashtag parses a hashtag in the form tag, #tag or a link. It returns the normalized form (see NormalizeText)
+// ParseHashtag parses a hashtag: tag, #tag, or a link to its page. It returns the normalized form (see NormalizeText)
 // without #. Parsing the normalized form returns the same hashtag. Errors do not quote the text.
 func ParseHashtag(text string) (string, error) {
 	return ParseHashtagFor("", text)
 }
 
-// ParseHashtagFor is like ParseHashtag, but accepts only links of a platform. An empty platform accepts all links.
+// ParseHashtagFor is like ParseHashtag, but accepts only links to the platform. If platform is empty, it accepts links
+// to all platforms.
 func ParseHashtagFor(platform, text string) (string, error) {
 	if len(text) > maxText {
 		return "", ErrHashtagTooLong
@@ -58,9 +59,9 @@ func ParseHashtagFor(platform, text string) (string, error) {
 // as one hashtag.
 var joiners = strings.NewReplacer("\u200c", "", "\u200d", "")
 
-// NormalizeText normalizes a text for comparing hashtags and words: to lower case in Unicode form NFKC. It does not use
-// full case folding, which would merge ß with ss and σ with ς although networks distinguish them. NormalizeText is
-// idempotent.
+// NormalizeText converts a text to lower case and Unicode form NFKC, so that hashtags and words can be compared. It
+// does not use full case folding, which would merge ß with ss and σ with ς although networks distinguish them.
+// NormalizeText is idempotent.
 func NormalizeText(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
@@ -69,8 +70,8 @@ func NormalizeText(text string) string {
 	return norm.NFKC.String(lower)
 }
 
-// IsHashtagRune reports whether a hashtag may contain the character: letters, digits, underscores, and combining marks
-// other than variation selectors.
+// IsHashtagRune reports whether a hashtag may contain the character. It accepts letters, digits, underscores, and
+// combining marks other than variation selectors.
 func IsHashtagRune(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -105,7 +106,7 @@ func checkTag(tag string) error {
 // isSpaceOrInvisible reports whether the character is a space or invisible.
 func isSpaceOrInvisible(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
 
-// isInvisible reports whether the character is an invisible format character, such as the directional marks of copied
+// isInvisible reports whether the character is an invisible format character, such as a directional mark in copied
 // text. Prepended concatenation marks are visible.
 func isInvisible(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
@@ -130,7 +131,7 @@ var hashtagPages = []struct {
 	{TikTok, usernameRulesByPlatform[TikTok].hosts, "tag/"},
 }
 
-// hashtagFromLink returns the name of the hashtag in a link, which may be invalid.
+// hashtagFromLink returns the name of the hashtag in a link. It does not validate the name.
 func hashtagFromLink(platform, link string) (string, error) {
 	if _, rest, found := strings.Cut(link, "://"); !found {
 		link = "https://" + link

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Limiter lets one goroutine per node process provider responses at a time. After each, it pauses for as long as the
-// processing took, so that reports and searches leave CPU time for requests. Goroutines that wait for a provider hold
-// no slot. The zero value is not usable. A nil Limiter does not limit.
+// Limiter lets one goroutine per node process provider responses at a time. After each response, it pauses for as long
+// as the processing took, but at most for maxPause, so that reports and searches leave CPU time for requests.
+// Goroutines that wait for a provider do not hold a slot. The zero value is not usable. A nil Limiter does not limit.
 type Limiter struct {
 	slots      chan struct{}
 	pauseAfter func(worked time.Duration) time.Duration
@@ -27,7 +27,7 @@ func NewLimiter() *Limiter {
 
 type slotKey struct{}
 
-// slot is the state of one unit of work. Only the goroutine of the work may use it.
+// slot is the state of one unit of work. Only the goroutine that does the work may use it.
 type slot struct {
 	limiter   *Limiter
 	startedAt time.Time // when it was acquired; zero while released

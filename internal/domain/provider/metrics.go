@@ -13,7 +13,7 @@ const (
 	FormatCarousel = "carousel"
 )
 
-// ErrNotOffered is returned if a provider does not support a query on that platform. Another provider may support it.
+// ErrNotOffered is returned if a provider does not support a query for that platform. Another provider may support it.
 var ErrNotOffered = errors.New("not offered by the provider")
 
 // ProfileQuery requests the public metrics of a profile.
@@ -68,12 +68,12 @@ type HashtagQuery struct {
 	LowPriority bool
 }
 
-// HashtagMetrics holds the public metrics of a hashtag. No official API returns its size.
+// HashtagMetrics holds the public metrics of a hashtag. No official API returns a hashtag's size.
 type HashtagMetrics struct {
 	Hashtag    string
 	Size       *int64    // total number of posts, if known
 	Top        []Post    // top posts as ranked by the network, of any age
 	Recent     []Post    // newest first
-	From       time.Time // Recent is complete from then to MeasuredAt; zero if unknown
+	From       time.Time // Recent is complete from this time to MeasuredAt; zero if unknown
 	MeasuredAt time.Time
 }

@@ -1,5 +1,5 @@
-// Package provider defines the queries, results and errors of providers of public profile and hashtag data. The
-// providers are in the packages below this one.
+// Package provider defines the queries, results and errors that all providers of public profile and hashtag data share.
+// The providers are in the packages below this one.
 package provider
 
 import (
@@ -41,7 +41,7 @@ var mediaTypes = map[string][]string{
 	TikTok:    {Profile, Avatar, Posts, Playlists},
 }
 
-// HasPages reports whether a media type is paged.
+// HasPages reports whether a media type is returned in pages.
 func HasPages(kind string) bool {
 	return kind == Profile || kind == Posts || kind == Reels
 }

@@ -10,15 +10,15 @@ import (
 // maxText is the maximum length, in bytes, of a text that names a profile or hashtag.
 const maxText = 2048
 
-// ParseUsername parses a profile in the form name, @name, or a link to the profile or a page below it. It returns the
-// name in lower case. Parsing that name returns the same name. Errors do not quote the text.
+// ParseUsername parses a profile name: name, @name, or a link to the profile or to a page below it. It returns the name
+// in lower case. Parsing that name returns the same name. Errors do not quote the text.
 func ParseUsername(platform, text string) (string, error) {
 	rules, known := usernameRulesByPlatform[platform]
 	if !known {
 		return "", errors.New("the platform has no public profiles")
 	}
 	if len(text) > maxText {
-		return "", errors.New("the text is too long to name a profile")
+		return "", errors.New("the text is too long for a profile name or link")
 	}
 	text = strings.TrimSpace(text)
 	path, _, _ := strings.Cut(text, "#")
@@ -78,7 +78,7 @@ var usernameRulesByPlatform = map[string]usernameRules{
 	},
 }
 
-// hostNames look like profile names, but are truncated links.
+// hostNames are not accepted as profile names, because they are truncated links.
 var hostNames = slices.Concat(usernameRulesByPlatform[Instagram].hosts, usernameRulesByPlatform[TikTok].hosts, []string{"vm.tiktok.com",
 	"vt.tiktok.com"})
 
@@ -104,7 +104,7 @@ func (n usernameRules) parseLink(link string) (string, error) {
 	return n.validate(name)
 }
 
-// validate checks a name by the network's rules.
+// validate returns the name, or an error if the network's rules do not allow it.
 func (n usernameRules) validate(name string) (string, error) {
 	if len(name) < n.minLength || len(name) > n.maxLength || !n.pattern.MatchString(name) {
 		return "", errors.New("invalid profile name or link")

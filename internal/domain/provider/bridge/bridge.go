@@ -1,5 +1,5 @@
-// Package bridge fetches profile media and public metrics of profiles and hashtags from a bridge: an HTTP service of
-// the operator with the API in docs/bridge.md. Responses are untrusted.
+// Package bridge fetches profile media and public metrics of profiles and hashtags from a bridge: an HTTP service that
+// the operator runs, with the API described in docs/bridge.md. Responses are untrusted.
 package bridge
 
 import (
@@ -25,18 +25,18 @@ const (
 	maxRedirects       = 5
 )
 
-// Fetch downloads a file, writing at most limit bytes.
+// Fetch downloads a file to into. It writes at most limit bytes.
 type Fetch func(ctx context.Context, address string, limit int64, into io.Writer) error
 
 // Options configures a Client.
 type Options struct {
 	// URL is the bridge's base URL with the scheme http or https. /v1/… is appended.
 	URL string `json:"url"`
-	// TokenEnv is the name of the environment variable with the bridge's token. It is empty if the bridge needs no
-	// token.
+	// TokenEnv is the name of the environment variable that contains the bridge's token. It is empty if the bridge does
+	// not need a token.
 	TokenEnv string `json:"token_env"`
 
-	Token       string           `json:"-"` // value of TokenEnv; sent only to the bridge, as bearer token
+	Token       string           `json:"-"` // value of TokenEnv; sent only to the bridge, as a bearer token
 	FetchPublic Fetch            `json:"-"` // downloads files on other hosts; must be safe for any URL
 	HTTP        *http.Client     `json:"-"` // default: a client with limits; its redirect policy and cookie jar are ignored
 	Timeout     time.Duration    `json:"-"` // per response; default 30 s
@@ -54,7 +54,7 @@ type Client struct {
 // tokenForm is the syntax of bearer tokens (RFC 6750).
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]*=*$`)
 
-// New returns a Client. It returns an error for an invalid URL or token, but sends no request.
+// New returns a Client. It returns an error if the URL or the token is invalid. It does not send a request.
 func New(opts Options) (*Client, error) {
 	base, err := url.Parse(opts.URL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" {
@@ -124,7 +124,7 @@ func (c *Client) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 	return readPage(body, q, c.opts.Now())
 }
 
-// get requests a path below /v1 and returns a body of limited size.
+// get requests a path below /v1 and returns the response body. It returns an error if the body exceeds limit.
 func (c *Client) get(ctx context.Context, limit int64, params url.Values, path ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
@@ -147,7 +147,7 @@ func (c *Client) get(ctx context.Context, limit int64, params url.Values, path .
 	return response.Body, nil
 }
 
-// request returns a request to the bridge.
+// request creates a request to the bridge.
 func (c *Client) request(ctx context.Context, address string) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -159,10 +159,9 @@ func (c *Client) request(ctx context.Context, address string) (*http.Request, er
 	return request, nil
 }
 
-// Fetch downloads a file. It requests files on the bridge's host with the token. Other files are downloaded by
-// Options.FetchPublic, and Fetch returns its errors. For a file of the bridge, Fetch returns
+// Fetch downloads a file. If the file is on the bridge's host, Fetch sends the token. It returns
 // *provider.UnavailableError, provider.ErrTooLarge if the file exceeds limit (a part may have been written), or the
-// error of into.
+// error of into. Options.FetchPublic downloads all other files, and Fetch returns its errors.
 func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	target, err := url.Parse(address)
 	if err != nil || !c.isOwnURL(target) {
@@ -207,7 +206,7 @@ func copyFile(src io.Reader, limit int64, dst io.Writer) error {
 	return nil
 }
 
-// bodyReader marks read errors of the bridge, to distinguish them from write errors.
+// bodyReader marks errors in reading from the bridge, to distinguish them from write errors.
 type bodyReader struct{ io.Reader }
 
 func (b bodyReader) Read(p []byte) (int, error) {

@@ -15,7 +15,7 @@ import (
 const (
 	maxMetricsBytes = 8 << 20 // per response
 	maxPosts        = 100     // per page of a profile
-	maxHashtagPosts = 500     // per hashtag, of each kind
+	maxHashtagPosts = 500     // of each kind (top and recent)
 	maxPages        = 200     // per profile
 )
 
@@ -122,7 +122,7 @@ func readProfile(body []byte, username string, now time.Time) (profilePage, erro
 	}, err
 }
 
-// readObject decodes a JSON object. It reports false for anything else.
+// readObject decodes a JSON object. It reports false if text is anything else.
 func readObject(text json.RawMessage, into any) bool {
 	return bytes.HasPrefix(text, []byte("{")) && wire.Decode(text, into)
 }
@@ -161,7 +161,7 @@ func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.
 	return metrics, nil
 }
 
-// readPosts decodes posts and skips invalid posts. It returns an error if all posts are invalid.
+// readPosts decodes posts. It skips invalid posts. It returns an error if all posts are invalid.
 func readPosts(raw []json.RawMessage, now time.Time) ([]provider.Post, error) {
 	var posts []provider.Post
 	for _, text := range raw {

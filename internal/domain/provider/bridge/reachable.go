@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
-// Reachable checks whether the bridge responds. It accepts any status except server errors and 429. Errors are
+// Reachable checks whether the bridge responds. It accepts any status except server errors and 429. Its errors are
 // *provider.UnavailableError.
 func (c *Client) Reachable(ctx context.Context, _ string) error {
 	request, err := c.request(ctx, c.base.JoinPath("v1").String()+"/")

@@ -12,8 +12,8 @@ import (
 
 const maxSide = 100_000 // pixels
 
-// errorCodes are the error codes of the bridge API with their statuses. The status alone is not enough: a wrong URL of
-// the bridge can result in 404, and a wrong token in 403.
+// errorCodes lists the error codes of the bridge API, with their statuses and errors. The status alone is not enough,
+// because a wrong bridge URL can also result in 404, and a wrong token in 403.
 var errorCodes = map[string]struct {
 	status int
 	err    error
@@ -29,7 +29,7 @@ func readError(response wire.Response, now time.Time) error {
 	var parsed struct {
 		Error string `json:"error"`
 	}
-	_ = wire.Decode(response.Body, &parsed) // an unreadable body has no code
+	_ = wire.Decode(response.Body, &parsed) // If the body is invalid, there is no code.
 	if code, known := errorCodes[parsed.Error]; known && code.status == response.Status {
 		return code.err
 	}
@@ -58,14 +58,14 @@ type item struct {
 	Duration float64 `json:"duration_seconds"`
 }
 
-// These errors do not contain parts of the response, which is untrusted.
+// These errors do not quote the response, because it is untrusted.
 var (
-	errInvalidResponse = wire.Unavailable("the response is not valid JSON of the bridge API")
-	errCursor          = wire.Unavailable("the cursor of the response is too long or has control characters")
+	errInvalidResponse = wire.Unavailable("the response does not follow the bridge API")
+	errCursor          = wire.Unavailable("the cursor in the response is too long or has control characters")
 )
 
-// readPage decodes a page of media. It skips invalid items, and returns an error if the page itself or all items are
-// invalid.
+// readPage decodes a page of media. It skips invalid items. It returns an error if the page itself is invalid, or if
+// all of its items are invalid.
 func readPage(body []byte, q provider.Query, now time.Time) (provider.Page, error) {
 	var parsed mediaResponse
 	if err := json.Unmarshal(body, &parsed); err != nil {

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	defaultPause      = 15 * time.Minute // if Meta does not specify a duration; its limits are per rolling hour
+	defaultPause      = 15 * time.Minute // if Meta does not specify a duration; Meta's limits apply to a rolling hour
 	policyPause       = 24 * time.Hour   // after a policy block of unknown duration
 	invalidTokenPause = 6 * time.Hour    // after an invalid token
-	quotaPause        = time.Hour        // after Instagram rejected a hashtag although a slot should have been free
+	quotaPause        = time.Hour        // if Instagram rejects a hashtag although a slot should be free
 )
 
 // accountPool holds the operator's accounts and their state in this process.
@@ -27,13 +27,13 @@ type accountPool struct {
 type accountState struct {
 	id, token string
 	// recentLock is held while reading recent posts. Instagram returns the same cursor for every page and tracks the
-	// position per account, so concurrent readers would each get only a part.
+	// position per account, so each of several concurrent readers would get only some of the posts.
 	recentLock chan struct{}
 
-	// The following fields are guarded by accounts.mu.
+	// The following fields are guarded by accountPool.mu.
 	pausedUntil    time.Time // no requests until then
 	quotaFullUntil time.Time // no hashtag queries until then
-	tokenInvalid   bool      // whether the token was rejected last time; the rejection was logged
+	tokenInvalid   bool      // whether the last request was rejected because of the token; the rejection was logged
 }
 
 func newAccountPool(configured []Account) *accountPool {
@@ -46,19 +46,19 @@ func newAccountPool(configured []Account) *accountPool {
 
 // lockRecent waits for the account's recentLock. unlockRecent unlocks it.
 func (acct *accountState) lockRecent(ctx context.Context) error {
-	provider.Release(ctx) // the holder of the lock may be waiting for the slot
+	provider.Release(ctx) // The holder of the lock may be waiting for the slot.
 	select {
 	case acct.recentLock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return wire.Unavailable("waiting for other queries by the same account: %w", context.Cause(ctx))
+		return wire.Unavailable("waiting for other queries of the same account: %w", context.Cause(ctx))
 	}
 }
 
 func (acct *accountState) unlockRecent() { <-acct.recentLock }
 
 // available returns the accounts that are not paused and, if hashtags is true, have hashtag quota. Each call starts
-// with another account.
+// with a different account.
 func (a *accountPool) available(now time.Time, hashtags bool) []*accountState {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,7 +73,8 @@ func (a *accountPool) available(now time.Time, hashtags bool) []*accountState {
 	return readyAccounts
 }
 
-// availableAt returns when the account can be used again, for hashtag queries or for others.
+// availableAt returns the time from which the account can be used again: for hashtag queries if hashtags is true, and
+// otherwise for other queries.
 func (acct *accountState) availableAt(hashtags bool) time.Time {
 	if hashtags && acct.quotaFullUntil.After(acct.pausedUntil) {
 		return acct.quotaFullUntil
@@ -81,7 +82,7 @@ func (acct *accountState) availableAt(hashtags bool) time.Time {
 	return acct.pausedUntil
 }
 
-// untilNextAvailable returns the time until the next paused account is available, or 0 if none is paused.
+// untilNextAvailable returns the time until the next paused account is available, or 0 if no account is paused.
 func (a *accountPool) untilNextAvailable(now time.Time, hashtags bool) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,7 +95,7 @@ func (a *accountPool) untilNextAvailable(now time.Time, hashtags bool) time.Dura
 	return wait
 }
 
-// pause pauses an account until a time, unless it is paused for longer already.
+// pause pauses an account until the given time, unless the account is already paused for longer.
 func (a *accountPool) pause(acct *accountState, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -124,7 +125,7 @@ func (s *Source) pauseAccount(ctx context.Context, acct *accountState, f *apiErr
 		}
 	case kindQuotaFull:
 		s.accounts.markQuotaFull(acct, now.Add(quotaPause))
-	default: // a missing permission affects only this query
+	default: // A missing permission affects only this query.
 	}
 }
 
@@ -162,7 +163,7 @@ func (s *Source) tryAccounts(ctx context.Context, try func(one *accountState) er
 	return s.noAccount(lastErr, false)
 }
 
-// noAccount returns the error for a query for which no account is available.
+// noAccount returns the error for a query if no account is available. lastErr may be nil.
 func (s *Source) noAccount(lastErr error, hashtags bool) *provider.UnavailableError {
 	u := wire.Unavailable("all Instagram accounts are paused")
 	if lastErr != nil {

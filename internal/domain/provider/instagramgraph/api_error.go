@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
-// errorKind classifies errors of the API.
+// errorKind is the kind of an API error.
 type errorKind int
 
 const (
@@ -27,12 +27,13 @@ const (
 // isAccountSpecific reports whether another account may succeed.
 func (k errorKind) isAccountSpecific() bool { return k >= kindRateLimited }
 
-// apiError is an error of the API. It does not contain Meta's message, which may name the profile.
+// apiError is an error that the API returned. It does not contain Meta's message, because the message may name the
+// profile.
 type apiError struct {
 	kind          errorKind
 	status        int
 	code, subcode int
-	retryDelay    time.Duration // pause for the account
+	retryDelay    time.Duration // how long the account must pause
 }
 
 func (f *apiError) Error() string {
@@ -47,14 +48,14 @@ func (f *apiError) publicError() error {
 	return &provider.UnavailableError{After: f.retryDelay, Err: f}
 }
 
-// Codes and subcodes of the API's errors.
+// Error codes and subcodes of the API.
 const (
 	codeField      = 100 // unknown parameter or field
 	codePolicy     = 368 // blocked for a policy violation
 	noSuchUser     = 2207013
 	noSuchHashtag  = 2207024
 	hashtagsUsedUp = 2207034
-	noSuchObject   = 33 // object not found, or not visible to the token: wrong account ID, or a token of another account
+	noSuchObject   = 33 // not found, or not visible to the token: wrong account ID, or another account's token
 )
 
 // bySubcode takes precedence over byCode.
@@ -65,7 +66,7 @@ var bySubcode = map[int]errorKind{
 	noSuchObject:   kindForbidden,
 }
 
-// In byCode, comments say whose rate limit was exceeded.
+// byCode maps error codes to kinds. The comments say whose rate limit was exceeded.
 var byCode = map[int]errorKind{
 	102: kindInvalidToken,
 	190: kindInvalidToken,
@@ -139,13 +140,13 @@ func (f *apiError) retryAfter(response wire.Response, now time.Time) time.Durati
 	return defaultPause
 }
 
-// usage is how much of its limits an account has used.
+// usage says how much of its limits an account has used.
 type usage struct {
-	share      float64       // of the limit that is used most, in percent
+	share      float64       // usage of the most used limit, in percent
 	retryAfter time.Duration // time until Meta accepts requests again, at most a day; 0 if it accepts them now
 }
 
-// limitUsage is the usage of one limit in percent, with the minutes until it is reset.
+// limitUsage is the usage of one limit in percent, and the number of minutes until the limit is reset.
 type limitUsage struct {
 	Calls   float64 `json:"call_count"`
 	CPU     float64 `json:"total_cputime"`
@@ -153,11 +154,11 @@ type limitUsage struct {
 	Minutes float64 `json:"estimated_time_to_regain_access"`
 }
 
-// readUsage returns the maximum of the usages in the response headers for the app and for businesses.
+// readUsage returns the highest usage in the response headers, which report the usage of the app and of businesses.
 func readUsage(header http.Header) usage {
 	var app limitUsage
 	var businesses map[string][]limitUsage
-	_ = json.Unmarshal([]byte(header.Get("X-App-Usage")), &app) // unreadable headers count as no usage
+	_ = json.Unmarshal([]byte(header.Get("X-App-Usage")), &app) // Invalid headers count as no usage.
 	_ = json.Unmarshal([]byte(header.Get("X-Business-Use-Case-Usage")), &businesses)
 	usages := []limitUsage{app}
 	for _, shares := range businesses {

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// hashtagFields are all fields that are available for other accounts' posts.
+	// hashtagFields lists all fields that Instagram returns for other accounts' posts.
 	hashtagFields = "id,caption,media_type,permalink,timestamp,like_count,comments_count"
 	// recentWindow is the maximum age of the posts that Instagram returns as recent.
 	recentWindow = 24 * time.Hour
 )
 
-// Hashtag returns Instagram's top posts of a hashtag and its posts of the last day. The size is not available. Errors
-// are provider.ErrNotFound, provider.ErrNotOffered, *provider.UnavailableError and errors of the store.
+// Hashtag returns a hashtag's top posts and its posts from the last day. The hashtag's size is not available. Its
+// errors are provider.ErrNotFound, provider.ErrNotOffered, *provider.UnavailableError and errors of the store.
 //
-// An account can query a limited number of distinct hashtags per week, each of which takes one of its slots and can be
-// queried any number of times. If no account has a free slot, provider.UnavailableError says when the next slot is
-// freed. For a background query, two thirds of an account's slots must be free.
+// An account can query a limited number of distinct hashtags per week. Each hashtag takes one of the account's slots
+// and can then be queried any number of times. If no account has a free slot, provider.UnavailableError says when the
+// next slot is freed. A background query gets a slot only if more than two thirds of an account's slots are free.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	if q.Platform != provider.Instagram || !s.opts.Hashtags {
 		return provider.HashtagMetrics{}, provider.ErrNotOffered
@@ -56,8 +56,8 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 	return provider.HashtagMetrics{}, s.noAccount(lastErr, true)
 }
 
-// reserveSlot reserves a slot for a hashtag at an available account that was not tried yet. last is the error of the
-// last tried account.
+// reserveSlot reserves a slot for a hashtag on an available account that was not tried yet. lastErr is the error of the
+// account that was tried last, or nil.
 func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, triedIDs map[string]bool,
 	lastErr error) (*accountState, error) {
 	now := s.now()
@@ -112,7 +112,8 @@ func (s *Source) fetchHashtag(ctx context.Context, acct *accountState,
 		return provider.HashtagMetrics{}, err
 	}
 	defer acct.unlockRecent()
-	// Posts published while reading are not returned, so the time of measurement is the start of reading.
+	// Instagram does not return posts that are published while pages are read, so MeasuredAt is the time when reading
+	// starts.
 	metrics := provider.HashtagMetrics{Hashtag: q.Hashtag, Top: top.All(), MeasuredAt: s.now()}
 	recent, complete, err := s.fetchPosts(ctx, acct, id+"/recent_media", q.PostLimit)
 	if err != nil {
@@ -149,7 +150,7 @@ func (s *Source) hashtagID(ctx context.Context, acct *accountState, hashtag stri
 }
 
 // fetchPosts reads the posts of a hashtag and reports whether it read all of them. Instagram returns the same cursor
-// for every page, so the list ends with a page without a cursor or without new posts.
+// for every page, so the list ends with a page that has no cursor or no new posts.
 func (s *Source) fetchPosts(ctx context.Context, acct *accountState, path string, limit int) (wire.Posts, bool, error) {
 	posts := wire.Posts{Limit: limit}
 	params := url.Values{"user_id": {acct.id}, "fields": {hashtagFields},

@@ -18,36 +18,36 @@ type HashtagStore interface {
 	// SaveID stores the ID of a hashtag.
 	SaveID(ctx context.Context, hashtag, id string) error
 	// Reserve reserves a slot for a hashtag at one of the accounts. It prefers an account that has already queried the
-	// hashtag. Otherwise it selects the account with the most free slots, if fewer than most of its slots are used.
+	// hashtag. Otherwise, it selects the account with the most free slots, if the account uses fewer than limit slots.
 	Reserve(ctx context.Context, hashtag string, accounts []string, limit int) (Slot, error)
-	// Release releases a slot that Instagram did not grant.
+	// Release frees a slot because Instagram rejected the hashtag.
 	Release(ctx context.Context, hashtag, account string) error
 }
 
 // Slot is the result of a reservation.
 type Slot struct {
 	Account string    // empty if no slot is free
-	FreeAt  time.Time // when the next slot is freed, if none is free
+	FreeAt  time.Time // when the next slot is freed; zero if Account is set
 }
 
-// Instagram limits the distinct hashtags per account in a rolling week. The week of a hashtag begins with its first
-// query.
+// Instagram limits the number of distinct hashtags that an account can query in a rolling week. A hashtag's week begins
+// with its first query.
 const (
 	maxSlots     = 30
 	slotDuration = 7 * 24 * time.Hour
-	// backgroundSlots limits background queries, which get a slot only while an account uses fewer slots than this.
+	// backgroundSlots is the limit for background queries. They get a slot only while an account uses fewer slots.
 	backgroundSlots = maxSlots / 3
 	// lowPrioritySlots is the limit for low-priority queries.
 	lowPrioritySlots = backgroundSlots / 2
-	// slotMargin is how much longer than at Instagram a slot counts as used, because a slot is reserved before the request,
-	// and clocks differ. A query for the hashtag in that time may take a new slot at Instagram.
+	// slotMargin is how much longer a slot counts as used here than on Instagram, because a slot is reserved before the
+	// request, and clocks differ. A query for the hashtag during that time may take a new slot on Instagram.
 	slotMargin = time.Hour
 )
 
-// DBHashtagStore is a HashtagStore in the database.
+// DBHashtagStore stores hashtag IDs and quotas in the database.
 type DBHashtagStore struct{ db *db.DB }
 
-// NewDBHashtagStore returns a store on a migrated database.
+// NewDBHashtagStore returns a store that uses d, which must be a migrated database.
 func NewDBHashtagStore(d *db.DB) *DBHashtagStore { return &DBHashtagStore{d} }
 
 // ID returns Instagram's ID of a hashtag, or "" if it is not stored.
@@ -71,7 +71,7 @@ func (s *DBHashtagStore) SaveID(ctx context.Context, hashtag, id string) error {
 	})
 }
 
-// Reserve reserves a slot for a hashtag. Concurrent reservations at an account are serialized.
+// Reserve reserves a slot for a hashtag. Concurrent reservations on the same account are serialized.
 func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts []string, limit int) (Slot, error) {
 	if len(accounts) == 0 {
 		return Slot{}, errors.New("reserving a hashtag slot: no account")
@@ -103,8 +103,8 @@ func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts [
 	return slot, err
 }
 
-// findAccount returns an account that has queried the hashtag and whose slot for it has certainly not expired, or "" if
-// there is none.
+// findAccount returns an account that has queried the hashtag and whose slot for it cannot have expired yet. If there
+// is no such account, it returns "".
 func (s *DBHashtagStore) findAccount(ctx context.Context, hashtag string, accounts []string) (string, error) {
 	var account string
 	err := s.db.QueryRow(ctx, `SELECT account FROM instagram_hashtag_places WHERE hashtag = ? AND asked_at > ?
@@ -133,13 +133,13 @@ func (s *DBHashtagStore) lock(ctx context.Context, tx *db.Tx, accounts []string)
 	return nil
 }
 
-// reservedSlot is a slot of an account that a hashtag uses.
+// reservedSlot is one of an account's slots that is used by a hashtag.
 type reservedSlot struct {
 	account, hashtag string
 	freeAt           time.Time // when it is freed
 }
 
-// reservedSlots returns the used slots of the accounts and deletes expired slots.
+// reservedSlots deletes expired slots and returns the accounts' used slots.
 func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts []string) ([]reservedSlot, error) {
 	in := ` account IN (` + db.Placeholders(len(accounts)) + `)`
 	if _, err := tx.Exec(ctx, `DELETE FROM instagram_hashtag_places WHERE asked_at <= ? AND`+in,
@@ -158,9 +158,9 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 	return slots, nil
 }
 
-// choose returns the account whose slot to use for a hashtag: the account that has already reserved one, or else the
-// first account with the fewest used slots. If all accounts use at least limit slots, it returns the time at which
-// enough slots have expired.
+// choose returns the account to use for a hashtag: an account that already has a slot for it, or else the first account
+// with the fewest used slots. If all accounts use at least limit slots, choose returns the time when an account will
+// use fewer.
 func choose(reserved []reservedSlot, hashtag string, accounts []string, limit int) Slot {
 	freeTimes := map[string][]time.Time{}
 	for _, one := range reserved {
@@ -183,7 +183,7 @@ func choose(reserved []reservedSlot, hashtag string, accounts []string, limit in
 	return Slot{FreeAt: soonest}
 }
 
-// Release releases a slot.
+// Release frees a slot.
 func (s *DBHashtagStore) Release(ctx context.Context, hashtag, account string) error {
 	return s.db.InTx(ctx, "hashtag.return", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM instagram_hashtag_places WHERE account = ? AND hashtag = ?`, account,

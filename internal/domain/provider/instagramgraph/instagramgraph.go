@@ -1,6 +1,5 @@
 // Package instagramgraph uses the Instagram API with Facebook Login to read public metrics and media of professional
-// accounts (business discovery) and posts under hashtags. It acts through the operator's accounts. Responses are
-// untrusted.
+// accounts (business discovery), and posts with a hashtag. It uses the operator's accounts. Responses are untrusted.
 package instagramgraph
 
 import (
@@ -26,12 +25,12 @@ const (
 	maxResponseBytes = 4 << 20 // bytes
 )
 
-// Fetch downloads a file, writing at most limit bytes.
+// Fetch downloads a file to into. It writes at most limit bytes.
 type Fetch func(ctx context.Context, address string, limit int64, into io.Writer) error
 
 // Options configures a Source.
 type Options struct {
-	// Accounts are the operator's professional Instagram accounts.
+	// Accounts lists the operator's professional Instagram accounts.
 	Accounts []Account `json:"accounts"`
 	// Hashtags is true if the app has Meta's feature Instagram Public Content Access, which hashtag queries require.
 	Hashtags bool `json:"hashtags"`
@@ -54,11 +53,11 @@ type Options struct {
 type Account struct {
 	// ID is the account's numeric Instagram ID. It is neither the account's name nor the ID of its Page.
 	ID string `json:"id"`
-	// TokenEnv is the name of the environment variable with the access token of a person or system user who may act for
-	// the account.
+	// TokenEnv is the name of the environment variable that contains an access token. The token belongs to a person or
+	// system user who may act for the account.
 	TokenEnv string `json:"token_env"`
 
-	Token string `json:"-"` // value of TokenEnv
+	Token string `json:"-"` // value of the environment variable
 }
 
 // Source reads from Instagram. It is safe for concurrent use.
@@ -75,7 +74,7 @@ var (
 	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 )
 
-// New returns a Source. It returns an error for invalid options, but sends no request.
+// New returns a Source. It returns an error if the options are invalid. It does not send a request.
 func New(opts Options) (*Source, error) {
 	opts = withDefaults(opts)
 	switch {

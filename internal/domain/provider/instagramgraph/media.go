@@ -12,7 +12,7 @@ import (
 
 const (
 	mediaFields  = "id,caption,media_type,media_product_type,media_url,timestamp,children{id,media_type,media_url}"
-	mediaPages   = 10 // maximum Instagram pages that are read for one page of items
+	mediaPages   = 10 // maximum number of Instagram pages to read for one page of items
 	avatarPrefix = "avatar_"
 )
 
@@ -45,10 +45,10 @@ func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io
 	return s.opts.FetchPublic(ctx, address, limit, into)
 }
 
-// pagePosition is the start of a page of items. A cursor of Instagram is not enough, because it points only to the
-// start of one of Instagram's pages, and a post may have several items.
+// pagePosition is the start of a page of items. An Instagram cursor is not enough, because it points only to the start
+// of an Instagram page, and a post may have several items.
 type pagePosition struct {
-	cursor string // of the Instagram page that has the next item; empty for the first page
+	cursor string // cursor of the Instagram page that has the next item; empty for the first page
 	lastID string // ID of the last item that was returned from that page, or empty
 }
 
@@ -66,7 +66,7 @@ func (p pagePosition) String() string {
 	return p.cursor + "~" + p.lastID
 }
 
-// page reads pages of Instagram until a page of items is full or there are no more items.
+// page reads Instagram pages until a page of items is full or there are no more items.
 func (s *Source) page(ctx context.Context, acct *accountState, q provider.Query, start pagePosition) (provider.Page, error) {
 	g := itemPage{kind: q.Type, limit: q.Limit}
 	isFirst := start == pagePosition{}
@@ -97,7 +97,7 @@ func (s *Source) page(ctx context.Context, acct *accountState, q provider.Query,
 	return provider.Page{Items: g.items, Next: start.String()}, nil
 }
 
-// mediaQueryFields returns the fields to request.
+// mediaQueryFields returns the fields to request for a page of media.
 func mediaQueryFields(kind string, isFirst bool, cursor string) []string {
 	var fields []string
 	if isFirst {
@@ -121,7 +121,7 @@ type itemPage struct {
 	items []provider.Item
 }
 
-// add adds an item if it has a file. Videos with licensed music have no file, nor do videos whose owner disabled
+// add adds an item if it has a file. A video has no file if it contains licensed music, or if its owner disabled
 // downloads.
 func (g *itemPage) add(item provider.Item) {
 	if item.URL != "" && item.Kind != "" && item.ID != "" {
@@ -154,7 +154,7 @@ func (g *itemPage) addFrom(l mediaList, lastID string, now time.Time) (string, b
 	return lastID, true
 }
 
-// itemsAfter returns the items after the item with an ID, or all items if there is no such item.
+// itemsAfter returns the items that follow the item with the given ID, or all items if there is no such item.
 func itemsAfter(items []provider.Item, id string) []provider.Item {
 	for i, item := range items {
 		if item.ID == id {

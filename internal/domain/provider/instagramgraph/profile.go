@@ -27,8 +27,9 @@ const (
 // nameForm matches names that are safe to insert into a query.
 var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
-// Profile returns the public metrics of a professional account. Errors are provider.ErrNotFound (also for personal
-// accounts, which Instagram does not distinguish), provider.ErrNotOffered and *provider.UnavailableError.
+// Profile returns the public metrics of a professional account. Its errors are provider.ErrNotFound,
+// provider.ErrNotOffered and *provider.UnavailableError. Personal accounts also result in provider.ErrNotFound, because
+// Instagram does not distinguish them from missing accounts.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	if q.Platform != provider.Instagram {
 		return provider.ProfileMetrics{}, provider.ErrNotOffered
@@ -45,7 +46,7 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	return metrics, err
 }
 
-// profile reads a profile through an account, page by page.
+// profile reads a profile page by page, with the token of acct.
 func (s *Source) profile(ctx context.Context, acct *accountState, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
 	cursor := ""
@@ -73,8 +74,8 @@ func (s *Source) profile(ctx context.Context, acct *accountState, q provider.Pro
 	return metrics, nil
 }
 
-// profileQueryFields returns the fields to request. The first page has the profile's fields. All pages have the posts
-// after a cursor.
+// profileQueryFields returns the fields to request for a page. Only the first page has the profile's fields. Every page
+// has the posts after the cursor.
 func (s *Source) profileQueryFields(isFirst bool, limit int, cursor string) []string {
 	var fields []string
 	if isFirst {
@@ -90,7 +91,7 @@ func (s *Source) profileQueryFields(isFirst bool, limit int, cursor string) []st
 	return append(fields, expression(min(limit, pageSize), cursor, ofPosts))
 }
 
-// expression returns the field expression for a number of posts after a cursor.
+// expression returns the field expression that requests up to limit posts after a cursor.
 func expression(limit int, cursor, fields string) string {
 	after := ""
 	if cursor != "" {

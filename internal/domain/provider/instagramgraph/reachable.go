@@ -8,7 +8,7 @@ import (
 )
 
 // Reachable checks whether Instagram accepts a request from at least one of the configured accounts. It returns
-// provider.ErrNotOffered for other platforms, and *provider.UnavailableError if it fails for all accounts.
+// provider.ErrNotOffered for other platforms, and *provider.UnavailableError if the request fails for all accounts.
 func (s *Source) Reachable(ctx context.Context, platform string) error {
 	if platform != provider.Instagram {
 		return provider.ErrNotOffered

@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
-// get requests a path with the token of an account and decodes the response. Errors are *apiError and
-// *provider.UnavailableError. They do not contain the token or the queried profile.
+// get requests a path with an account's token and decodes the response. Its errors are *apiError and
+// *provider.UnavailableError. They do not contain the token or the name of the queried profile.
 func (s *Source) get(ctx context.Context, acct *accountState, path string, params url.Values, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
@@ -44,9 +44,9 @@ func (s *Source) get(ctx context.Context, acct *accountState, path string, param
 	return nil
 }
 
-var errInvalidResponse = wire.Unavailable("the response is not in the format of Instagram's API")
+var errInvalidResponse = wire.Unavailable("the response does not have the format of Instagram's API")
 
-// mediaList is a list of media, or a page of one.
+// mediaList is a list of media, or one page of it.
 type mediaList struct {
 	Data   []json.RawMessage `json:"data"`
 	Paging struct {
@@ -56,7 +56,7 @@ type mediaList struct {
 	} `json:"paging"`
 }
 
-// cursorForm matches Meta's cursors, if they are safe to insert into a query.
+// cursorForm matches Meta cursors that are safe to insert into a query.
 var cursorForm = regexp.MustCompile(`^[A-Za-z0-9_=+/.:|%-]{1,1000}$`)
 
 var errCursor = wire.Unavailable("the response has an invalid cursor")
@@ -133,7 +133,8 @@ func (m mediaObject) format() string {
 	return ""
 }
 
-// isReel reports whether a video is a reel. In the results of hashtag queries, only the URL shows this.
+// isReel reports whether a video is a reel. In the results of hashtag queries, only the URL shows that a video is a
+// reel.
 func (m mediaObject) isReel() bool {
 	return strings.EqualFold(m.Product, "REELS") || m.Product == "" && strings.Contains(m.Permalink, "/reel/")
 }

@@ -1,5 +1,5 @@
-// Package joined combines several providers into one. The operator sets their order. A provider is used only for
-// queries that earlier providers do not support.
+// Package joined combines several providers into one. The operator sets the order of the providers. A provider is used
+// only for queries that earlier providers do not support.
 package joined
 
 import (
@@ -19,7 +19,7 @@ type Provider interface {
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 }
 
-// Media is a provider that also has profile media.
+// Media is a provider that also provides profile media.
 type Media interface {
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
 	Fetch(ctx context.Context, address string, maxBytes int64, into io.Writer) error
@@ -107,8 +107,8 @@ func (n NamedProvider) prefixAddresses(page provider.Page) provider.Page {
 var errUnknownSource = &provider.UnavailableError{Err: errors.New("the provider of this item is no longer configured")}
 
 // splitName splits a stored URL or cursor into the provider's name and the rest. Earlier releases had only one provider
-// and stored no prefix. Without a prefix, it returns the name of the only provider with media, or "" if there are
-// several.
+// and did not store a prefix. If there is no prefix, splitName returns the name of the only provider with media, or ""
+// if there are several.
 func (s *Source) splitName(address string) (string, string) {
 	name, rest, hasPrefix := strings.Cut(address, ":")
 	var holders []string

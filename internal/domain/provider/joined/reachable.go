@@ -12,8 +12,8 @@ type reachable interface {
 	Reachable(ctx context.Context, platform string) error
 }
 
-// Reachable checks whether the first provider that supports a platform is reachable. A provider without such a check
-// counts as reachable. Reachable returns provider.ErrNotOffered if no provider supports the platform.
+// Reachable checks whether the first provider that supports a platform is reachable. A provider that does not have such
+// a check counts as reachable. Reachable returns provider.ErrNotOffered if no provider supports the platform.
 func (s *Source) Reachable(ctx context.Context, platform string) error {
 	err := provider.ErrNotOffered
 	for _, p := range s.providers {

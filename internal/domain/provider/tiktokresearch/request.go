@@ -18,11 +18,11 @@ import (
 
 const (
 	tokenMargin      = 5 * time.Minute // tokens are renewed this long before they expire
-	defaultPause     = time.Minute     // after too many requests in a minute
+	defaultPause     = time.Minute     // pause after too many requests in a minute
 	maxTokenLifetime = 24 * time.Hour  // maximum lifetime of a token
 )
 
-// token is an access token of the client.
+// token is an access token for the API.
 type token struct {
 	text      string
 	expiresAt time.Time
@@ -31,11 +31,11 @@ type token struct {
 // tokenForm is the syntax of bearer tokens (RFC 6750).
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
-// accessToken returns the cached token, or a new one if the cached token has expired or equals rejected.
+// accessToken returns the cached token, or a new one if the cached token has expired or equals rejectedToken.
 func (s *Source) accessToken(ctx context.Context, rejectedToken string) (string, error) {
 	ctx = provider.WithoutSlot(ctx)
 	s.mu.Lock()
-	defer s.mu.Unlock() // other goroutines wait for the same token
+	defer s.mu.Unlock() // held while a token is requested, because other goroutines wait for the same token
 	now := s.now()
 	if wait := s.pausedUntil.Sub(now); wait > 0 {
 		return "", &provider.UnavailableError{After: wait, Err: errors.New("requests to TikTok are paused")}
@@ -67,7 +67,7 @@ func (s *Source) accessToken(ctx context.Context, rejectedToken string) (string,
 }
 
 // post sends a query for fields and decodes the data in the response. If the token is rejected, it tries once more with
-// a new token. Errors are provider.ErrNotFound, provider.ErrPrivate and *provider.UnavailableError.
+// a new token. Its errors are provider.ErrNotFound, provider.ErrPrivate and *provider.UnavailableError.
 func (s *Source) post(ctx context.Context, path, fields string, body, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Source) post(ctx context.Context, path, fields string, body, into any) 
 		switch {
 		case response.Status == http.StatusOK && valid && parsed.Error.Code == "ok":
 			if !wire.Decode(parsed.Data, into) {
-				return wire.Unavailable("the response is not in the format of TikTok's API")
+				return wire.Unavailable("the response does not have the format of TikTok's API")
 			}
 			return nil
 		case parsed.Error.Code == "access_token_invalid" && rejectedToken == "":
@@ -124,8 +124,8 @@ func (s *Source) send(ctx context.Context, path, bearer, kind string, body []byt
 	return wire.Send(s.http, request, maxResponseBytes)
 }
 
-// readError returns the error for a response, and pauses requests if TikTok asks for it. The error does not contain
-// TikTok's message, which may name the profile.
+// readError returns the error for a response, and pauses requests if TikTok requires a delay. The error does not
+// contain TikTok's message, because the message may name the profile.
 func (s *Source) readError(response wire.Response, apiErr apiError) error {
 	if err := profileError(response.Status, apiErr); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *Source) readError(response wire.Response, apiErr apiError) error {
 	return u
 }
 
-// pause pauses requests to TikTok until a time. If requests continued, TikTok would reject them for longer.
+// pause pauses requests to TikTok until the given time. If requests continued, TikTok would reject them for longer.
 func (s *Source) pause(until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +174,7 @@ func profileError(status int, apiErr apiError) error {
 
 var codePattern = regexp.MustCompile(`^[a-z0-9_]{1,60}$`)
 
-// safeCode returns an error code of TikTok for the log, or a fixed text if the code has an unexpected form.
+// safeCode returns a TikTok error code for the log, or a fixed text if the code has an unexpected form.
 func safeCode(code string) string {
 	if codePattern.MatchString(code) {
 		return code

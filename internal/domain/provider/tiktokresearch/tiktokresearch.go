@@ -1,4 +1,4 @@
-// Package tiktokresearch reads public metrics of profiles from TikTok's Research API. TikTok grants it only to
+// Package tiktokresearch reads public metrics of profiles from TikTok's Research API. TikTok grants access only to
 // non-profit academic and independent researchers, so operators must confirm that they are eligible. Responses are
 // untrusted.
 package tiktokresearch
@@ -24,18 +24,18 @@ const (
 
 // Options configures a Source.
 type Options struct {
-	// Eligible must be true. With it, operators confirm that TikTok has approved them for its Research API as
+	// Eligible must be true. By setting it, operators confirm that TikTok has approved them for its Research API as
 	// researchers, either independent or at a non-profit academic institution. The API is not available to creators,
 	// advertisers and businesses.
 	Eligible bool `json:"eligible"`
 	// ClientKey is the client key of the research project.
 	ClientKey string `json:"client_key"`
-	// ClientSecretEnv is the name of the environment variable with the client secret.
+	// ClientSecretEnv is the name of the environment variable that contains the client secret.
 	ClientSecretEnv string `json:"client_secret_env"`
 	// URL is the API's base URL. The default is TikTok's URL.
 	URL string `json:"url"`
 
-	ClientSecret string           `json:"-"` // value of ClientSecretEnv
+	ClientSecret string           `json:"-"` // value of the environment variable
 	HTTP         *http.Client     `json:"-"` // default: a client with limits; its redirect policy and cookie jar are ignored
 	Timeout      time.Duration    `json:"-"` // per response; default 60 s
 	Now          func() time.Time `json:"-"` // default: time.Now
@@ -52,7 +52,7 @@ type Source struct {
 	pausedUntil time.Time // no requests until then
 }
 
-// New returns a Source. It returns an error for invalid options, but sends no request.
+// New returns a Source. It returns an error if the options are invalid. It does not send a request.
 func New(opts Options) (*Source, error) {
 	if opts.URL == "" {
 		opts.URL = defaultURL
@@ -91,7 +91,7 @@ type user struct {
 	Videos    wire.Count `json:"video_count"`
 }
 
-// Profile returns the public metrics of a profile. Errors are provider.ErrNotFound, provider.ErrPrivate,
+// Profile returns the public metrics of a profile. Its errors are provider.ErrNotFound, provider.ErrPrivate,
 // provider.ErrNotOffered and *provider.UnavailableError.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	if q.Platform != provider.TikTok {

@@ -18,12 +18,12 @@ const (
 	maxWindows  = 24             // per profile; the daily quota is a thousand queries
 	maxPages    = 50             // per window
 	day         = 24 * time.Hour // TikTok's dates are in UTC
-	dateForm    = "20060102"     // of a query
+	dateForm    = "20060102"     // date format of queries
 )
 
-// fetchVideos returns at most q.PostLimit of a profile's videos since q.Since, newest first. videoCount is the
+// fetchVideos returns up to q.PostLimit videos that a profile published since q.Since, newest first. videoCount is the
 // profile's number of videos, if known. TikTok returns the videos of a window unordered, so each window is read
-// completely. Windows go back in time until there are enough videos or the profile has no more.
+// completely. It reads earlier and earlier windows until it has enough videos or the profile has no more.
 func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, videoCount *int64) ([]provider.Post, error) {
 	if q.PostLimit <= 0 {
 		return nil, nil
@@ -82,7 +82,7 @@ func (s *Source) fetchWindow(ctx context.Context, username string, first, last t
 
 // video is a video in TikTok's API.
 type video struct {
-	ID       json.RawMessage `json:"id"` // a number of 19 digits
+	ID       json.RawMessage `json:"id"` // a 19-digit number
 	Caption  string          `json:"video_description"`
 	Created  wire.Count      `json:"create_time"` // seconds since 1970
 	Likes    wire.Count      `json:"like_count"`
@@ -93,7 +93,7 @@ type video struct {
 	Seconds  float64         `json:"video_duration"`
 }
 
-// readVideos decodes videos and skips invalid ones.
+// readVideos decodes videos. It skips invalid videos.
 func (s *Source) readVideos(raw []json.RawMessage, username string) []provider.Post {
 	now := s.now()
 	var posts []provider.Post
@@ -124,12 +124,12 @@ func readVideo(text json.RawMessage, username string, now time.Time) (provider.P
 		post.TakenAt = wire.PlausibleTime(time.Unix(*at, 0), now)
 	}
 	if post.Duration > 0 {
-		post.Format = provider.FormatVideo // a video without a duration may be a photo post
+		post.Format = provider.FormatVideo // A video without a duration may be a photo post.
 	}
 	return post, true
 }
 
-// readID returns an ID from a JSON number or string. It reports false for anything but a positive integer.
+// readID returns an ID from a JSON number or string. It reports false if the value is not a positive integer.
 func readID(text json.RawMessage) (string, bool) {
 	var quoted string
 	if json.Unmarshal(text, &quoted) != nil {

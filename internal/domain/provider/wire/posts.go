@@ -17,7 +17,7 @@ type Posts struct {
 	truncated bool
 }
 
-// IsFull reports whether the limit is reached.
+// IsFull reports whether the limit has been reached.
 func (p *Posts) IsFull() bool { return len(p.posts) >= p.Limit }
 
 // IsTruncated reports whether posts were dropped because of the limit.

@@ -30,7 +30,7 @@ const (
 // earliestTime is before the start of all supported networks.
 var earliestTime = time.Date(2004, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Text truncates a text to a number of characters and removes invalid UTF-8 and control characters other than line
+// Text truncates a text to limit characters. It replaces invalid UTF-8 and removes control characters other than line
 // feeds.
 func Text(text string, limit int) string {
 	clean := strings.Map(func(r rune) rune {
@@ -56,7 +56,7 @@ func SingleLine(text string) string {
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// ID returns the ID, or its hash if it does not have the form required by provider.Item and provider.Post.
+// ID returns the ID, or its hash if it does not have the form that provider.Item and provider.Post require.
 func ID(id string) string {
 	if id == "" || idForm.MatchString(id) {
 		return id
@@ -81,7 +81,7 @@ func URL(text string) string {
 	return text
 }
 
-// PlausibleTime returns a time in UTC. It returns the zero time if the time is before earliest or after latest.
+// PlausibleTime returns a time in UTC. It returns the zero time if the time is before earliestTime or after latest.
 func PlausibleTime(at, latest time.Time) time.Time {
 	if at.Before(earliestTime) || at.After(latest) {
 		return time.Time{}
@@ -89,8 +89,8 @@ func PlausibleTime(at, latest time.Time) time.Time {
 	return at.UTC()
 }
 
-// ParseTime parses a time in RFC 3339, or with a zone without a colon as in some networks. It returns the zero time if
-// the text is invalid or the time is implausible.
+// ParseTime parses a time in the format of RFC 3339. It also accepts zones without a colon, which some networks use. It
+// returns the zero time if the text is invalid or the time is implausible.
 func ParseTime(text string, latest time.Time) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *Count) UnmarshalJSON(text []byte) error {
 // Value returns the count, or nil if it is missing.
 func (c Count) Value() *int64 { return c.value }
 
-// Hashtags returns the distinct valid hashtags of a post in normalized form.
+// Hashtags returns a post's distinct, valid hashtags in normalized form.
 func Hashtags(tags []string) []string {
 	var distinct []string
 	for _, text := range tags {

@@ -1,4 +1,5 @@
-// Package wire contains shared code of the providers: HTTP requests with limits, and validation of untrusted responses.
+// Package wire contains code that the providers share: HTTP requests with limits, and validation of untrusted
+// responses.
 package wire
 
 import (
@@ -21,9 +22,9 @@ const (
 	MaxRetryAfter = 24 * time.Hour
 )
 
-// NewClient returns an HTTP client for a provider: a copy of given or, if given is nil, a client with limits. It stores
-// no cookies. It follows only redirects that follow allows. If follow is nil, it follows no redirects, because a
-// redirect could leak the token.
+// NewClient returns an HTTP client for a provider: a copy of base or, if base is nil, a client with limits. The client
+// does not store cookies. It follows only redirects that follow allows. If follow is nil, it does not follow redirects,
+// because a redirect could leak the token.
 func NewClient(base *http.Client, follow func(r *http.Request, via []*http.Request) error) *http.Client {
 	client := &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, IdleConnTimeout: time.Minute,
@@ -48,8 +49,8 @@ func IsBaseURL(address string) bool {
 		u.RawQuery == "" && u.Fragment == ""
 }
 
-// Do sends a request. The caller must close the body of the response. The error is a *provider.UnavailableError without
-// the URL, because the URL names the profile and may contain a token.
+// Do sends a request. The caller must close the response body. The error is a *provider.UnavailableError without the
+// URL, because the URL names the profile and may contain a token.
 func Do(client *http.Client, request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", "pressroom")
 	response, err := client.Do(request) //nolint:gosec // the URL is configured by the operator
@@ -69,8 +70,9 @@ type Response struct {
 	Body   []byte
 }
 
-// Send sends a request and reads a response of limited size. It returns a *provider.UnavailableError on failure. During
-// the request, it releases the slot of the context's provider.Limiter, and then acquires a slot again.
+// Send sends a request and reads the response. It returns a *provider.UnavailableError if that fails, or if the body
+// exceeds maxBytes. It releases the context's slot of the provider.Limiter during the request, and then acquires a slot
+// again.
 func Send(client *http.Client, request *http.Request, maxBytes int64) (Response, error) {
 	provider.Release(request.Context())
 	response, err := send(client, request, maxBytes)
@@ -110,7 +112,7 @@ func RetryAfter(header http.Header, now time.Time) time.Duration {
 	return min(retryafter.Parse(header.Get("Retry-After"), now), MaxRetryAfter)
 }
 
-// Decode decodes JSON. It treats members of a wrong type as missing, and reports false for invalid JSON.
+// Decode decodes JSON. It treats members with the wrong type as missing, and reports false if the JSON is invalid.
 func Decode(text []byte, into any) bool {
 	err := json.Unmarshal(text, into)
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); mistyped {
