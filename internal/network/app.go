@@ -7,8 +7,8 @@ import (
 
 // App is an operator's configuration of a network whose accounts are connected in a browser. Each network's options
 // embed it. Fields that are not set have defaults.
-type App struct { //nolint:recvcheck // Base changes it its receiver, WithDefaults returns a copy
-	HTTP         *http.Client     `json:"-"` // its Timeout is the limit for ordinary calls; 20 seconds by default
+type App struct { //nolint:recvcheck // Base returns its receiver to be changed; WithDefaults returns a copy
+	HTTP         *http.Client     `json:"-"` // its Timeout limits ordinary calls; 20 seconds by default
 	Now          func() time.Time `json:"-"` // time.Now by default
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"-"`
@@ -27,15 +27,15 @@ type App struct { //nolint:recvcheck // Base changes it its receiver, WithDefaul
 type OAuthApp struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"` // requested on the consent page; the network's package has defaults
+	Scopes       []string `json:"scopes"` // permissions requested on the consent page; the network's package has defaults
 }
 
 // Base returns the App that a network's options embed.
 func (a *App) Base() *App { return a }
 
-// MediaFetchWindow returns how long the media links sent with the call that publishes a post remain valid. It is half
-// of ListingDelay, so that the links expire before pressroom may retry the call. Otherwise, a network that fetches the
-// media late could publish the post a second time.
+// MediaFetchWindow returns how long media links remain valid if they are sent with the call that publishes a post. It
+// is half of ListingDelay, so that the links expire before pressroom may retry the call. Otherwise, a network that
+// fetches the media late could publish the post a second time.
 func (a *App) MediaFetchWindow() time.Duration { return time.Duration(a.ListingDelay) / 2 }
 
 // WithDefaults returns a copy in which fields that are not set have the platform's defaults.
@@ -64,8 +64,8 @@ func (a App) WithDefaults(platform string, scopes ...string) App {
 	return a
 }
 
-// Token is the response of a token endpoint (RFC 6749, section 5.1), with the networks' fields for the lifetime of a
-// refresh token.
+// Token is a response from a token endpoint (RFC 6749, section 5.1). It includes the fields in which some networks
+// return a refresh token's lifetime.
 type Token struct {
 	AccessToken           string `json:"access_token"`
 	RefreshToken          string `json:"refresh_token"`
@@ -75,7 +75,7 @@ type Token struct {
 	RefreshTokenExpiresIn int64  `json:"refresh_token_expires_in"` // seconds, in the responses of LinkedIn and Pinterest
 }
 
-// maxTokenLifetime caps the lifetime in a network's response, so that adding it to a time cannot overflow.
+// maxTokenLifetime limits the lifetime in a network's response, so that adding it to a time cannot overflow.
 const maxTokenLifetime = 10 * 365 * 24 * time.Hour
 
 // Grant returns g with the new token. If the response has no refresh token, g keeps its own.

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// AppChecker is a network that can check what the operator's apps are allowed to do. The requests publish nothing, but
-// may start an upload that is never used.
+// AppChecker is a network that can check what the operator's apps are allowed to do. The requests do not publish
+// anything, but may start an upload that is never used.
 type AppChecker interface {
 	Network
 	// CheckApp reports what the network says about the operator's apps. It works without a connected account.
@@ -35,14 +35,14 @@ const (
 type Finding struct {
 	Subject  string // the requirement, such as "permission video.publish"
 	Result   CheckResult
-	Detail   string // for people; may quote the network
-	NextStep string // what the operator has to do; empty if nothing
+	Detail   string // displayed to people; may quote the network
+	NextStep string // what the operator has to do; empty if there is nothing to do
 	Expired  bool   // the access token was rejected; a refreshed token may work
 
 	Creator *Creator // set if Subject is CreatorInfo
 }
 
-// Creator has the settings of an account that limit a post's options.
+// Creator holds the account settings that limit a post's options.
 type Creator struct {
 	Audiences                   []string // as named by the network
 	NoComment, NoDuet, NoStitch bool
@@ -62,7 +62,7 @@ func (c Creator) Forbids(option string) bool {
 	return !slices.Contains(c.Audiences, option)
 }
 
-// Next steps that apply to all networks.
+// Next steps that apply to every network.
 const (
 	reconnect  = "Connect the account again, and allow everything."
 	retryLater = "Run the check again later."
@@ -70,7 +70,7 @@ const (
 	compareApp = "Compare the app's ID and secret with the network's developer console."
 )
 
-// CallFinding returns the finding for a call: CheckPassed if err is nil.
+// CallFinding returns the finding for a call that returned err. The result is CheckPassed if err is nil.
 func CallFinding(platform, subject string, err error) Finding {
 	if err == nil {
 		return Finding{Subject: subject, Result: CheckPassed}
@@ -92,7 +92,7 @@ func CallFinding(platform, subject string, err error) Finding {
 			finding.NextStep = step
 		}
 	case QuotaExceeded:
-		finding.NextStep = cmp.Or(nextSteps[platform][netErr.Code], "Wait until the limit ends.")
+		finding.NextStep = cmp.Or(nextSteps[platform][netErr.Code], "Wait until the limit is reset.")
 	case AppNotApproved:
 		finding.NextStep = NextStep(platform, netErr.Code)
 	case RateLimited, Transient, OutcomeUnknown, Processing, HostBlocked:
@@ -103,8 +103,8 @@ func CallFinding(platform, subject string, err error) Finding {
 	return finding
 }
 
-// CredentialsFinding returns the finding for a token request with the app's ID and secret and an invalid token. A
-// network rejects the token only after it has accepted the app's credentials.
+// CredentialsFinding returns the finding for a token request that contained the app's ID and secret, but an invalid
+// token. A network rejects the token only after it has accepted the app's credentials.
 func CredentialsFinding(platform, app string, err error) Finding {
 	finding := CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
 	netErr, ok := errors.AsType[*Error](err)
@@ -119,7 +119,7 @@ func CredentialsFinding(platform, app string, err error) Finding {
 	return finding
 }
 
-// RequiredScope is a permission and the effect of its absence.
+// RequiredScope is a permission, and the effect if it is missing.
 type RequiredScope struct{ Scope, Effect string }
 
 // CheckScopes returns a finding for each required permission. If the network does not report the granted permissions,
@@ -141,7 +141,7 @@ func CheckScopes(granted []string, required ...RequiredScope) []Finding {
 	return out
 }
 
-// CreatorInfo is the subject of the finding for an account's own settings.
+// CreatorInfo is the subject of the finding that contains an account's own settings.
 const CreatorInfo = "creator_info"
 
 // Effects of a missing permission, for RequiredScope.
@@ -152,15 +152,15 @@ const (
 	CannotConnect   = "accounts cannot be found"
 )
 
-// UsageFinding returns the finding for a usage limit: CheckFailed if the limit is used up. A total of 0 means that the
-// limit is unknown.
+// UsageFinding returns the finding for a usage limit. The result is CheckFailed if the limit is used up. If total is 0,
+// the limit is unknown.
 func UsageFinding(subject string, used, total int) Finding {
 	finding := Finding{Subject: subject, Result: CheckPassed, Detail: fmt.Sprintf("%d of %d used", used, total)}
 	switch {
 	case total <= 0:
 		finding.Detail = fmt.Sprintf("%d used", used)
 	case used >= total:
-		finding.Result, finding.NextStep = CheckFailed, "Wait until the limit ends."
+		finding.Result, finding.NextStep = CheckFailed, "Wait until the limit is reset."
 	}
 	return finding
 }

@@ -91,7 +91,7 @@ func (r Rules) checkCount(code, noun string, c Count, count int) []Problem {
 	return nil
 }
 
-// checkNumbers returns problems with the number of media: none, too many, or images mixed with videos.
+// checkNumbers returns problems with the number of media items: no media, too many items, or images mixed with videos.
 func (r Rules) checkNumbers(media []Media) []Problem {
 	if len(media) == 0 && r.Media.Required {
 		return []Problem{blocking("media_missing", "A post on %s needs %s. Add one.", r.Title, r.requiredMedia())}
@@ -116,7 +116,7 @@ func (r Rules) checkNumbers(media []Media) []Problem {
 	return problems
 }
 
-// checkNumber returns a problem if have exceeds limit. It ignores a limit of 0, because checkMedia reports media that
+// checkNumber returns a problem if count exceeds limit. It ignores a limit of 0, because checkMedia reports media that
 // the network does not allow.
 func (r Rules) checkNumber(count, limit int, noun, allowedText string) []Problem {
 	if limit == 0 || count <= limit {
@@ -128,7 +128,7 @@ func (r Rules) checkNumber(count, limit int, noun, allowedText string) []Problem
 	}
 }
 
-// requiredMedia names the media of which a post needs at least one.
+// requiredMedia names the kinds of media that a post needs at least one of.
 func (r Rules) requiredMedia() string {
 	if r.Images.Max == 0 {
 		return "a video"
@@ -210,7 +210,8 @@ func (m mediaItem) image(rules Images) []Problem {
 	return append(problems, m.checkAspect(rules.AspectRatios)...)
 }
 
-// gifNote returns the end of a message about what is lost when a GIF is converted, or "" for other types.
+// gifNote returns the end of a message about a conversion: for a GIF, that only its first frame is kept, and "" for
+// other types.
 func gifNote(mimeType string) string {
 	if mimeType == gifType {
 		return ", and only its first frame is kept"
@@ -264,7 +265,7 @@ func (m mediaItem) wrongType(allowedTypes []string) Problem {
 		listTypes(allowedTypes))
 }
 
-// tooLarge returns the problems with media that exceed a limit and cannot be made smaller.
+// tooLarge returns the problems with a media item that exceeds a limit and cannot be made smaller.
 func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
 	var problems []Problem
 	if maxBytes > 0 && m.Size > maxBytes {
@@ -280,8 +281,8 @@ func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
 	return problems
 }
 
-// aspectSlack is the tolerated deviation of an aspect ratio. Sizes are whole pixels, and networks round 1200 by 628 to
-// 1.91.
+// aspectSlack is the relative deviation of an aspect ratio that is tolerated, because sizes are whole pixels and
+// networks round. For example, they give the ratio of 1200 by 628 as 1.91.
 const aspectSlack = 0.003
 
 func (m mediaItem) checkAspect(s AspectRange) []Problem {
@@ -301,7 +302,7 @@ var typeNames = map[string]string{
 	webmType: "WebM",
 }
 
-// listTypes formats the names of types as a list for people: "JPEG, PNG or WebP".
+// listTypes formats the names of MIME types as a list to display, such as "JPEG, PNG or WebP".
 func listTypes(types []string) string {
 	names := make([]string, len(types))
 	for i, mimeType := range types {

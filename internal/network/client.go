@@ -33,7 +33,7 @@ type Purpose int
 
 // The purposes.
 const (
-	PurposeRead      Purpose = iota // publishes nothing, so it may be repeated
+	PurposeRead      Purpose = iota // does not publish anything, so it may be repeated
 	PurposeTransfer                 // like PurposeRead, but a file is transferred before the response
 	PurposeAuthorize                // exchanges a code or a token
 	PurposeCommit                   // makes a post visible
@@ -44,13 +44,13 @@ type Call struct {
 	Purpose Purpose
 	Name    string // for the log, such as a path without IDs
 	Method  string
-	URL     string // absolute; includes the query only if Query would encode it differently
+	URL     string // absolute; has a query only if Query would encode it differently
 	Query   url.Values
 	Header  http.Header
 	Bearer  string   // access token for the Authorization header, if any
 	Secrets []string // removed from error messages
 
-	// At most one of these is set.
+	// At most one of the following fields is set.
 	Form url.Values // for application/x-www-form-urlencoded
 	JSON any
 	Body *Body
@@ -83,28 +83,28 @@ type Response struct {
 	Body   []byte
 }
 
-// Client calls networks. It follows no redirects, because a redirect would send a token or the app's secret to another
-// address.
+// Client calls networks. It does not follow redirects, because a redirect could send a token or the app's secret to
+// another address.
 type Client struct {
 	http    *http.Client
 	timeout time.Duration
 }
 
-// NewClient returns a client with the settings of h, which may be nil. h.Timeout, or 20 seconds if it is not set, is
-// the time limit of an ordinary call. Calls that publish or transfer a file may take longer.
+// NewClient returns a client with the settings of h. h may be nil. The time limit of an ordinary call is h.Timeout, or
+// 20 seconds if it is not set. Calls that publish or transfer a file may take longer.
 func NewClient(h *http.Client) *Client {
 	c := &Client{http: new(http.Client), timeout: defaultCallTimeout}
 	if h != nil {
 		*c.http = *h
 	}
 	if c.http.Timeout > 0 {
-		c.timeout, c.http.Timeout = c.http.Timeout, 0 // each call has its own deadline
+		c.timeout, c.http.Timeout = c.http.Timeout, 0 // Each call has its own deadline.
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c
 }
 
-// Do makes the call within its time limit. Its error is always an *Error. If a call with PurposeCommit may have reached
+// Do makes the call and enforces its time limit. Its error is always an *Error. If a call with PurposeCommit may have reached
 // the network, the class is OutcomeUnknown.
 func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeoutFor(call))
@@ -133,7 +133,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 }
 
 // Read makes the call and decodes the response into out. If the response's status is not one of statuses, Read returns
-// the error that rejection makes from the response.
+// rejection(response).
 func (c *Client) Read(ctx context.Context, call Call, out any, rejection func(Response) *Error, statuses ...int) error {
 	response, err := c.Do(ctx, call)
 	if err != nil {
@@ -215,10 +215,10 @@ func withoutURL(err error) error {
 	return err
 }
 
-// ErrHostBlocked is returned by a transport that is not allowed to call a server. Nothing was sent.
+// A transport returns ErrHostBlocked if it is not allowed to call a server. Nothing was sent.
 var ErrHostBlocked = errors.New("calls to this server are not allowed")
 
-// Failure returns the error for a call without a usable response. Set unsent only if nothing can have been written to
+// Failure returns the error for a call that got no usable response. Set unsent only if nothing can have been written to
 // the connection.
 func (c Call) Failure(err error, unsent bool) *Error {
 	class := Transient
@@ -239,7 +239,7 @@ func (r Response) Decode(out any) error {
 	return nil
 }
 
-// Rejection returns an error of the class with the network's code and text. It changes the class in two cases. A
+// Rejection returns an error with the given class and the network's code and text. It changes the class in two cases. A
 // call with PurposeCommit may have published the post despite a temporary failure or a status of 500 and above, so its
 // class becomes OutcomeUnknown. The class Rejected of a call with PurposeAuthorize becomes ReconnectRequired.
 func (r Response) Rejection(class ErrorClass, code, text string) *Error {
@@ -265,8 +265,8 @@ func (c Call) redact(text string) string {
 	return Clip(text, maxMessage)
 }
 
-// RetryAfter returns the time in a Retry-After header, at most a day ahead. The time is zero if the response has no
-// such header.
+// RetryAfter returns the time that the Retry-After header specifies, but at most a day from now. The time is zero if
+// the response has no such header.
 func (r Response) RetryAfter(now time.Time) time.Time {
 	wait := retryafter.Parse(r.Header.Get("Retry-After"), now)
 	if wait == 0 {
@@ -275,8 +275,8 @@ func (r Response) RetryAfter(now time.Time) time.Time {
 	return now.Add(min(wait, maxRetryWait)).UTC()
 }
 
-// ResetAt returns the time in a header with Unix seconds, at most a day ahead. The time is zero if the response has no
-// such header, or if the time has passed.
+// ResetAt returns the time in a header that contains Unix seconds, but at most a day from now. The time is zero if the
+// response has no such header, or if the time has passed.
 func (r Response) ResetAt(header string, now time.Time) time.Time {
 	seconds, err := strconv.ParseInt(r.Header.Get(header), 10, 64)
 	if err != nil || seconds <= now.Unix() {
@@ -285,11 +285,11 @@ func (r Response) ResetAt(header string, now time.Time) time.Time {
 	return time.Unix(min(seconds, now.Add(maxRetryWait).Unix()), 0).UTC()
 }
 
-// PermanentError returns an error of class Rejected for a failure that occurred before anything was sent and that a
-// retry would repeat.
+// PermanentError returns an error of class Rejected. Use it for a failure that occurred before anything was sent and
+// that would occur again in a retry.
 func PermanentError(err error) *Error { return &Error{Class: Rejected, Err: err} }
 
-// InvalidResponse returns the error for an unusable response to a call that publishes nothing.
+// InvalidResponse returns the error for an unusable response to a call that does not publish anything.
 func InvalidResponse(err error) *Error {
 	return &Error{Class: Transient, Status: http.StatusOK, Err: err}
 }
@@ -312,7 +312,7 @@ func BlockingError(problems []Problem) error {
 	return nil
 }
 
-// FileError returns the error for a file that cannot be opened. An *Error keeps its class.
+// FileError returns the error for a file that cannot be opened. It returns an *Error unchanged.
 func FileError(err error) error {
 	if netErr, ok := errors.AsType[*Error](err); ok {
 		return netErr
@@ -326,7 +326,7 @@ func Clip(text string, limit int) string {
 	return string(runes[:min(len(runes), limit)])
 }
 
-// WebURL returns the text if it is an http or https URL, which is safe as a link, and "" otherwise.
+// WebURL returns the text if it is an http or https URL, so that it is safe as a link. Otherwise, it returns "".
 func WebURL(text string) string {
 	if u, err := url.Parse(text); err != nil || !isWeb(u) {
 		return ""

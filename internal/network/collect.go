@@ -7,12 +7,12 @@ import (
 
 // Collector is a network that provides metrics for an account's own posts.
 type Collector interface {
-	// Collect returns the metrics of at most limit posts published since a time, newest first. Its errors are of type
-	// *Error. The Collection may be partly filled even if the error is not nil.
+	// Collect returns the metrics of at most limit posts that were published since the given time, newest first. Its
+	// errors are of type *Error. The Collection may be partly filled even if the error is not nil.
 	Collect(ctx context.Context, g Grant, since time.Time, limit int) (Collection, error)
 }
 
-// PartialLister is a Collector that may omit published posts, so a post missing from its list may still exist.
+// PartialLister is a Collector that may omit published posts, so a post that is missing from its list may still exist.
 type PartialLister interface {
 	Collector
 	ListsPartially()
@@ -21,7 +21,7 @@ type PartialLister interface {
 // HiddenLister is a Collector whose list omits posts that only the account's owner can see.
 type HiddenLister interface {
 	Collector
-	// ListHidden returns at most limit hidden posts published since a time, without metrics.
+	// ListHidden returns at most limit hidden posts that were published since the given time, without metrics.
 	ListHidden(ctx context.Context, g Grant, since time.Time, limit int) ([]CollectedPost, error)
 }
 
@@ -32,14 +32,14 @@ type Collection struct {
 	Picture   string
 	NoPicture bool // the network reports that the account has no picture
 	Posts     []CollectedPost
-	// posts of the requested period may be missing, because there were too many or Collect skipped some
+	// posts from the requested period may be missing, because there were too many or Collect skipped some
 	Truncated bool
 }
 
 // CollectedPost holds the current metrics of one post of the account.
 type CollectedPost struct {
 	ID       string
-	URL      string // of the post, for people
+	URL      string // URL of the post's web page
 	Text     string
 	Format   string // text, image, video, reel, carousel, story or link; empty if unknown
 	PostedAt time.Time
@@ -49,5 +49,5 @@ type CollectedPost struct {
 	Comments *int64 // including replies
 	Shares   *int64 // reposts, quotes and private shares
 	Saves    *int64 // bookmarks
-	Clicks   *int64 // on links, and on the post if the network counts them
+	Clicks   *int64 // clicks on links, and on the post if the network counts them
 }

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// DraftCodec encodes and decodes one network's drafts, which are values of type D as JSON.
+// DraftCodec encodes one network's drafts, which are values of type D, as JSON. It also decodes them.
 type DraftCodec[D any] struct {
-	Kind       string        // what is published, such as "a pin"
+	Kind       string        // for error messages, such as "a pin"
 	Validate   func(D) error // rejects drafts of other networks
 	IsPrepared func(D) bool  // reports whether the draft is ready for Commit
 }
 
-// Plan returns a publication's first draft.
+// Plan encodes the first draft of a publication.
 func (s DraftCodec[D]) Plan(first D) (Draft, error) {
 	draft, err := s.Encode(first)
 	if err != nil {
@@ -50,10 +50,10 @@ func (s DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error))
 	return encoded, wait, nil
 }
 
-// Decode returns a draft, prepared or not.
+// Decode decodes a draft, whether it is prepared or not.
 func (s DraftCodec[D]) Decode(d Draft) (D, error) { return s.decode(d) }
 
-// DecodePrepared returns a draft that Prepare has completed.
+// DecodePrepared decodes a draft. It returns an error if Prepare has not completed the draft.
 func (s DraftCodec[D]) DecodePrepared(d Draft) (D, error) {
 	draft, err := s.decode(d)
 	if err == nil && !s.IsPrepared(draft) {

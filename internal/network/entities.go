@@ -27,8 +27,8 @@ func SameWords(a, b string) bool {
 	return slices.Equal(strings.Fields(norm.NFC.String(a)), strings.Fields(norm.NFC.String(b)))
 }
 
-// Hashtags returns the words after # or its full-width form, without the sign. A hashtag has letters, digits and
-// underscores, at least one letter, and is not part of a word or URL.
+// Hashtags returns the words after # or its full-width form, without the sign. A hashtag consists of letters, digits
+// and underscores, contains at least one letter, and is not part of a word or URL.
 func Hashtags(text string) []string {
 	return slices.DeleteFunc(markedWords(text, "#＃"), func(word string) bool {
 		return !strings.ContainsFunc(word, unicode.IsLetter)
@@ -37,7 +37,7 @@ func Hashtags(text string) []string {
 
 var cashtagPattern = regexp.MustCompile(`(?:^|[^\pL\pN_$])\$([A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)\b`)
 
-// Cashtags returns the stock symbols after $, without the sign.
+// Cashtags returns the stock symbols that follow $, without the sign.
 func Cashtags(text string) []string {
 	var symbols []string
 	for _, match := range cashtagPattern.FindAllStringSubmatch(linkPattern.ReplaceAllLiteralString(text, " "), -1) {
@@ -72,7 +72,8 @@ func leadingWord(text string) string {
 	return text
 }
 
-// isWordRune reports whether a word may contain the character: letters, digits, underscores and combining marks.
+// isWordRune reports whether a word may contain the character. It accepts letters, digits, underscores and combining
+// marks.
 func isWordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) ||
 		unicode.In(r, unicode.Mn, unicode.Mc) && !unicode.Is(unicode.Variation_Selector, r)

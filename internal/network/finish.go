@@ -5,26 +5,26 @@ import (
 	"context"
 )
 
-// Finisher is a network at which a published post may need further calls, such as one that sets a thumbnail. The post
-// remains published if such a call fails. The network's receipts have a permalink.
+// Finisher is a network on which a published post may need further calls, such as a call that sets a thumbnail. The
+// post remains published if such a call fails. The network's receipts always have a permalink.
 type Finisher interface {
 	Network
 	// FinishSteps returns the names of the calls that a post needs after its publication, in order. The draft need not
 	// be prepared.
 	FinishSteps(d Draft) []string
-	// PostID returns the ID in the permalink of a post that a person found on the network or, if permalink is empty,
-	// the ID in the draft. It returns "" if there is no ID.
+	// PostID returns the ID in permalink, which a person entered for the post. If permalink is empty, it returns the ID in
+	// the draft. It returns "" if there is no ID.
 	PostID(d Draft, permalink string) string
 	// Finish makes the call of a step for the post with this ID. A repeated call is safe, even if the response was
 	// lost.
 	Finish(ctx context.Context, g Grant, d Draft, id, step string, files Files) error
 }
 
-// CodeAccountLost is the code of a step that was not done because the account is no longer connected.
+// CodeAccountLost is the code of a step that did not run because the account is no longer connected.
 const CodeAccountLost = "account_lost"
 
-// CodePostUnknown is the code of a step that was not done because the post's ID is unknown. For example, a person
-// marked the post as published without a permalink.
+// CodePostUnknown is the code of a step that did not run because the post's ID is unknown. For example, a person marked
+// the post as published without a permalink.
 const CodePostUnknown = "post_unknown"
 
 // finishAdvice says what people can do about a failed step, by platform, step and the network's code. The empty code
@@ -45,7 +45,7 @@ var finishAdvice = map[string]map[string]map[string]string{
 	},
 }
 
-// FinishAdvice returns what people can do about a step that failed with a code, or "" if unknown.
+// FinishAdvice returns what people can do about a step that failed with the given code, or "" if there is no advice.
 func FinishAdvice(platform, step, code string) string {
 	return cmp.Or(finishAdvice[platform][step][code], finishAdvice[platform][step][""])
 }

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// FirstComment is the draft of a comment on a post, for networks on which a comment is not a post of its own.
+// FirstComment is the draft of a comment on a post, for networks where a comment is not itself a post.
 type FirstComment struct {
 	On         string    `json:"comment_on"` // the network's ID of the post
 	Text       string    `json:"text"`
-	PreparedAt time.Time `json:"ready,omitzero"` // when PrepareFirstComment returned; the comment is not older
+	PreparedAt time.Time `json:"ready,omitzero"` // when PrepareFirstComment was called; the comment cannot be older
 }
 
 var firstComments = DraftCodec[FirstComment]{Kind: "a comment", Validate: FirstComment.validate, IsPrepared: FirstComment.isPrepared}
 
 func (c FirstComment) validate() error {
 	if c.On == "" {
-		return errors.New("the draft is not that of a comment")
+		return errors.New("the draft is not the draft of a comment")
 	}
 	return nil
 }
@@ -31,13 +31,13 @@ func PlanFirstComment(i Submission) (Draft, error) {
 	return firstComments.Plan(FirstComment{On: i.Reply.Parent, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD")})
 }
 
-// IsFirstComment reports whether a draft is that of a comment.
+// IsFirstComment reports whether a draft is the draft of a comment.
 func IsFirstComment(d Draft) bool {
 	_, err := firstComments.Decode(d)
 	return err == nil
 }
 
-// PrepareFirstComment records now in the draft as the time before which the comment does not exist.
+// PrepareFirstComment records the time now in the draft. The comment does not exist before that time.
 func PrepareFirstComment(d Draft, now time.Time) (Draft, time.Duration, error) {
 	return firstComments.Prepare(d, func(c *FirstComment) (time.Duration, error) {
 		c.PreparedAt = now.UTC()
@@ -45,18 +45,18 @@ func PrepareFirstComment(d Draft, now time.Time) (Draft, time.Duration, error) {
 	})
 }
 
-// ReadFirstComment returns a comment that PrepareFirstComment has completed.
+// ReadFirstComment decodes a draft. It returns an error if PrepareFirstComment has not prepared the draft.
 func ReadFirstComment(d Draft) (FirstComment, error) { return firstComments.DecodePrepared(d) }
 
 // CommentSearch is the result of a search for a comment among the comments on its post.
 type CommentSearch struct {
 	Matches   []Receipt
-	Truncated bool      // there may be more comments
+	Truncated bool      // there may be comments that were not searched
 	StartedAt time.Time // when the search started
 }
 
-// Verdict returns the verdict of the search. A comment that was not found counts as absent once delay has passed since
-// the last attempt.
+// Verdict returns the verdict of the search. If no comment matches, the verdict is Absent once delay has passed since
+// the last attempt. Until then, it is Unknown with a Processing error.
 func (s CommentSearch) Verdict(history CommitHistory, delay time.Duration) (Verdict, Receipt, error) {
 	switch listedBy := history.Last.Add(delay); {
 	case len(s.Matches) == 1:
@@ -76,8 +76,7 @@ func (s CommentSearch) Verdict(history CommitHistory, delay time.Duration) (Verd
 }
 
 // CommentsForbidden changes the class of a ReconnectRequired error with status 403 to Rejected, because the account can
-// still publish posts. The changed error has the message, which tells people which permission is missing. Other errors
-// remain unchanged.
+// still publish posts. message tells people which permission is missing. Other errors are returned unchanged.
 func CommentsForbidden(err error, message string) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Class != ReconnectRequired || e.Status != http.StatusForbidden {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// hosts lists the web hosts of each network's posts, taken from its pages and share buttons. The primary host is first.
-// Subdomains, such as m.facebook.com, are accepted too.
+// hosts lists the web hosts of each network's posts, with the primary host first. The hosts are taken from the
+// networks' pages and share buttons. Subdomains, such as m.facebook.com, are accepted too.
 var hosts = map[string][]string{
 	"bluesky":   {"bsky.app"},
 	"facebook":  {"facebook.com", "fb.com", "fb.watch"},
@@ -33,8 +33,8 @@ func Host(platform string) string {
 	return ""
 }
 
-// IsPostURL reports whether a URL may be the address of a post on a network. The URL must use HTTPS and one of the
-// network's hosts, or have one of the operator's extraHosts. The extraHosts include the port.
+// IsPostURL reports whether a URL may be the address of a post on a network. The URL must either use HTTPS and one of
+// the network's hosts, or have one of extraHosts, which the operator configures. The extraHosts include the port.
 func IsPostURL(platform, rawURL string, extraHosts []string) bool {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.User != nil || !isWeb(u) {

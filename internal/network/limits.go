@@ -19,7 +19,7 @@ const (
 	webmType      = "video/webm"
 )
 
-// Sizes in bytes. If a network's documentation says MB or GB, the limit uses the decimal unit, because it is smaller.
+// Sizes in bytes. If a network's documentation says MB or GB, the limit uses the decimal unit, which is the smaller one.
 const (
 	kilobyte = 1_000
 	megabyte = 1_000 * kilobyte
@@ -27,8 +27,8 @@ const (
 	mebibyte = 1 << 20
 )
 
-// DefaultRules returns the current limits of the network with this name in the API, and false if the name is unknown.
-// The unit of X has no Count function, because package x adds it.
+// DefaultRules returns a network's current limits. It reports false if the platform is unknown. X's unit has no Count
+// function; package x adds it.
 func DefaultRules(platform string) (Rules, bool) {
 	rules, ok := defaultRules[platform]
 	if !ok {
@@ -105,7 +105,7 @@ func facebookRules() Rules {
 func threadsRules() Rules {
 	return Rules{
 		Title: "Threads",
-		// how emoji count is unconfirmed, from third-party documentation
+		// The way emoji are counted is unconfirmed; it comes from third-party documentation.
 		Text:     Text{Unit: emojiUnits, MaxLength: 500},
 		Hashtags: Count{SoftLimit: 1}, // a post has one topic tag
 		Links:    Count{Limit: 5},     // THREADS_API__LINK_LIMIT_EXCEEDED, since December 2025
@@ -140,7 +140,7 @@ func tiktokRules() Rules {
 		},
 		Videos: Videos{
 			Max: 1, Types: []string{mp4Type, quickTimeType, webmType}, MaxBytes: 4 * gigabyte,
-			// an account may have a lower limit, see creator_info
+			// An account may have a lower limit; see creator_info.
 			MinDuration: Duration(3 * time.Second), MaxDuration: Duration(10 * time.Minute),
 			MinSide: 360, MaxSide: 4096,
 		},
@@ -183,7 +183,7 @@ func linkedinRules() Rules {
 			MaxSide:  6012,         // the limit is 36,152,320 pixels; a square of this side has fewer
 		},
 		Videos: Videos{
-			// newer pages say 5 GB
+			// Newer pages say that the maximum is 5 GB.
 			Max: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte,
 			MinDuration: Duration(3 * time.Second), MaxDuration: Duration(30 * time.Minute),
 			AspectRatios: AspectRange{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
@@ -191,13 +191,13 @@ func linkedinRules() Rules {
 	}
 }
 
-// xRules returns the limits of X's API and of the twitter-text configuration, version 3.
+// xRules returns the limits of X's API and of version 3 of the twitter-text configuration.
 //
 // Sources: https://docs.x.com/x-api/media/quickstart/best-practices, https://github.com/twitter/twitter-text
 func xRules() Rules {
 	return Rules{
 		Title: "X",
-		// counted as in twitter-text
+		// Characters are counted as in twitter-text.
 		Text:     Text{Unit: Unit{Name: "weighted characters"}, MaxLength: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"},
 		Cashtags: Count{Limit: 1}, // unconfirmed, from third-party implementations
 		Media:    MediaLimits{Max: 4},
@@ -209,7 +209,7 @@ func xRules() Rules {
 		Videos: Videos{
 			Max: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 512 * megabyte,
 			MinDuration: Duration(500 * time.Millisecond), MaxDuration: Duration(140 * time.Second),
-			// X accepts more than the documented 1280 by 1024 pixels, so there is no maximum
+			// X accepts more than the documented 1280 by 1024 pixels, so MaxSide is not set.
 			MinSide:      32,
 			AspectRatios: AspectRange{Tallest: Aspect{1, 3}, Widest: Aspect{3, 1}},
 		},
@@ -269,7 +269,7 @@ var (
 	emojiUnits = Unit{"characters (emoji count in bytes)", countEmojiBytes}
 )
 
-// countEmojiBytes returns the number of code points, but counts each emoji as its length in UTF-8 bytes.
+// countEmojiBytes returns the number of code points in text, but counts each emoji as its length in UTF-8 bytes.
 func countEmojiBytes(text string) int {
 	count := 0
 	for len(text) > 0 {
@@ -333,7 +333,7 @@ func keycapLen(text string) int {
 	return 0
 }
 
-// emojiCharLen returns the length in bytes of one character shown as an emoji, with its selector or skin tone.
+// emojiCharLen returns the length in bytes of one character that is shown as an emoji, including its selector or skin tone.
 func emojiCharLen(text string) int {
 	r, size := utf8.DecodeRuneInString(text)
 	if !isPictograph(r) {
@@ -350,8 +350,8 @@ func emojiCharLen(text string) int {
 	return 0
 }
 
-// isPictograph reports whether the character is Extended_Pictographic (UTS #51). Package uniseg does not export the
-// property, but joins characters that have it to an emoji.
+// isPictograph reports whether the character is Extended_Pictographic (UTS #51). Package uniseg does not export this
+// property. However, it joins characters that have the property to an emoji.
 func isPictograph(r rune) bool {
 	if r < 0xA9 || r > 0xAE && r < 0x2000 || unicode.In(r, unicode.M, unicode.Cf, unicode.Sk, unicode.L) {
 		return false

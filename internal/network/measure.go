@@ -2,7 +2,7 @@ package network
 
 import "slices"
 
-// Measure is the number of units in a text, such as characters or hashtags, with the network's limit.
+// Measure holds the number of units in a text, such as characters or hashtags, and the network's limit on them.
 type Measure struct {
 	Unit      string // name to display after the number
 	Count     int
@@ -13,7 +13,7 @@ type Measure struct {
 // ExceedsLimit reports whether Count exceeds Limit, so that the network would reject the post.
 func (m Measure) ExceedsLimit() bool { return m.Limit > 0 && m.Count > m.Limit }
 
-// Excess returns by how much Count exceeds Limit, or 0.
+// Excess returns the number of units above Limit, or 0 if the limit is not exceeded.
 func (m Measure) Excess() int {
 	if !m.ExceedsLimit() {
 		return 0
@@ -29,7 +29,7 @@ func (m Measure) NearLimit() bool {
 // RulesProvider is a network that returns its limits.
 type RulesProvider interface{ Rules() Rules }
 
-// Measure returns everything that Check counts in the text, with its limits.
+// Measure returns the count and the limit of everything that Check counts in the text.
 func (r Rules) Measure(c Content) []Measure {
 	out := []Measure{}
 	if r.Text.Unit.Count != nil {

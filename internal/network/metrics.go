@@ -18,7 +18,7 @@ const (
 	FormatLink     = "link"
 )
 
-// Newest returns at most limit posts published since a time, newest first and without duplicates.
+// Newest returns at most limit posts that were published since the given time, newest first and without duplicates.
 func Newest(posts []CollectedPost, since time.Time, limit int) []CollectedPost {
 	seen := map[string]bool{}
 	posts = slices.DeleteFunc(posts, func(p CollectedPost) bool {
@@ -53,8 +53,8 @@ func Sum(metrics ...*int64) *int64 {
 	return sum
 }
 
-// IsWithheld reports whether err means that the network will never return the requested metrics, because it removed
-// these metrics or the app or account lacks access. Requests for other metrics can still succeed.
+// IsWithheld reports whether err means that the network does not provide the requested metrics at all: it removed the
+// metrics, or the app or account lacks access. Requests for other metrics can still succeed.
 func IsWithheld(err error) bool {
 	netErr, ok := errors.AsType[*Error](err)
 	if !ok || netErr.Status == 0 {
@@ -64,8 +64,9 @@ func IsWithheld(err error) bool {
 		netErr.Class == ReconnectRequired && netErr.Status == http.StatusForbidden
 }
 
-// DowngradeForbidden changes the class of an error from listing an account's posts. If only listing is forbidden,
-// ReconnectRequired becomes AppNotApproved, because the account can still publish and does not have to be reconnected.
+// DowngradeForbidden changes the class of an error from listing an account's posts. If only listing is forbidden, it
+// changes ReconnectRequired to AppNotApproved, because the account can still publish and does not have to be
+// reconnected.
 func DowngradeForbidden(err error) error {
 	netErr, ok := errors.AsType[*Error](err)
 	if !ok || netErr.Class != ReconnectRequired || netErr.Status != http.StatusForbidden {

@@ -2,8 +2,8 @@
 // account's grant is refreshed, and which classes of error a network returns.
 //
 // Each network is implemented in a subpackage that uses the network's official protocol over HTTP. These packages do
-// not depend on teams, stored posts, databases or queues. Their input is in the arguments and their output in the
-// results.
+// not depend on teams, stored posts, databases or queues. They get all their input as arguments, and return all their
+// output as results.
 package network
 
 import (
@@ -23,12 +23,12 @@ type Content struct {
 	Languages []string // BCP 47, the most important first
 	Media     []Media  // in display order
 	Options   Options  // settings for individual networks
-	Account   string   // ID of the account at the network; empty if unknown
+	Account   string   // ID of the account on the network; empty if unknown
 }
 
 // Media is one image or video of a post, as the media library describes it.
 type Media struct {
-	ID       int64         `json:"id"` // in the library
+	ID       int64         `json:"id"` // ID in the library
 	Name     string        `json:"-"`
 	Kind     string        `json:"kind"`
 	Type     string        `json:"type"` // MIME
@@ -67,7 +67,7 @@ type File struct {
 
 // Files gives access to the bytes of a post's media.
 type Files interface {
-	// Link returns a URL from which the network can fetch a media item until a time. The item is converted in the same
+	// Link returns a URL from which the network can fetch a media item until expires. The item is converted in the same
 	// way as by Open.
 	Link(ctx context.Context, id int64, limits FileLimits, expires time.Time) (string, error)
 	// Open opens a media item, converted to fit the limits. If the item was deleted or cannot be converted, the error
@@ -87,7 +87,7 @@ type Problem struct {
 type Grant struct {
 	Server       string `json:"server"`   // base URL of the account's API
 	Account      string `json:"account"`  // the network's own ID of the account
-	Username     string `json:"username"` // the account's name, to display
+	Username     string `json:"username"` // the account's name to display
 	AccessToken  string `json:"access"`   // access token
 	RefreshToken string `json:"refresh"`  // refresh token
 
@@ -125,7 +125,7 @@ var (
 	ErrUnreadAccounts = errors.New("the network failed to list some accounts of this person")
 )
 
-// Authorization has the parameters of one visit to a network's consent page.
+// Authorization holds the parameters of one visit to a network's consent page.
 type Authorization struct {
 	Kind     string // one of Kinds
 	State    string // returned with the code
@@ -133,19 +133,19 @@ type Authorization struct {
 	Redirect string // redirect URI, identical in both calls
 }
 
-// Defaulter is a network whose settings provide default options for posts that have none.
+// Defaulter is a network whose settings contain default options for posts that have no options.
 type Defaulter interface {
 	DefaultOptions() Options
 }
 
-// Revoker is a network at which a grant can be revoked. If the grant has a Holder, all grants of that holder are
+// Revoker is a network on which a grant can be revoked. If the grant has a Holder, all grants of that holder are
 // revoked. The error is of class ReconnectRequired if the grant was already invalid, and ErrRevokeUnsupported if the
 // network cannot revoke the grant.
 type Revoker interface {
 	Revoke(ctx context.Context, g Grant) error
 }
 
-// ErrRevokeUnsupported means that only the person can revoke this grant, on the network's website.
+// ErrRevokeUnsupported means that only the person can revoke the grant, on the network's website.
 var ErrRevokeUnsupported = errors.New("the network does not let an app revoke this grant")
 
 // Candidate is an account that a person may connect.
@@ -154,30 +154,30 @@ type Candidate struct {
 	DisplayName string // chosen by the account's owner: untrusted
 }
 
-// Credentials is the data that a person enters to connect an account without a browser.
+// Credentials is the data that a person enters to connect an account without a consent page.
 type Credentials struct {
 	Server     string // base URL of the account's server
 	Identifier string // handle or email address
 	Password   string // an app password, never stored
 }
 
-// Submission is one submission of one publication.
+// Submission is one request to publish a publication.
 type Submission struct {
 	Seed             string    // permanent name of the publication
-	FirstSubmittedAt time.Time // time of the first submission; with Seed it determines the key at the network
+	FirstSubmittedAt time.Time // time of the first submission; together with Seed, it determines the key on the network
 	At               time.Time // time of this submission, later than FirstSubmittedAt for a retry
 	Content          Content
 	Reply            *Reply // the post that the publication replies to; nil if it is not a reply
 }
 
-// Reply identifies the post that a part of a thread replies to. The IDs are those of receipts.
+// Reply identifies the post that a part of a thread replies to. Root and Parent are values of Receipt.ID.
 type Reply struct {
 	Root   string `json:"root"`   // first post of the thread
 	Parent string `json:"parent"` // the post that is replied to
 }
 
-// Draft is the network's own JSON with all parameters of a publication that must not change when a request is repeated.
-// It is stored before the call that uses it, so that another process can repeat the same request.
+// Draft is JSON in the network's own format. It contains all parameters of a publication that must not change when a
+// request is repeated. It is stored before the call that uses it, so that another process can repeat the same request.
 type Draft = json.RawMessage
 
 // Receipt describes a published post.
@@ -185,7 +185,7 @@ type Receipt struct {
 	ID        string    `json:"id"`        // the network's own ID of the post
 	Permalink string    `json:"permalink"` // empty if it has to be requested later
 	At        time.Time `json:"at"`        // time of publication; zero if unknown
-	// the post was found by its content, so it may belong to another publication with the same content
+	// the post was found by its content and may belong to another publication with the same content
 	MatchedByContent bool `json:"-"`
 }
 
@@ -202,13 +202,13 @@ const (
 // CommitHistory describes earlier commits of a Draft whose outcome is not known.
 type CommitHistory struct {
 	First time.Time // time of the first commit
-	// Last is the time of the last commit or lookup that got no response. Shortly afterwards, the network may not list
-	// a post that exists.
+	// Last is the time of the last commit or lookup that got no response. Shortly after this time, the network may not
+	// list a post although it exists.
 	Last time.Time
-	// Undecided is true if a commit that got no response or an OutcomeUnknown error may still take effect.
+	// Undecided is true if a commit may still take effect, because it got no response or an OutcomeUnknown error.
 	Undecided bool
-	// OtherPosts are IDs and permalinks of the account's posts that belong to other publications. A search for a post
-	// by its text must skip these posts.
+	// OtherPosts lists the IDs and permalinks of the account's posts that belong to other publications. A search for a
+	// post by its text must skip these posts.
 	OtherPosts []string
 }
 
@@ -223,28 +223,28 @@ func (t CommitHistory) BelongsToOther(id, permalink string) bool {
 type Network interface {
 	// Platform returns the network's name in the API, such as "bluesky".
 	Platform() string
-	// Check returns what the network would reject, or accept only with changes. It sends no request.
+	// Check returns what the network would reject, or accept only with changes. It does not send a request.
 	Check(Content) []Problem
-	// Plan fixes the parameters that a repeat must not change, such as the record key and the creation time. Plan sends
-	// no request and is deterministic. The same Seed and FirstSubmittedAt yield the same key at the network, so two
-	// submissions of one publication cannot create two posts. A network without client-chosen keys creates one post per
-	// Draft.
+	// Plan fixes the parameters that must stay the same in a repeated request, such as the record key and the creation
+	// time. Plan does not send a request and is deterministic. The same Seed and FirstSubmittedAt yield the same key on
+	// the network, so two submissions of one publication cannot create two posts. A network that does not let clients
+	// choose keys creates one post per Draft.
 	Plan(i Submission) (Draft, error)
-	// Prepare uploads media and does everything else that publishes nothing. It may be repeated. The returned Draft
-	// replaces d. If the returned duration is above 0, the network is still processing the media. Call Prepare again
+	// Prepare uploads media and does everything else that can be done before publishing. It may be repeated. The returned
+	// Draft replaces d. If the returned duration is above 0, the network is still processing the media. Call Prepare again
 	// with the new Draft after that time.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
-	// Commit makes the publication visible. If the error is of class OutcomeUnknown or Processing, the publication may
-	// be visible, so call Resolve. After a Duplicate error, Resolve determines whether an earlier Commit created the
-	// post. Networks that publish a post as soon as its upload ends read files.
+	// Commit makes the publication visible. If the error is of class OutcomeUnknown or Processing, the publication may be
+	// visible, so call Resolve. After a Duplicate error, Resolve determines whether an earlier Commit created the post.
+	// Commit reads files only on networks that publish a post as soon as its upload ends.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
-	// Resolve reports whether an earlier Commit of this Draft took effect. It changes nothing. Unknown always comes
-	// with an error, of class Processing if the network has not decided. After Absent without an error, an earlier
-	// request may still arrive. Commit the same Draft again, and never use a new Plan. Absent with an error means that
-	// the network rejected the publication for that reason.
+	// Resolve reports whether an earlier Commit of this Draft took effect. It does not change anything on the network.
+	// With Unknown, it always returns an error, which is of class Processing if the network has not decided. After Absent
+	// without an error, an earlier request may still arrive. Commit the same Draft again, and never use a new Plan. Absent
+	// with an error means that the network rejected the publication for that reason.
 	Resolve(ctx context.Context, g Grant, d Draft, history CommitHistory) (Verdict, Receipt, error)
-	// Permalink returns the URL of a publication whose Receipt has none. The URL is empty if the network does not know
-	// it yet. Permalink changes nothing, and callers may ignore its error.
+	// Permalink returns the URL of a publication whose Receipt has no permalink. The URL is empty if the network does not
+	// know it yet. Permalink does not change anything on the network, and callers may ignore its error.
 	Permalink(ctx context.Context, g Grant, r Receipt) (string, error)
 	// Connect returns a Grant for the credentials that a person entered.
 	Connect(ctx context.Context, c Credentials) (Grant, error)
@@ -252,23 +252,23 @@ type Network interface {
 	Refresh(ctx context.Context, g Grant) (Grant, error)
 }
 
-// ErrorClass determines how an error of a network is handled.
+// ErrorClass determines how a network's error is handled.
 type ErrorClass string
 
 // The classes.
 const (
 	ReconnectRequired ErrorClass = "auth_dead"    // a person has to reconnect the account
-	RefreshRequired   ErrorClass = "auth_refresh" // refresh the grant, then retry once
-	RateLimited       ErrorClass = "rate"         // retry after Error.RetryAt
-	Transient         ErrorClass = "transient"    // had no effect; retry with backoff
-	OutcomeUnknown    ErrorClass = "uncertain"    // may have had an effect: call Resolve, never retry blindly
+	RefreshRequired   ErrorClass = "auth_refresh" // the caller refreshes the grant, then retries once
+	RateLimited       ErrorClass = "rate"         // the caller retries after Error.RetryAt
+	Transient         ErrorClass = "transient"    // the call had no effect; the caller retries with backoff
+	OutcomeUnknown    ErrorClass = "uncertain"    // the call may have had an effect; the caller must call Resolve before a retry
 	// Processing means that the network has not decided, or cannot carry out the request yet. Call Resolve at
 	// Error.RetryAt.
 	Processing     ErrorClass = "processing"
-	Rejected       ErrorClass = "rejected"       // content or settings are wrong; a retry fails too
+	Rejected       ErrorClass = "rejected"       // content or settings are wrong; a retry would fail too
 	RejectedMedia  ErrorClass = "rejected_media" // like Rejected, for an image or a video
 	Duplicate      ErrorClass = "duplicate"      // the network already has the same content
-	QuotaExceeded  ErrorClass = "quota"          // retry in the network's next window, at Error.RetryAt
+	QuotaExceeded  ErrorClass = "quota"          // the caller retries in the network's next window, at Error.RetryAt
 	AppNotApproved ErrorClass = "app"            // the operator's app lacks an approval
 	// HostBlocked means that a local rule forbids calls to that server. Nothing was sent, and the network did not fail.
 	HostBlocked ErrorClass = "barred"
@@ -282,10 +282,11 @@ type Error struct {
 	Message string    // the network's own text; untrusted
 	RetryAt time.Time // earliest retry, for RateLimited, QuotaExceeded and Processing; zero if unknown
 	Err     error     // for the log
-	// for classes Processing and OutcomeUnknown after a Commit: replaces the Draft if Resolve needs more data
+	// for the classes Processing and OutcomeUnknown after a Commit: a Draft that replaces the old one, if Resolve needs
+	// more data
 	Draft Draft
-	// for class AppNotApproved: a post that exists on the network but is not visible. A retry continues with Draft.
-	// Prepare looks up the post before it sends anything, so that the post is never created twice.
+	// for the class AppNotApproved: a post that exists on the network but is not visible. A retry continues with Draft.
+	// Prepare then looks up the post before it sends anything, so that the post is never created twice.
 	Hidden Receipt
 	// base URL of the called server if it is not the account's server; its failures are counted separately
 	Host string
@@ -314,15 +315,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // MissingPermissionError means that a sign-in lacks a permission. It is wrapped in an Error.
 type MissingPermissionError struct {
 	Permission string // as named by the network
-	Effect     string // for people: what does not work without it
-	NextStep   string // for people: who grants it; empty if the person can allow it at the next sign-in
+	Effect     string // displayed to people: what does not work without the permission
+	NextStep   string // displayed to people: who can grant it; empty if the person can allow it at the next sign-in
 }
 
 func (e *MissingPermissionError) Error() string {
 	return "the permission " + e.Permission + " was not granted"
 }
 
-// PermissionMissing returns the error for a sign-in that lacks a permission. effect tells people what does not work.
+// PermissionMissing returns the error for a sign-in that lacks a permission. effect says what does not work without it.
 func PermissionMissing(permission, effect string) *Error {
 	return &Error{
 		Class: ReconnectRequired, Status: http.StatusOK, Code: permission,

@@ -41,12 +41,12 @@ var nextSteps = map[string]map[string]string{
 			"uploads private.",
 		"accessNotConfigured": "Enable the YouTube Data API v3 and the YouTube Analytics API in the Google project.",
 		"invalid_grant": "Connect the account again. If this happens every seven days, choose Publish app in the Google project: " +
-			"while its status is Testing, connections end after seven days.",
+			"while the project's status is Testing, connections end after seven days.",
 		"": "Compare the app's ID, secret and enabled APIs with the Google project.",
 	},
 }
 
-// NextStep returns what the operator has to do if a network does not accept the app, or "" if unknown.
+// NextStep returns what the operator has to do if a network does not accept the app, or "" if that is unknown.
 func NextStep(platform, code string) string {
 	return cmp.Or(nextSteps[platform][code], nextSteps[platform][""])
 }

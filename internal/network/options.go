@@ -1,6 +1,6 @@
 package network
 
-// Options are a post's choices for individual networks. A field is nil if the post has no choices for its network.
+// Options holds a post's choices for individual networks. A field is nil if the post has no choices for its network.
 type Options struct {
 	Bluesky   *BlueskyOptions   `json:"bluesky,omitempty" jsonschema:"Choices for Bluesky accounts."`
 	Facebook  *FacebookOptions  `json:"facebook,omitempty" jsonschema:"Choices for Facebook Pages."`
@@ -42,7 +42,7 @@ func ValueOrZero[T any](choices *T) T {
 // IsZero reports whether nothing was chosen.
 func (o Options) IsZero() bool { return o == Options{} }
 
-// ForReplies returns the options that also apply to the parts of a thread after the post itself.
+// ForReplies returns the options that apply not only to the post, but also to the further parts of a thread.
 func (o Options) ForReplies() Options {
 	if o.Bluesky != nil {
 		o.Bluesky = &BlueskyOptions{Labels: o.Bluesky.Labels, Languages: o.Bluesky.Languages}

@@ -2,7 +2,7 @@ package network
 
 import "reflect"
 
-// BlueskyOptions are a post's choices for Bluesky.
+// BlueskyOptions holds a post's choices for Bluesky.
 type BlueskyOptions struct {
 	LinkCard *BlueskyOptionsLinkCard `json:"link_card,omitempty"`
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Values that mean the same as no value.
+// Values that mean the same as an omitted value.
 const (
 	linkedInPublic   = "PUBLIC"
 	linkedInWeek     = "SEVEN_DAYS"
@@ -20,8 +20,8 @@ func (o Options) Equal(other Options) bool {
 	return reflect.DeepEqual(o.withoutDefaults(), other.withoutDefaults())
 }
 
-// withoutDefaults returns the options without values that change nothing. It does not change the options of TikTok and
-// YouTube, because they replace configured defaults.
+// withoutDefaults returns the options without values that equal the default. It keeps all options for TikTok and
+// YouTube, because they replace defaults that the operator or the team configured.
 func (o Options) withoutDefaults() Options {
 	o.Bluesky = normalize(o.Bluesky, BlueskyOptions.withoutDefaults)
 	o.Facebook = normalize(o.Facebook, FacebookOptions.withoutDefaults)
@@ -109,7 +109,7 @@ func nonZero[T any](options T) *T {
 	return &options
 }
 
-// sorted returns a sorted copy of a set, or nil for an empty one.
+// sorted returns a sorted copy of a set, or nil if the set is empty.
 func sorted(set []string) []string {
 	if len(set) == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package network
 
-// FacebookOptions are a post's choices for Facebook, with the names and values of Facebook's API if it has them.
+// FacebookOptions holds a post's choices for Facebook. Names and values are the same as in Facebook's API, if it has
+// them.
 type FacebookOptions struct {
 	Format string `json:"format,omitempty" enum:"post|story|reel" title:"FacebookFormat"`
 	Link   string `json:"link,omitempty" maxLength:"2000" pattern:"^https?://"`

@@ -1,6 +1,7 @@
 package network
 
-// InstagramOptions are a post's choices for Instagram, with the names and values of Instagram's API if it has them.
+// InstagramOptions holds a post's choices for Instagram. Names and values are the same as in Instagram's API, if it has
+// them.
 type InstagramOptions struct {
 	Format        string             `json:"format,omitempty" enum:"post|story|reel" title:"InstagramFormat"`
 	ShareToFeed   *bool              `json:"share_to_feed,omitempty"`

@@ -2,7 +2,7 @@ package network
 
 import "reflect"
 
-// LinkedInOptions are a post's choices for LinkedIn, with the names and values of LinkedIn's API.
+// LinkedInOptions holds a post's choices for LinkedIn. Names and values are the same as in LinkedIn's API.
 type LinkedInOptions struct {
 	Visibility string                  `json:"visibility,omitempty" enum:"PUBLIC|CONNECTIONS" title:"LinkedInVisibility"`
 	Poll       *LinkedInOptionsPoll    `json:"poll,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MediaFields returns the IDs of the library's media that the options use, such as a cover, by the API argument that
-// selects them.
+// MediaFields returns the library media that the options use, such as a cover. It maps the name of the API argument to
+// the media ID.
 func (o Options) MediaFields() map[string]int64 {
 	fields := map[string]int64{}
 	if o.Bluesky != nil && o.Bluesky.LinkCard != nil {
@@ -26,7 +26,7 @@ func (o Options) MediaFields() map[string]int64 {
 	return fields
 }
 
-// MediaOf returns the IDs of the library's media that the options for a platform use.
+// MediaOf returns the IDs of the library media that the options for the platform use.
 func (o Options) MediaOf(platform string) []int64 {
 	var ids []int64
 	for field, id := range o.MediaFields() {
@@ -37,12 +37,12 @@ func (o Options) MediaOf(platform string) []int64 {
 	return ids
 }
 
-// MediaIDs returns the IDs of the library's media that the options use, in order and without duplicates.
+// MediaIDs returns the IDs of the library media that the options use, sorted and without duplicates.
 func (o Options) MediaIDs() []int64 {
 	return slices.Compact(slices.Sorted(maps.Values(o.MediaFields())))
 }
 
-// WithoutMedia returns the options without a media item. It does not change o.
+// WithoutMedia returns a copy of the options that does not use the media item. It does not change o.
 func (o Options) WithoutMedia(id int64) Options {
 	if slices.Contains(o.MediaOf("bluesky"), id) {
 		bluesky, card := *o.Bluesky, *o.Bluesky.LinkCard

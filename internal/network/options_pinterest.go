@@ -1,6 +1,6 @@
 package network
 
-// PinterestOptions are a post's choices for Pinterest, with the names of Pinterest's API if it has them.
+// PinterestOptions holds a post's choices for Pinterest. Names are the same as in Pinterest's API, if it has them.
 type PinterestOptions struct {
 	BoardSection string `json:"board_section,omitempty" maxLength:"180"`
 	Title        string `json:"title,omitempty" maxLength:"100"`

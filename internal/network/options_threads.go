@@ -1,6 +1,6 @@
 package network
 
-// ThreadsOptions are a post's choices for Threads, with the names and values of the Threads API.
+// ThreadsOptions holds a post's choices for Threads. Names and values are the same as in the Threads API.
 type ThreadsOptions struct {
 	ReplyControl   string                        `json:"reply_control,omitempty" enum:"everyone|accounts_you_follow|mentioned_only|parent_post_author_only|followers_only" title:"ThreadsReplyControl"`
 	TopicTag       string                        `json:"topic_tag,omitempty" maxLength:"50" pattern:"^[^.&]*$"`
@@ -29,7 +29,7 @@ type ThreadsOptionsPollAttachment struct {
 	OptionD string `json:"option_d,omitempty" maxLength:"25"`
 }
 
-// Choices returns the choices in order, without empty ones at the end.
+// Choices returns the choices in order. It omits empty choices at the end.
 func (p ThreadsOptionsPollAttachment) Choices() []string {
 	choices := []string{p.OptionA, p.OptionB, p.OptionC, p.OptionD}
 	for len(choices) > 0 && choices[len(choices)-1] == "" {

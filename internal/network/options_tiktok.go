@@ -1,7 +1,7 @@
 package network
 
-// TikTokOptions are a post's choices for TikTok, with the names and values of TikTok's Content Posting API if it has
-// them.
+// TikTokOptions holds a post's choices for TikTok. Names and values are the same as in TikTok's Content Posting API, if
+// it has them.
 type TikTokOptions struct {
 	Mode string `json:"mode,omitempty" enum:"direct|inbox" title:"TikTokMode"`
 
@@ -30,10 +30,10 @@ func (TikTokOptions) Descriptions() map[string]string {
 	}
 }
 
-// TikTokAudience is a privacy level of TikTok and its display name.
+// TikTokAudience is a TikTok privacy level and its display name.
 type TikTokAudience struct{ Level, Name string }
 
-// TikTokAudiences are all audiences of TikTok.
+// TikTokAudiences lists all TikTok audiences.
 var TikTokAudiences = []TikTokAudience{
 	{"PUBLIC_TO_EVERYONE", "Everyone"}, {"MUTUAL_FOLLOW_FRIENDS", "Friends"}, {"FOLLOWER_OF_CREATOR", "Followers"},
 	{"SELF_ONLY", "Only me"},

@@ -2,7 +2,7 @@ package network
 
 import "reflect"
 
-// XOptions are a post's choices for X, with the names and values of X's API.
+// XOptions holds a post's choices for X. Names and values are the same as in X's API.
 type XOptions struct {
 	ReplySettings string `json:"reply_settings,omitempty" enum:"following|mentionedUsers|subscribers|verified" title:"XReplySettings"`
 

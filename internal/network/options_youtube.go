@@ -1,6 +1,7 @@
 package network
 
-// YouTubeOptions are a post's choices for YouTube, with the values of YouTube's Data API and its names in snake case.
+// YouTubeOptions holds a post's choices for YouTube. Values are the same as in YouTube's Data API. Names are the API's
+// names in snake case.
 type YouTubeOptions struct {
 	Title                   string `json:"title,omitempty" maxLength:"100" pattern:"^[^<>]*$"`
 	PrivacyStatus           string `json:"privacy_status,omitempty" enum:"public|unlisted|private" title:"YouTubePrivacyStatus"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Rules are a network's limits on a post. Check applies them without a request. A limit of 0 means no limit, except for
+// Rules holds a network's limits on a post. Check applies them without sending a request. A limit of 0 means no limit, except for
 // the number of images or videos.
 type Rules struct {
 	Title string `json:"title"` // the network's name for people
@@ -19,16 +19,17 @@ type Rules struct {
 	Media     MediaLimits `json:"media"`
 	Thread    bool        `json:"thread"` // posts can be published as replies to each other
 	// FirstComment limits the comment that an account adds to its own post. It is zero if the network does not support
-	// such comments. It is also zero if Thread is set: the comment is then a reply and follows the rules of a post.
+	// such comments. It is also zero if Thread is true, because the comment is then a reply, to which the rules for posts
+	// apply.
 	FirstComment Text   `json:"first_comment"`
 	Images       Images `json:"images"`
 	Videos       Videos `json:"videos"`
-	Stories      Videos `json:"stories"` // video of a story; Max is 0 for networks without stories
+	Stories      Videos `json:"stories"` // limits on a story's video; Max is 0 if the network has no stories
 }
 
 // Unit is a network's unit for counting text.
 type Unit struct {
-	Name  string           `json:"name"` // for people, displayed after a number
+	Name  string           `json:"name"` // displayed after a number
 	Count func(string) int `json:"-"`    // nil disables the check
 }
 
@@ -44,15 +45,15 @@ type Text struct {
 
 // Count limits the number of hashtags, mentions, cashtags or links.
 type Count struct {
-	Limit     int `json:"most"` // the network rejects a post with more
-	SoftLimit int `json:"warn"` // the network ignores more than this number
+	Limit     int `json:"most"` // the network rejects a post that has more
+	SoftLimit int `json:"warn"` // the network ignores items beyond this number
 }
 
 // MediaLimits limits a post's images and videos together.
 type MediaLimits struct {
 	Required   bool `json:"needed"` // the network rejects posts without media
 	Max        int  `json:"most"`
-	AllowMixed bool `json:"mixed"` // one post may have images and videos
+	AllowMixed bool `json:"mixed"` // one post may have both images and videos
 }
 
 // Range is a minimum and a maximum.
@@ -73,7 +74,8 @@ type Images struct {
 	Single       SingleImage `json:"alone"`
 }
 
-// SingleImage limits an image type, such as animated GIF, that is sent unchanged and must be the post's only image.
+// SingleImage limits an image type, such as animated GIF. Such an image is sent unchanged and must be the post's only
+// image.
 type SingleImage struct {
 	Type     string `json:"type"` // MIME; empty if there is no such type
 	MaxBytes int64  `json:"max_bytes"`
@@ -121,7 +123,7 @@ type Aspect struct {
 	Height float64 `json:"height"`
 }
 
-// AspectRange limits aspect ratios. The zero value allows all.
+// AspectRange limits aspect ratios. The zero value allows all aspect ratios.
 type AspectRange struct {
 	Tallest Aspect `json:"tallest"`
 	Widest  Aspect `json:"widest"`
@@ -130,13 +132,13 @@ type AspectRange struct {
 // HasFirstComment reports whether an account can add a comment to its own post.
 func (r Rules) HasFirstComment() bool { return r.Thread || r.FirstComment.MaxLength > 0 }
 
-// WithFirstComment returns rules that allow first comments of up to longest characters.
+// WithFirstComment returns rules that allow first comments of up to maxLength characters.
 func (r Rules) WithFirstComment(maxLength int) *Rules {
 	r.FirstComment = Text{Unit: codePoints, MaxLength: maxLength}
 	return &r
 }
 
-// FileLimits returns the limits on one image or one video.
+// FileLimits returns the limits on one file of the given kind.
 func (r Rules) FileLimits(kind string) FileLimits {
 	if kind == Video {
 		return FileLimits{Types: r.Videos.Types, MaxBytes: r.Videos.MaxBytes}

@@ -9,22 +9,22 @@ import (
 
 type sendCheckKey struct{}
 
-// WithSendCheck returns a context in which a call with PurposeCommit runs check before it sends each part of its body.
-// The caller's lease may expire while the call resolves the host, connects or writes. If check fails, the body remains
-// incomplete, and the network cannot act on it.
+// WithSendCheck returns a context. A call with this context and PurposeCommit runs check before it sends each part of
+// its body. The caller's lease may expire while the call resolves the host, connects or writes. If check fails, the
+// body remains incomplete, and the network cannot act on it.
 func WithSendCheck(ctx context.Context, check func() error) context.Context {
 	return context.WithValue(ctx, sendCheckKey{}, check)
 }
 
-// checkBeforeSending makes the request run the check at each read of its body. Networks ignore a header without the
-// body.
+// checkBeforeSending makes the request run the check before each read of its body. Networks ignore a request without
+// its body.
 func checkBeforeSending(ctx context.Context, r *http.Request) {
 	check, ok := ctx.Value(sendCheckKey{}).(func() error)
 	if !ok || r.Body == nil || r.Body == http.NoBody {
 		return
 	}
 	r.Body = &checkedBody{r.Body, check}
-	if getBody := r.GetBody; getBody != nil { // used by the transport to retry on another connection
+	if getBody := r.GetBody; getBody != nil { // The transport uses it to retry on another connection.
 		r.GetBody = func() (io.ReadCloser, error) {
 			body, err := getBody()
 			return &checkedBody{body, check}, err

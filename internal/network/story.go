@@ -2,7 +2,8 @@ package network
 
 import "math"
 
-// FormatPost is a format in options, beside FormatReel and FormatStory. An empty format means FormatPost.
+// FormatPost is the default format in a post's options. The others are FormatReel and FormatStory. An empty format
+// means FormatPost.
 const FormatPost = "post"
 
 // IsStory reports whether a post with these options is a story on a platform.
@@ -17,8 +18,8 @@ func (o Options) IsStory(platform string) bool {
 	}
 }
 
-// CodeCaptionNotSent is the code of the warning that the text is not sent, because the network accepts none with the
-// post.
+// CodeCaptionNotSent is the code of the warning that the text is not sent, because the network does not accept a text
+// with the post.
 const CodeCaptionNotSent = "caption_not_sent"
 
 // CheckStory is like Check, but for a story: one image or video that fills the screen, without a text.
@@ -46,7 +47,7 @@ func (r Rules) CheckStory(c Content) []Problem {
 	return append(problems, story.checkMedia(c.Media)...)
 }
 
-// Story returns the limits on the image or the video of a story, which has no comments.
+// Story returns the limits on a story's image or video. A story has no comments.
 func (r Rules) Story() Rules {
 	r.FirstComment = Text{}
 	r.Images.Carousel, r.Images.AspectRatios = Range{}, AspectRange{}
@@ -69,10 +70,10 @@ func (r Rules) aspectRatios(kind string) AspectRange {
 	return r.Images.AspectRatios
 }
 
-// screenSlack is the tolerated deviation from the aspect ratio of a screen. Phones crop as much.
+// screenSlack is the relative deviation from a screen's aspect ratio that is tolerated. Phones crop about as much.
 const screenSlack = 0.02
 
-// fillsScreen reports whether the item has the aspect ratio 9:16, or its size is unknown.
+// fillsScreen reports whether the item has the aspect ratio 9:16. It reports true if the size is unknown.
 func (m mediaItem) fillsScreen() bool {
 	if m.Width <= 0 || m.Height <= 0 {
 		return true

@@ -33,7 +33,7 @@ func TestAppCheckAnswers(t *testing.T) {
 			Body: `{"error":"ExpiredToken","message":"old"}`}, network.CheckFailed,
 			[]string{"session", "ExpiredToken"}},
 		"daily quota": {limits, networktest.StubResponse{Body: `{"canUpload":false,"remainingDailyVideos":0}`},
-			network.CheckFailed, []string{"videos", "Wait until the limit ends"}},
+			network.CheckFailed, []string{"videos", "Wait until the limit is reset"}},
 		"rejected for an unknown reason": {limits,
 			networktest.StubResponse{Body: `{"canUpload":false,"message":"Not today."}`}, network.CheckFailed,
 			[]string{"videos", "Not today.", "sign in to Bluesky"}},

@@ -25,7 +25,7 @@ func TestAppCheck(t *testing.T) {
 	s.Grant.Kind, s.Grant.Scopes = kinds[0], []string{"instagram_business_basic"}
 	n, _ := s.Network.(network.AppChecker)
 	found := n.CheckAccount(t.Context(), s.Grant)
-	networktest.WantFinding(t, found, network.CheckFailed, "100 of 100 used", "Wait until the limit ends")
+	networktest.WantFinding(t, found, network.CheckFailed, "100 of 100 used", "Wait until the limit is reset")
 	networktest.WantFinding(t, found, network.CheckFailed, "permission instagram_business_content_publish",
 		"posts cannot be published")
 }

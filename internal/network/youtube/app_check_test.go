@@ -15,7 +15,7 @@ func TestAppCheck(t *testing.T) {
 		"videos longer than 15 minutes", "youtube.com/verify")
 	networktest.WantFinding(t, f.CheckAccount(f.Grant()), network.CheckPassed, "videos longer than 15 minutes")
 	for reason, want := range map[string]string{
-		"quotaExceeded": "Wait until the limit ends", "accessNotConfigured": "Enable the YouTube Data API v3",
+		"quotaExceeded": "Wait until the limit is reset", "accessNotConfigured": "Enable the YouTube Data API v3",
 	} {
 		s := networktest.NewStub(t, adapter, network.App{}, networktest.StubResponse{
 			Status: 403, Body: `{"error":{"message":"no","errors":[{"reason":"` + reason + `"}]}}`,
