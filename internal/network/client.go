@@ -104,8 +104,8 @@ func NewClient(h *http.Client) *Client {
 	return c
 }
 
-// Do makes the call and enforces its time limit. Its error is always an *Error. If a call with PurposeCommit may have reached
-// the network, the class is OutcomeUnknown.
+// Do makes the call and enforces its time limit. Its error is always an *Error. If a call with PurposeCommit may have
+// reached the network, the class is OutcomeUnknown.
 func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeoutFor(call))
 	defer cancel()

@@ -19,7 +19,8 @@ const (
 	webmType      = "video/webm"
 )
 
-// Sizes in bytes. If a network's documentation says MB or GB, the limit uses the decimal unit, which is the smaller one.
+// Sizes in bytes. If a network's documentation says MB or GB, the limit uses the decimal unit, which is the smaller
+// one.
 const (
 	kilobyte = 1_000
 	megabyte = 1_000 * kilobyte
@@ -333,7 +334,8 @@ func keycapLen(text string) int {
 	return 0
 }
 
-// emojiCharLen returns the length in bytes of one character that is shown as an emoji, including its selector or skin tone.
+// emojiCharLen returns the length in bytes of one character that is shown as an emoji, including its selector or skin
+// tone.
 func emojiCharLen(text string) int {
 	r, size := utf8.DecodeRuneInString(text)
 	if !isPictograph(r) {

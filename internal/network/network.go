@@ -261,7 +261,7 @@ const (
 	RefreshRequired   ErrorClass = "auth_refresh" // the caller refreshes the grant, then retries once
 	RateLimited       ErrorClass = "rate"         // the caller retries after Error.RetryAt
 	Transient         ErrorClass = "transient"    // the call had no effect; the caller retries with backoff
-	OutcomeUnknown    ErrorClass = "uncertain"    // the call may have had an effect; the caller must call Resolve before a retry
+	OutcomeUnknown    ErrorClass = "uncertain"    // the call may have had an effect; Resolve must come before a retry
 	// Processing means that the network has not decided, or cannot carry out the request yet. Call Resolve at
 	// Error.RetryAt.
 	Processing     ErrorClass = "processing"

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Rules holds a network's limits on a post. Check applies them without sending a request. A limit of 0 means no limit, except for
-// the number of images or videos.
+// Rules holds a network's limits on a post. Check applies them without sending a request. A limit of 0 means no limit,
+// except for the number of images or videos.
 type Rules struct {
 	Title string `json:"title"` // the network's name for people
 	Text  Text   `json:"text"`

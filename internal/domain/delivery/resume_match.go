@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// matchPosts assigns each listed post to the candidate with the same text and the nearest time. If only the words or the
-// beginning are the same, the network may have changed the text. The verdict is then unknown, and a person decides.
+// matchPosts assigns each listed post to the candidate with the same text and the nearest time. If only the words or
+// the beginning are the same, the network may have changed the text. The verdict is then unknown, and a person decides.
 func matchPosts(candidates []*candidate, posts []network.CollectedPost) {
 	matchedCandidates := map[*candidate]bool{}
 	unmatchedPosts := slices.DeleteFunc(slices.Clone(posts), func(f network.CollectedPost) bool {

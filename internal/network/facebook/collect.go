@@ -23,12 +23,12 @@ const (
 	countFields = plainFields + ",reactions.limit(0).summary(total_count),comments.limit(0).summary(total_count)"
 )
 
-// insightMetrics replaced impressions and reach in June 2026.
+// insightMetrics lists the metrics that replaced impressions and reach in June 2026.
 var insightMetrics = []string{
 	"post_media_view", "post_total_media_view_unique", "post_clicks", "post_reactions_by_type_total",
 }
 
-// countedPost is a post with its counts.
+// countedPost is a listed post with its numbers of shares, reactions and comments.
 type countedPost struct {
 	listedPost
 
@@ -43,7 +43,7 @@ type summary struct {
 	} `json:"summary"`
 }
 
-// Collect returns the Page's posts, with their insights if the person granted access to them. The network has no
+// Collect returns the Page's posts, with their insights if the person granted access to them. Facebook does not provide
 // insights for Pages with fewer than a hundred likes.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	collection, err := n.collect(ctx, g, since, limit)
@@ -56,7 +56,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		Picture   struct {
 			Data struct {
 				URL        string `json:"url"`
-				Silhouette bool   `json:"is_silhouette"` // the Page has no picture
+				Silhouette bool   `json:"is_silhouette"` // true if the Page has no picture
 			} `json:"data"`
 		} `json:"picture"`
 	}

@@ -13,26 +13,26 @@ import (
 type draft struct {
 	IsFacebook bool            `json:"facebook"` // distinguishes drafts of different networks
 	Text       string          `json:"text"`
-	Link       string          `json:"link,omitempty"` // shown with a preview on Facebook
+	Link       string          `json:"link,omitempty"` // link that Facebook shows with a preview
 	Media      []network.Media `json:"media,omitempty"`
 	Photos     []string        `json:"photos,omitempty"`  // IDs of the unpublished photos, in order
 	Video      string          `json:"video,omitempty"`   // ID of the uploaded video
-	Session    string          `json:"session,omitempty"` // upload session; Commit finishes it
-	Reel       bool            `json:"reel,omitempty"`    // the video is published as a reel; reels have no upload session
-	Format     string          `json:"format,omitempty"`  // chosen in the options; a story's video is uploaded like a reel
+	Session    string          `json:"session,omitempty"` // upload session, which Commit finishes
+	Reel       bool            `json:"reel,omitempty"`    // whether the video is uploaded like a reel, also for a story
+	Format     string          `json:"format,omitempty"`  // chosen in the options
 	Place      string          `json:"place,omitempty"`   // ID of the place
-	Title      string          `json:"title,omitempty"`   // of a video
+	Title      string          `json:"title,omitempty"`   // title of a video
 	Uploads    int             `json:"uploads,omitempty"` // number of uploads of the video
-	PhotoUsed  bool            `json:"used,omitempty"`    // Facebook reported that the photo was published as a story
-	PreparedAt time.Time       `json:"made,omitzero"`     // when the draft became ready; the post is not older
+	PhotoUsed  bool            `json:"used,omitempty"`    // whether Facebook already published the photo as a story
+	PreparedAt time.Time       `json:"made,omitzero"`     // when the draft became ready; the post cannot be older
 	// Finished is true once the network has confirmed the end of the upload.
 	Finished bool `json:"finished,omitempty"`
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a Facebook post", Validate: draft.validate, IsPrepared: draft.isReady}
 
-// Plan fixes the text, the link to preview, the media and the options, or the text of a comment. A story has no text.
-// The network supports no client-chosen keys.
+// Plan fixes the text, the link to preview, the media and the options of a post, or the text of a first comment. A
+// story has no text. Facebook does not let clients choose keys.
 func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	if i.Reply != nil {
 		return network.PlanFirstComment(i)

@@ -1,9 +1,8 @@
-// Package facebook publishes to Facebook Pages with the Graph API. Pages are connected in a browser.
+// Package facebook publishes to Facebook Pages through the Graph API. Pages are connected in a browser.
 //
-// The network does not support client-chosen keys. If the response to a post of text or photos is lost, Resolve
-// searches the Page's posts. A video is uploaded unpublished. Finishing the upload publishes the video. Repeated calls
-// do not publish it again, and the video's state shows the result. Vertical videos are published as reels in the same
-// way.
+// Facebook does not let clients choose keys. If the response to a post with text or photos is lost, Resolve searches
+// the Page's posts. A video is uploaded unpublished. Finishing the upload publishes the video. Repeated calls do not
+// publish it again, and the video's state shows the result. Vertical videos are published as reels in the same way.
 //
 // Sources: https://developers.facebook.com/docs/pages-api/posts,
 // https://developers.facebook.com/docs/video-api/guides/publishing,
@@ -33,19 +32,19 @@ const (
 
 const scopeShowPages = "pages_show_list"
 
-// requiredScopes are needed to list Pages, to read their posts and to publish. Pages of a business portfolio also
-// require graph.ScopeBusiness.
+// requiredScopes lists the permissions that are required to list Pages, to read their posts and to publish. Pages of a
+// business portfolio also require graph.ScopeBusiness.
 var requiredScopes = []string{scopeShowPages, "pages_read_engagement", "pages_manage_posts"}
 
-// Options are the settings of the operator. The zero value uses the real network, without an app for connecting Pages.
+// Options holds the operator's settings. The zero value uses the real network and has no app for connecting Pages.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page and of permalinks
 	GraphHost     string `json:"graph_host"`     // base URL of the API for newly connected Pages
 	VideoHost     string `json:"video_host"`     // base URL of the API for video uploads
-	UploadHost    string `json:"upload_host"`    // base URL for the files of reels
-	Version       string `json:"version"`        // of the API
+	UploadHost    string `json:"upload_host"`    // base URL for uploading the files of reels
+	Version       string `json:"version"`        // API version
 	ConfigID      string `json:"config_id"`      // configuration of Facebook Login for Business; replaces the scopes
 }
 
@@ -58,7 +57,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with these options.
+// New returns a Network with the given options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	n := &Network{graph: graph.New(opts.App), opts: opts}
@@ -98,7 +97,7 @@ func (n *Network) newCall(g network.Grant, method, path string, params url.Value
 	}
 }
 
-// Connect always fails because the network has no sign-in with a password.
+// Connect always returns an error, because Facebook does not support signing in with a password.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(errors.New("connect Facebook Pages in a browser"))
 }

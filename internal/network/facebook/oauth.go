@@ -40,8 +40,8 @@ func (n *Network) login() graph.Login {
 	}
 }
 
-// Exchange exchanges the code for a token of the person with a lifetime of sixty days. It returns the Pages on which
-// the person may post. The error is of class ReconnectRequired if the code is rejected or a permission was declined.
+// Exchange exchanges the code for a token of the person that lasts sixty days. It returns the Pages that the person may
+// post on. The error is of class ReconnectRequired if the code is rejected or a permission was declined.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	shortLived, err := n.login().ExchangeCode(ctx, n.opts.GraphHost, a.Redirect, code)
 	if err != nil {
@@ -60,8 +60,8 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.candidates(ctx, person)
 }
 
-// Refresh exchanges the person's token for a new token with a lifetime of sixty days, and reads the Page's token again.
-// The error is of class ReconnectRequired if the person may no longer post on the Page.
+// Refresh exchanges the person's token for a new token that lasts sixty days, and reads the Page's token again. The
+// error is of class ReconnectRequired if the person may no longer post on the Page.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	person, err := n.extendToken(ctx, g, g.RefreshToken)
 	if err != nil {
@@ -74,7 +74,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return pageGrant(person, page), nil
 }
 
-// page returns one Page of a person with its token. A Page of a business portfolio is not in the person's list, so a
+// page returns a Page with its token. A Page of a business portfolio may not be in the person's list of Pages, so a
 // separate call reads it. The error is of class ReconnectRequired if the person may not post on the Page.
 func (n *Network) page(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
 	pages, _, err := n.login().OwnPages(ctx, person, pageFields)
@@ -117,9 +117,9 @@ func (n *Network) extendToken(ctx context.Context, g network.Grant, token string
 	return g, err
 }
 
-// candidates returns the Pages on which the person may post, each with its own token. If there are no Pages, the error
-// names the missing permission. If some Pages may be missing, the error is network.ErrMoreAccounts or
-// network.ErrUnreadAccounts.
+// candidates returns the Pages that the person may post on, each with its own token. If there are no such Pages, the
+// error names the permission or task that may be missing. If some Pages may be missing, the error is
+// network.ErrMoreAccounts or network.ErrUnreadAccounts.
 func (n *Network) candidates(ctx context.Context, person network.Grant) ([]network.Candidate, error) {
 	pages, err := n.login().Pages(ctx, person, pageFields)
 	if err != nil && pages == nil {
@@ -168,7 +168,7 @@ func noTaskError() *network.Error {
 	}
 }
 
-// mayPost reports whether the person may post on a Page. It returns true if the network does not list the person's
+// mayPost reports whether the person may post on a Page. It reports true if Facebook does not return the person's
 // tasks.
 func mayPost(p graph.Page) bool { return p.Tasks == nil || slices.Contains(p.Tasks, createContentTask) }
 
@@ -176,7 +176,7 @@ func mayPost(p graph.Page) bool { return p.Tasks == nil || slices.Contains(p.Tas
 func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
 	g.Account, g.AccessToken, g.Username = p.ID, p.Access, network.Clip(p.Username, maxName)
-	if g.Username == "" { // optional for Pages
+	if g.Username == "" { // A Page may not have a username.
 		g.Username = network.Clip(p.Name, maxName)
 	}
 	return g

@@ -9,7 +9,7 @@ import (
 // postOptions returns a post's options for Facebook, or the zero value if there are none.
 func postOptions(o network.Options) network.FacebookOptions { return network.ValueOrZero(o.Facebook) }
 
-// checkOptions returns problems with the options that Facebook does not support for this post.
+// checkOptions returns a problem for each option that Facebook does not support for this post.
 func checkOptions(c network.Content) []network.Problem {
 	o, story := postOptions(c.Options), c.Options.IsStory(platform)
 	video := len(c.Media) == 1 && c.Media[0].Kind == network.Video
@@ -35,7 +35,7 @@ func checkOptions(c network.Content) []network.Problem {
 	return problems
 }
 
-// link returns the link that the post shows with a preview, or "" if it shows none.
+// link returns the link that the post shows with a preview, or "" if there is none.
 func link(text string, o network.Options, media []network.Media) string {
 	if len(media) > 0 {
 		return ""

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	photoLinkLifetime = time.Hour // how long the network may fetch a photo
+	photoLinkLifetime = time.Hour // how long Facebook can fetch a photo
 	maxAlt            = 1000      // characters; the network's limit is unknown
 )
 
-// Prepare uploads the media unpublished. If the Draft is lost, its uploads are never published. If the Draft is ready,
-// Prepare verifies that the uploaded video still exists, and uploads it again if not.
+// Prepare uploads the media unpublished. If the draft is lost, the uploaded media is never published. If the draft is
+// already prepared, Prepare verifies that the uploaded video still exists. If it does not, Prepare uploads the video
+// again.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -44,7 +45,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return err
 }
 
-// photos returns the IDs of new unpublished photos.
+// photos uploads the images and returns the IDs of the unpublished photos.
 func (n *Network) photos(
 	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
 ) ([]string, error) {
@@ -70,7 +71,7 @@ func (n *Network) photo(ctx context.Context, g network.Grant, m network.Media, f
 	}
 	var response graph.CreatedObject
 	c := n.newCall(g, http.MethodPost, g.Account+"/photos", params, &response)
-	c.Purpose, c.Secrets = network.PurposeTransfer, []string{address} // the link grants access to the file
+	c.Purpose, c.Secrets = network.PurposeTransfer, []string{address} // The link grants access to the file.
 	if err := n.graph.Do(ctx, c); err != nil {
 		return "", err
 	}

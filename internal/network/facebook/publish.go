@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-const pollInterval = 5 * time.Second // between checks of an undecided publication
+const pollInterval = 5 * time.Second // time between checks of a publication that Facebook is processing
 
 // Commit publishes the post. The error is of class Processing while the network processes a video.
 func (n *Network) Commit(
@@ -52,7 +52,7 @@ func (n *Network) Commit(
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// params returns the parameters of a post of text or photos.
+// params returns the parameters of a post with text or photos.
 func (d draft) params() (url.Values, error) {
 	params := url.Values{}
 	if d.Text != "" {
@@ -77,8 +77,8 @@ func (d draft) params() (url.Values, error) {
 	return params, nil
 }
 
-// finish ends the upload. This publishes the video. Facebook also rejects a repeated call, so a rejection counts only
-// if the upload has not ended.
+// finish finishes the upload, which publishes the video. Facebook also rejects repeated calls, so a rejection is final
+// only if the upload is not finished yet.
 func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
 	var response struct {
 		Success bool `json:"success"`
@@ -134,7 +134,7 @@ func (n *Network) videoReceipt(p draft, videoState state) network.Receipt {
 	return network.Receipt{ID: p.Video, Permalink: n.absoluteURL(videoState.Permalink)}
 }
 
-// absoluteURL adds the host to a permalink without a host. Permalinks of videos have none.
+// absoluteURL adds the host to a permalink that has no host. Facebook returns such permalinks for videos.
 func (n *Network) absoluteURL(permalink string) string {
 	if strings.HasPrefix(permalink, "/") {
 		permalink = n.opts.AuthorizeHost + permalink
@@ -142,7 +142,7 @@ func (n *Network) absoluteURL(permalink string) string {
 	return network.WebURL(permalink)
 }
 
-// Permalink returns the URL in the receipt, or else requests it.
+// Permalink returns the URL in the receipt. If the receipt has no URL, it requests the URL.
 func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil

@@ -13,7 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-// The format of reels. Meta requires 9:16. The tolerance is for small videos, whose sizes are whole pixels.
+// The format of reels. Meta requires the aspect ratio 9:16. reelSlack is tolerated because sizes are whole pixels,
+// which matters for small videos.
 //
 // Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
 const (
@@ -24,8 +25,8 @@ const (
 	maxReelDuration = 90 * time.Second
 )
 
-// isReel reports whether the Reels API accepts a video. The Video API turns vertical videos into drafts, and the Page's
-// owner has to share them.
+// isReel reports whether the Reels API accepts a video. Other vertical videos go to the Video API, which turns them
+// into drafts that the Page's owner has to share.
 func isReel(media []network.Media) bool {
 	if len(media) != 1 || media[0].Kind != network.Video || !isVertical(media[0]) {
 		return false
@@ -38,7 +39,7 @@ func isReel(media []network.Media) bool {
 
 func isVertical(m network.Media) bool { return m.Width > 0 && m.Width < m.Height }
 
-// checkVertical warns about a vertical video that is not a reel.
+// checkVertical returns a warning if the post is a vertical video that cannot be published as a reel.
 func checkVertical(media []network.Media) []network.Problem {
 	if len(media) != 1 || media[0].Kind != network.Video || !isVertical(media[0]) || isReel(media) {
 		return nil
@@ -49,7 +50,7 @@ func checkVertical(media []network.Media) []network.Problem {
 	}}
 }
 
-// reelCall returns a call that starts or finishes the upload of a reel, or of a story's video.
+// reelCall returns a call that starts or finishes the upload of a reel or of a story's video.
 func (n *Network) reelCall(g network.Grant, p draft, params url.Values, out any) graph.Call {
 	edge := "/video_reels"
 	if p.isStory() {
@@ -68,14 +69,14 @@ func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, fil
 		return err
 	}
 	path, ok := strings.CutPrefix(newUpload.Address, n.opts.UploadHost+"/")
-	if !ok || !graph.IsID(newUpload.Video) { // never send the token to another host
+	if !ok || !graph.IsID(newUpload.Video) { // The token must never be sent to another host.
 		return network.InvalidResponse(errors.New("starting the upload of a reel: the response lacks an ID or a usable URL"))
 	}
 	var response struct {
 		Success bool `json:"success"`
 	}
 	query := url.Values{}
-	if n.opts.ClientSecret != "" { // not documented for this host, but harmless
+	if n.opts.ClientSecret != "" { // The proof is not documented for this host, but harmless.
 		query.Set(graph.ProofParam, graph.Proof(g.AccessToken, n.opts.ClientSecret))
 	}
 	err := n.graph.Do(ctx, graph.Call{
@@ -115,7 +116,7 @@ func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
 }
 
 // isUnfinished reports whether Facebook has processed the reel but not published it. Facebook may process a reel before
-// the upload is finished. It checks the reel for some minutes afterwards.
+// the upload is finished. After that, it checks the reel for some minutes.
 func (d draft) isUnfinished(videoState state) bool {
 	return d.Reel && videoState.Status.Video == statusReady &&
 		videoState.Status.Publishing.Status == phaseNotStarted && !videoState.isMarkedPublished()

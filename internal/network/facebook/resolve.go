@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	clockSkew   = 5 * time.Minute  // how far the network's clock may be behind
-	maxSearched = 500              // maximum posts that a search reads
-	reelCheck   = 15 * time.Minute // time after the end of the upload during which a reel may remain unpublished
+	clockSkew   = 5 * time.Minute  // how far the network's clock may be behind ours
+	maxSearched = 500              // maximum number of posts that a search reads
+	reelCheck   = 15 * time.Minute // how long a reel may remain unpublished after the end of the upload
 )
 
-// Resolve reads the video's state, or searches the Page's posts. A post that is not found counts as absent once
+// Resolve reads the video's state, or searches the Page's posts. If the post is not found, the verdict is Absent once
 // ListingDelay has passed since the last attempt.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
@@ -37,13 +37,13 @@ func (n *Network) Resolve(
 	case p.isStory():
 		return n.resolvePhotoStory(ctx, g, p, history)
 	}
-	searchStart := n.opts.Now() // before the search, because a post may appear during it
+	searchStart := n.opts.Now() // Read the time before the search, because a post may appear during the search.
 	posts, truncated, err := n.findPosts(ctx, g, p, p.PreparedAt.Add(-clockSkew))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	posts = slices.DeleteFunc(posts, func(l listedPost) bool { return history.BelongsToOther(l.ID, l.Permalink) })
-	if len(posts) > 1 { // posts older than the Draft belong to other publications, unless the clocks differ
+	if len(posts) > 1 { // Posts that are older than the draft belong to other publications, unless the clocks differ.
 		posts = slices.DeleteFunc(posts, func(l listedPost) bool {
 			return graph.ParseTime(l.Created).Before(p.PreparedAt.Truncate(time.Second))
 		})
@@ -56,7 +56,7 @@ func (n *Network) Resolve(
 	case len(posts) > 1:
 		return network.Unknown, network.Receipt{}, uncertainError("several posts match this one")
 	case truncated:
-		return network.Unknown, network.Receipt{}, uncertainError("the Page has too many posts to look through")
+		return network.Unknown, network.Receipt{}, uncertainError("the Page has too many posts to search")
 	}
 	return n.notFound(searchStart, history)
 }
@@ -65,12 +65,13 @@ func uncertainError(reason string) *network.Error {
 	return &network.Error{Class: network.OutcomeUnknown, Status: http.StatusOK, Err: errors.New(reason)}
 }
 
-// notFound returns the verdict if a search that began at started found no matching post.
+// notFound returns the verdict for a search that began at searchStart and did not find a matching post.
 func (n *Network) notFound(searchStart time.Time, history network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	return n.absentAfter(time.Duration(n.opts.ListingDelay), searchStart, history)
 }
 
-// absentAfter returns Absent if delay has passed between the last attempt and started, else a Processing error.
+// absentAfter returns Absent if delay has passed between the last attempt and searchStart. Otherwise, it returns a
+// Processing error.
 func (n *Network) absentAfter(
 	delay time.Duration, searchStart time.Time, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -80,9 +81,9 @@ func (n *Network) absentAfter(
 	return network.Absent, network.Receipt{}, nil
 }
 
-// resolveVideo reads the video's state. If an earlier request to finish the upload still arrives, a repeated request
-// does not publish the video again. If the video is not found, the result is Unknown, because Facebook reports missing
-// access in the same way.
+// resolveVideo reads the video's state. If an earlier request to finish the upload arrives late, the video is still
+// published only once. If the video is not found, the verdict is Unknown, because Facebook reports missing access in
+// the same way.
 func (n *Network) resolveVideo(
 	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -103,7 +104,7 @@ func (n *Network) resolveVideo(
 		if videoState.isPublished() {
 			return network.Published, n.videoReceipt(p, videoState), nil
 		}
-		// Facebook checks reels after the end of the upload. Until then it may report the previous state.
+		// Facebook checks a reel after the end of the upload, and may report the previous state until then.
 		if unheard := history.Undecided || history.First.IsZero(); p.isUnfinished(videoState) && unheard && !p.Finished {
 			return n.absentAfter(max(reelCheck, time.Duration(n.opts.ListingDelay)), searchStart, history)
 		}
@@ -123,7 +124,7 @@ func (n *Network) unpublishedError(videoState state) *network.Error {
 	return netErr
 }
 
-// listedPost is a post in the Page's list.
+// listedPost is a post in the Page's list of posts.
 type listedPost struct {
 	ID          string `json:"id"`
 	Message     string `json:"message"`
@@ -139,7 +140,8 @@ type listedPost struct {
 	} `json:"attachments"`
 }
 
-// findPosts returns the posts since a time that match the draft. It returns true if there may be more matches.
+// findPosts returns the posts since the given time that match the draft. It also reports whether there may be more
+// matches.
 func (n *Network) findPosts(
 	ctx context.Context, g network.Grant, p draft, since time.Time,
 ) ([]listedPost, bool, error) {
@@ -160,7 +162,7 @@ func (l listedPost) matches(p draft) bool {
 	return network.SameWords(l.Message, p.Text) && l.photos() == len(p.Photos)
 }
 
-// photos returns the number of photos of a post. The preview of a link does not count.
+// photos returns the number of photos in a post. The image in a link preview does not count.
 func (l listedPost) photos() int {
 	count := 0
 	for _, a := range l.Attachments.Data {

@@ -36,8 +36,8 @@ func (n *Network) publishPhotoStory(ctx context.Context, g network.Grant, p draf
 	return network.Receipt{ID: response.Post}, nil
 }
 
-// usedPhotoError returns the error for a photo that was already published as a story. The photo belongs to the draft,
-// so an earlier call has published it.
+// usedPhotoError returns the error for a photo that was already published as a story. Only this draft uses the photo,
+// so an earlier call must have published it.
 func usedPhotoError(p draft, rejection network.Error) *network.Error {
 	p.PhotoUsed = true
 	rejection.Class = network.OutcomeUnknown
@@ -47,7 +47,7 @@ func usedPhotoError(p draft, rejection network.Error) *network.Error {
 	return &rejection
 }
 
-// listedStory is a story in the Page's list. The IDs and the time are numbers, encoded as strings.
+// listedStory is a story in the Page's list of stories. The IDs and the time are numbers, encoded as strings.
 type listedStory struct {
 	Post    string `json:"post_id"`
 	Media   string `json:"media_id"`
@@ -63,14 +63,14 @@ func (s listedStory) receipt() network.Receipt {
 	return r
 }
 
-// resolvePhotoStory searches the Page's stories for the photo. Facebook lists stories only if the Page archives them. A
-// story that is not listed therefore counts as absent, and the draft is committed again. Facebook publishes the photo
-// only once, and rejects later calls. After such a rejection, the story counts as published, with an unknown ID if it
-// is not listed.
+// resolvePhotoStory searches the Page's stories for the photo. Facebook lists stories only if the Page archives them.
+// If the story is not listed, the verdict is therefore Absent, and the draft is committed again. Facebook publishes the
+// photo only once, and rejects later calls. After such a rejection, the verdict is Published. The story's ID remains
+// unknown if the story is not listed.
 func (n *Network) resolvePhotoStory(
 	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	searchStart := n.opts.Now() // before the search, because a story may appear during it
+	searchStart := n.opts.Now() // Read the time before the search, because a story may appear during the search.
 	var response struct {
 		Data []listedStory `json:"data"`
 	}
@@ -89,7 +89,7 @@ func (n *Network) resolvePhotoStory(
 	return n.notFound(searchStart, history)
 }
 
-// fileLimits returns the limits on a file of the post.
+// fileLimits returns the limits on one of the post's files.
 func (n *Network) fileLimits(p draft, kind string) network.FileLimits {
 	return n.opts.Rules.ForOptions(platform, p.content().Options).FileLimits(kind)
 }

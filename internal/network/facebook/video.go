@@ -19,12 +19,12 @@ import (
 
 const (
 	maxUploads = 3
-	maxChunks  = 20_000 // enough for 10 GB in chunks of 500 kB; the network chooses their size
+	maxChunks  = 20_000 // enough for 10 GB in chunks of 500 kB; Facebook chooses the chunk size
 	maxMessage = 500    // characters kept of the network's own text
 )
 
-// upload sends the video in the chunks that the network requests. The video remains unpublished until Commit finishes
-// the upload.
+// upload sends the video in the chunks that Facebook requests. The video remains unpublished until Commit finishes the
+// upload.
 func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files network.Files) error {
 	file, err := files.Open(ctx, p.Media[0].ID, n.fileLimits(*p, network.Video))
 	if err != nil {
@@ -62,13 +62,13 @@ func (n *Network) videoCall(g network.Grant, params url.Values, out any) graph.C
 	return c
 }
 
-// span is the next part of the file that the network requests. It is empty after the last part.
+// span is the part of the file that Facebook requests next. It is empty after the last part.
 type span struct {
 	Start int64 `json:"start_offset,string"`
 	End   int64 `json:"end_offset,string"`
 }
 
-// transfer sends the file once, in order. After a failure, the upload cannot be resumed and starts again from the
+// transfer sends the file once, in order. After a failure, the upload cannot be resumed; it must start again from the
 // beginning.
 func (n *Network) transfer(ctx context.Context, g network.Grant, session string, next span, file network.File) error {
 	offset := int64(0)
@@ -93,7 +93,7 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 	return network.InvalidResponse(errors.New("uploading: the network requests parts that are too small"))
 }
 
-// chunk returns a multipart form (RFC 7578) with a part of the file, which is read while it is sent.
+// chunk returns a multipart form (RFC 7578) that contains a part of the file. The file is read while the form is sent.
 func (n *Network) chunk(token, session string, s span, file io.Reader) (*network.Body, error) {
 	var envelope bytes.Buffer
 	form := multipart.NewWriter(&envelope)
@@ -133,7 +133,7 @@ const (
 	statusError          = "error"
 	statusUploadFailed   = "upload_failed"
 	statusExpired        = "expired"
-	phaseComplete        = "complete" // of a phase
+	phaseComplete        = "complete" // status of a phase
 	phaseNotStarted      = "not_started"
 
 	// Values of publish_status. The value "scheduled" is not used here.
@@ -141,10 +141,10 @@ const (
 	statusDraft     = "draft"
 )
 
-// phase is one step of the network's processing of a video.
+// phase is one phase in which Facebook processes a video.
 type phase struct {
 	Status string `json:"status"`
-	// only in the publishing phase, and not in all responses
+	// set only in the publishing phase, and not in all responses
 	PublishStatus string `json:"publish_status"`
 	Error         struct {
 		Message string `json:"message"`
@@ -154,9 +154,9 @@ type phase struct {
 	} `json:"errors"`
 }
 
-// state is the network's description of a video.
+// state is Facebook's description of a video.
 type state struct {
-	Published *bool  `json:"published"` // nil if the response lacks it
+	Published *bool  `json:"published"` // nil if it is missing in the response
 	Permalink string `json:"permalink_url"`
 	Status    struct {
 		Video      string `json:"video_status"`
@@ -172,8 +172,8 @@ func (n *Network) state(ctx context.Context, g network.Grant, id string) (state,
 	return videoState, err
 }
 
-// isPublished reports whether everybody can see the video. Drafts may also have completed all phases. The end of the
-// publishing phase therefore counts only if no other field contradicts it. Older responses lack the phases.
+// isPublished reports whether everybody can see the video. A draft may also have completed all phases, so a completed
+// publishing phase counts only if no other field contradicts it. Older responses do not contain the phases.
 //
 // Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
 func (s state) isPublished() bool {
@@ -192,12 +192,12 @@ func (s state) isPublished() bool {
 // isMarkedPublished reports whether the video's field published is true.
 func (s state) isMarkedPublished() bool { return s.Published != nil && *s.Published }
 
-// isRejected reports whether the network could not process or publish the video.
+// isRejected reports whether Facebook could not process or publish the video.
 func (s state) isRejected() bool {
 	return s.Status.Video == statusError || s.Status.Publishing.Status == statusError && !s.isMarkedPublished()
 }
 
-// failureReason returns the network's reason for a rejected video.
+// failureReason returns an error with Facebook's reason for rejecting the video.
 func (s state) failureReason() *network.Error {
 	text := ""
 	for _, step := range []phase{s.Status.Processing, s.Status.Publishing} {
@@ -232,7 +232,7 @@ func (n *Network) verifyVideo(ctx context.Context, g network.Grant, p *draft, fi
 	return nil
 }
 
-// uploadAgain repeats the upload. After maxUploads uploads, it returns reason.
+// uploadAgain repeats the upload. After maxUploads uploads, it returns reason instead.
 func (n *Network) uploadAgain(
 	ctx context.Context, g network.Grant, p *draft, files network.Files, reason *network.Error,
 ) error {
@@ -245,7 +245,7 @@ func (n *Network) uploadAgain(
 	return err
 }
 
-// lostUploadError returns the error for an upload that Facebook discarded before it was published.
+// lostUploadError returns the error for an upload that Facebook discarded before the video was published.
 func lostUploadError(status string) *network.Error {
 	return &network.Error{
 		Class: network.Transient, Status: http.StatusOK, Code: status,

@@ -11,14 +11,14 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// CheckCredentials reports whether the network accepts the app's ID and secret. It works for Threads apps too.
+// CheckCredentials reports whether the network accepts the app's ID and secret. It also works for Threads apps.
 //
 // Source: https://developers.facebook.com/docs/facebook-login/guides/access-tokens
 func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, path string, params url.Values) network.Finding {
 	params.Set("grant_type", "client_credentials")
 	_, err := c.RequestToken(ctx, http.MethodGet, server, path, params)
 	finding := network.CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
-	// a wrong secret has the same code as a temporary failure
+	// A wrong secret results in the same code as a temporary failure.
 	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.IsClientError() &&
 		netErr.Class != network.RateLimited {
 		finding.Result, finding.NextStep = network.CheckFailed,
@@ -49,7 +49,7 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, requi
 	})
 	if err != nil {
 		finding := network.CallFinding(platform, subject, err)
-		finding.Result = network.CheckUnclear // apps of some types have no such list
+		finding.Result = network.CheckUnclear // Apps of some types do not have this list.
 		return []network.Finding{first, finding}
 	}
 	var approved, missing []string
@@ -65,7 +65,7 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, requi
 	}
 	finding := network.Finding{Subject: subject, Result: network.CheckPassed}
 	if len(missing) > 0 {
-		// an app that is only used for the operator's accounts may not need App Review
+		// An app that is used only for the operator's own accounts may not need App Review.
 		finding.Result, finding.NextStep = network.CheckUnclear, network.NextStep(platform, "")
 		finding.Detail = "Not approved: " + strings.Join(missing, ", ") +
 			". Without approval, only people with a role in the app can connect accounts."
@@ -73,10 +73,10 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, requi
 	return []network.Finding{first, finding}
 }
 
-// appToken is the access token of the app itself.
+// appToken returns the access token of the app itself.
 func (l Login) appToken() string { return l.ClientID + "|" + l.ClientSecret }
 
-// CheckToken reports whether an account's token is valid, and which of the needed permissions it has.
+// CheckToken reports whether an account's token is valid, and which of the required permissions it has.
 //
 // Source: https://developers.facebook.com/docs/graph-api/reference/debug_token
 func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant,
@@ -109,7 +109,8 @@ func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant,
 		network.CheckScopes(response.Data.Scopes, required...)...)
 }
 
-// CheckLimit reports how many posts an account may still publish. edge is the API edge that returns this limit.
+// CheckLimit reports how many posts an account may still publish. edge is the API edge that returns the account's
+// limit.
 func (c *Containers) CheckLimit(ctx context.Context, g network.Grant, edge string) network.Finding {
 	var response struct {
 		Data []struct {

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	maxPageSize = 100 // items of a list per page
-	maxCalls    = 60  // maximum calls to read a list, not counting calls rejected as too large
+	maxPageSize = 100 // items per page of a list
+	maxCalls    = 60  // calls per list, not counting those rejected as too large
 )
 
 // listPage is a page of a list.
@@ -31,8 +31,8 @@ type listPage[T any] struct {
 	} `json:"paging"`
 }
 
-// ListSince reads a list page by page, newest first. It stops at the first item older than since, at limit items, or
-// after maxCalls calls. It returns true if there may be more items. The function at returns the time of an item.
+// ListSince reads a list page by page, newest first. It stops at the first item that is older than since, after limit
+// items, or after maxCalls calls. It returns true if there may be more items. The function at returns an item's time.
 func ListSince[T any](
 	ctx context.Context, c *Client, call Call, since time.Time, limit int, at func(T) time.Time,
 ) ([]T, bool, error) {
@@ -64,8 +64,8 @@ func ListSince[T any](
 	return items, true, nil
 }
 
-// doSmaller reads a page of a list. The network rejects large pages of large posts, so doSmaller halves the size until
-// the call succeeds. It returns the size that succeeded, for the next pages.
+// doSmaller reads a page of a list. The network rejects a page that contains too much data, so doSmaller halves the
+// page size until the call succeeds. It returns the size that succeeded, to be used for the next pages.
 func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error) {
 	for ; ; size /= 2 {
 		call.Params.Set("limit", strconv.Itoa(size))
@@ -76,15 +76,15 @@ func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error
 	}
 }
 
-// isTooMuchData reports whether the network asks for a smaller page. The error has the code of unknown errors, so the
-// message decides.
+// isTooMuchData reports whether the network asks for a smaller page. It checks the message, because the code is the one
+// for unknown errors.
 func isTooMuchData(e *network.Error) bool {
 	code, _, _ := strings.Cut(e.Code, "/")
 	return code == "1" && strings.Contains(strings.ToLower(e.Message), "reduce the amount of data")
 }
 
-// insight is one metric: a list of values, of which the last one is used, or a total. A value may have parts, such as
-// the kinds of reactions.
+// insight is one metric. It has either a list of values, of which the last one is used, or a total. A value may consist
+// of parts, such as one number for each kind of reaction.
 type insight struct {
 	Name   string `json:"name"`
 	Values []struct {
@@ -95,7 +95,7 @@ type insight struct {
 	} `json:"total_value"`
 }
 
-// metricValue is a number, or the sum of several named numbers. n is nil for any other format.
+// metricValue is a number, or the sum of several named numbers. n is nil if the value has another format.
 type metricValue struct{ n *int64 }
 
 func (f *metricValue) UnmarshalJSON(text []byte) error {
@@ -114,7 +114,7 @@ func (f *metricValue) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Metrics are the metrics of a post, by name.
+// Metrics maps the names of a post's metrics to their values.
 type Metrics map[string]int64
 
 // Get returns a metric, or nil if the network did not provide it.
@@ -125,8 +125,7 @@ func (f Metrics) Get(metric string) *int64 {
 	return nil
 }
 
-// Insights reads metrics of the object at the call's path. The result has no entry for metrics that the network does
-// not provide.
+// Insights reads metrics of the object at the call's path. The result omits metrics that the network does not provide.
 func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Metrics, error) {
 	var response struct {
 		Data []insight `json:"data"`
@@ -149,8 +148,8 @@ func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Met
 }
 
 const (
-	maxRejected = 3 // posts of a kind without metrics after which the kind is skipped
-	maxFailed   = 5 // tolerated number of posts with temporary errors
+	maxRejected = 3 // number of posts without metrics after which a kind of post is skipped
+	maxFailed   = 5 // number of posts whose temporary errors are ignored
 )
 
 // MetricsReader reads metrics of one account's posts during one collection. If the network does not support a metric
@@ -161,11 +160,11 @@ type MetricsReader struct {
 	Fetch func(ctx context.Context, post string, metrics []string) (Metrics, error)
 
 	supported     map[string][]string // supported metrics by kind of post
-	rejectedPosts map[string]int      // rejected posts by kind, while no metric is supported
+	rejectedPosts map[string]int      // number of rejected posts by kind; counted until a metric is supported
 	failedPosts   int
 }
 
-// Read returns the metrics of a post. The result is empty after an error that concerns only this post.
+// Read returns the metrics of a post. If an error concerns only this post, the result is empty.
 func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, error) {
 	names, known := m.supported[kind]
 	if !known {
@@ -192,7 +191,7 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 	return values, nil
 }
 
-// fetchEach requests each metric on its own and returns the supported metrics.
+// fetchEach requests each metric separately. It returns the names and the values of the supported metrics.
 func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, Metrics, error) {
 	var supported []string
 	metrics := Metrics{}
@@ -224,7 +223,7 @@ func (m *MetricsReader) recordSupported(kind string, names []string) {
 	m.supported[kind] = names
 }
 
-// isRejection reports whether an error concerns the metric, the post or a permission. The networks also report a
+// isRejection reports whether an error concerns only the metric, the post or a permission. The networks also report a
 // missing permission if a post has too few viewers.
 func isRejection(err error) bool {
 	netErr, ok := errors.AsType[*network.Error](err)
@@ -237,7 +236,7 @@ func isTemporary(err error) bool {
 	return ok && netErr.Class == network.Transient && netErr.Status != 0
 }
 
-// tokenErrorCodes are the error codes of an invalid token.
+// tokenErrorCodes lists the error codes for an invalid token.
 var tokenErrorCodes = []string{"102", "190"}
 
 // isMissingPermission reports whether an error concerns only a permission.
@@ -246,8 +245,9 @@ func isMissingPermission(e *network.Error) bool {
 	return e.Class == network.ReconnectRequired && e.Code != "" && !slices.Contains(tokenErrorCodes, code)
 }
 
-// DowngradeMissingPermission changes the class of a missing permission from ReconnectRequired to AppNotApproved. An
-// account whose metrics the app may not read can still publish, so it must not be disconnected.
+// DowngradeMissingPermission changes the class of an error from ReconnectRequired to AppNotApproved if only a
+// permission is missing. An account can still publish if the app may not read its metrics, so it must not be
+// disconnected.
 func DowngradeMissingPermission(err error) error {
 	netErr, ok := errors.AsType[*network.Error](err)
 	if !ok || !isMissingPermission(netErr) {
@@ -258,7 +258,7 @@ func DowngradeMissingPermission(err error) error {
 	return &changed
 }
 
-// FirstKnown returns first unless it is nil, else other.
+// FirstKnown returns first. If first is nil, it returns other.
 func FirstKnown(first, other *int64) *int64 {
 	if first != nil {
 		return first

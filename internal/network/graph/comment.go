@@ -23,15 +23,16 @@ type Comments struct {
 	App    network.App
 	// NewCall returns a call to the versioned API.
 	NewCall func(g network.Grant, method, path string, params url.Values, out any) Call
-	// Fields are the API's names for a comment's text, time and, if it has one, URL.
+	// Fields lists the API's names for a comment's text and time, and for its URL if comments have one.
 	Fields []string
-	// List has the parameters that sort the list of comments by time, newest first.
+	// List contains the parameters that sort the list of comments by time, newest first.
 	List url.Values
-	// Permissions are the names of the permissions that allow comments. One of them is enough.
+	// Permissions lists the permissions that allow comments. One of them is enough.
 	Permissions []string
 }
 
-// isPostID reports whether an ID is that of a post. On Facebook, it consists of the IDs of the Page and the post.
+// isPostID reports whether an ID is the ID of a post. On Facebook, a post's ID consists of the IDs of the Page and the
+// post.
 func isPostID(id string) bool {
 	page, post, two := strings.Cut(id, "_")
 	return IsID(page) && (!two || IsID(post))
@@ -73,8 +74,8 @@ func (c Comments) withoutPermission(err error) error {
 	return &changed
 }
 
-// Resolve searches the comments on the post. A comment that is not listed counts as absent once ListingDelay has passed
-// since the last attempt.
+// Resolve searches the comments on the post. If the comment is not listed, the verdict is Absent once ListingDelay has
+// passed since the last attempt.
 func (c Comments) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -85,7 +86,8 @@ func (c Comments) Resolve(
 	if !isPostID(p.On) {
 		return network.Unknown, network.Receipt{}, errNoPostID
 	}
-	search := network.CommentSearch{StartedAt: c.App.Now()} // before the search, because a comment may appear during it
+	// Read the time before the search, because a comment may appear during the search.
+	search := network.CommentSearch{StartedAt: c.App.Now()}
 	search.Matches, search.Truncated, err = c.find(ctx, g, p, history)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, c.withoutPermission(err)
@@ -95,7 +97,7 @@ func (c Comments) Resolve(
 
 var errNoPostID = network.PermanentError(errors.New("the comment's post has an invalid ID"))
 
-// listedComment is a comment in the list of a post.
+// listedComment is a comment in the list of a post's comments.
 type listedComment struct {
 	ID        string `json:"id"`
 	Text      string `json:"text"`
@@ -111,7 +113,8 @@ type listedComment struct {
 
 func (l listedComment) at() time.Time { return ParseTime(l.Timestamp + l.Created) }
 
-// find returns the account's comments on the post with the draft's text, and whether there may be more.
+// find returns the account's comments on the post that have the draft's text. It also reports whether there may be
+// more.
 func (c Comments) find(
 	ctx context.Context, g network.Grant, p network.FirstComment, history network.CommitHistory,
 ) ([]network.Receipt, bool, error) {
@@ -139,7 +142,8 @@ func (c Comments) find(
 	return receipts, truncated, nil
 }
 
-// isPermissionCode reports whether an error code means that a permission is missing (10 and 200 to 299).
+// isPermissionCode reports whether an error code means that a permission is missing. These are the codes 10 and 200 to
+// 299.
 func isPermissionCode(code string) bool {
 	code, _, _ = strings.Cut(code, "/")
 	return code == "10" || len(code) == 3 && code[0] == '2'

@@ -22,46 +22,48 @@ import (
 type Containers struct {
 	Client  *Client
 	App     network.App // with defaults
-	Version string      // of the API
+	Version string      // API version
 	Names   Names
 
-	// Secret returns the app's secret if calls with the grant need a proof of it, else "". Secret may be nil.
+	// Secret returns the app's secret if calls with the grant need an appsecret_proof. Otherwise, it returns "". Secret
+	// may be nil.
 	Secret func(network.Grant) string
-	// MediaParams returns a container's parameters for one image or video at a URL. several is true if the post has
-	// several media.
+	// MediaParams returns a container's parameters for one image or video. address is the URL of the file. inCarousel is
+	// true if the post has several media items.
 	MediaParams func(o network.Options, m network.Media, address string, inCarousel bool) url.Values
 	Options     OptionHooks
-	// FailureReason returns the error for the network's description of a failed container. It also reports whether a
-	// new container may succeed.
+	// FailureReason converts the network's description of a failed container to an error. It also reports whether a new
+	// container may succeed.
 	FailureReason func(description string) (reason *network.Error, retryable bool)
-	// Observe is called after each attempt to create a post's container, with the post's text and the error or nil.
-	// Observe itself may be nil.
+	// Observe is called after each attempt to create a post's container. Its arguments are the post's text, and the error,
+	// which is nil on success. Observe may be nil.
 	Observe func(text string, err error)
 }
 
-// OptionHooks apply the options of a network. All fields may be nil.
+// OptionHooks applies a network's options. All fields may be nil.
 type OptionHooks struct {
 	// FilterOptions returns only the options for this network.
 	FilterOptions func(network.Options) network.Options
 	// Check returns problems with the options of a post.
 	Check func(network.Content) []network.Problem
-	// Cover returns the media ID of the post's cover image, or 0 if the options select none.
+	// Cover returns the media ID of the post's cover image, or 0 if the options do not select one.
 	Cover func(o network.Options, media []network.Media) int64
-	// Params returns the parameters of a post's container. cover is the URL of the cover image, or "".
+	// Params returns the parameters that the options add to a post's container. cover is the URL of the cover image, or
+	// "".
 	Params func(o network.Options, media []network.Media, cover string) url.Values
-	// ItemParams returns the parameters of the container for one of several media.
+	// ItemParams returns the parameters that the options add to the container for one of several media items.
 	ItemParams func(o network.Options, media []network.Media, item int) url.Values
 }
 
-// Names has a network's names for paths, edges and fields.
+// Names holds a network's names for paths, edges and fields.
 type Names struct {
-	Platform string // in the API
-	Title    string // for people
-	Owner    string // path of the account; its ID if empty
+	Platform string // name in pressroom's API
+	Title    string // name to display
+	Owner    string // path of the account; if empty, the account's ID
 	Edge     string // edge that creates containers and lists posts
 	Publish  string // edge that publishes containers
 	Replies  string // edge that lists the account's replies; empty if accounts cannot reply to their posts
-	Stories  string // edge that lists the account's stories; empty if the network has none
+	Stories  string // edge that lists the account's stories; empty if the network has no stories
 	Text     string // text field of a container and of a post
 	State    string // state fields of a container
 }
@@ -71,7 +73,7 @@ type draft struct {
 	Network   string          `json:"network"` // distinguishes drafts of different networks
 	Text      string          `json:"text"`
 	Options   network.Options `json:"options,omitzero"`
-	ReplyTo   string          `json:"reply_to,omitempty"` // ID of the post that this one replies to
+	ReplyTo   string          `json:"reply_to,omitempty"` // ID of the post that this post replies to
 	Media     []network.Media `json:"media,omitempty"`
 	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in order
 	Container string          `json:"container,omitempty"` // the container that Commit publishes
@@ -109,13 +111,13 @@ func (c *Containers) isStory(p draft) bool { return p.Options.IsStory(c.Names.Pl
 // Rules returns the limits that Check applies.
 func (c *Containers) Rules() network.Rules { return *c.App.Rules }
 
-// Connect always fails because the network has no sign-in with a password.
+// Connect always returns an error, because the network does not support signing in with a password.
 func (c *Containers) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(fmt.Errorf("connect %s accounts in a browser", c.Names.Title))
 }
 
-// Plan fixes the text, the media and the options. A story has no text. Repeated commits are safe, because Prepare
-// creates the container that they publish.
+// Plan fixes the text, the media and the options. A story has no text. Repeated commits are safe, because they all
+// publish the same container, which Prepare creates.
 func (c *Containers) Plan(i network.Submission) (network.Draft, error) {
 	p := draft{Network: c.Names.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}
 	if c.Options.FilterOptions != nil {
@@ -157,7 +159,7 @@ func (c *Containers) NewCall(g network.Grant, method, path string, params url.Va
 	return call
 }
 
-// ownerPath returns the path of an edge of the account.
+// ownerPath returns the path of one of the account's edges.
 func (c *Containers) ownerPath(g network.Grant, edge string) string {
 	return cmp.Or(c.Names.Owner, g.Account) + "/" + edge
 }
@@ -171,14 +173,14 @@ const (
 	stateExpired    = "EXPIRED"
 )
 
-// container is the state of a container.
+// container is the network's description of a container.
 type container struct {
 	state  string
 	reason string // the network's description
 }
 
 // status reads a container's state. Instagram returns the state in status_code and a description in status. Threads
-// returns the state in status and the error in error_message.
+// returns the state in status and a description of the error in error_message.
 func (c *Containers) status(ctx context.Context, g network.Grant, id string) (container, error) {
 	var response struct {
 		Code    string `json:"status_code"`

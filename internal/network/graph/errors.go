@@ -14,10 +14,10 @@ import (
 
 const (
 	maxWait      = 24 * time.Hour
-	notReadyWait = 30 * time.Second // wait before retrying a container that was not ready
+	notReadyWait = 30 * time.Second // wait before a retry if a container was not ready
 )
 
-// apiError is an error of the Graph API.
+// apiError is an error that the Graph API returned.
 //
 // Source: https://developers.facebook.com/docs/graph-api/guides/error-handling
 type apiError struct {
@@ -28,9 +28,9 @@ type apiError struct {
 	UserMessage string `json:"error_user_msg"`
 }
 
-// tokenError is an error of Instagram's token endpoint, which differs from the Graph API's errors.
+// tokenError is an error that Instagram's token endpoint returned. Its format differs from the Graph API's errors.
 //
-// Source: observed in production, because the documentation shows no error of this endpoint.
+// Source: observed in production. The documentation does not show errors for this endpoint.
 type tokenError struct {
 	Type    string `json:"error_type"`
 	Message string `json:"error_message"`
@@ -59,22 +59,22 @@ var bySubcode = map[int]network.ErrorClass{
 	2207053: network.Transient,
 	2207082: network.Transient,
 
-	2207027:           network.Processing, // published before it was ready
+	2207027:           network.Processing, // the container was published before it was ready
 	subcodeNotVisible: network.Processing,
-	2207042:           network.QuotaExceeded, // posts per day
+	2207042:           network.QuotaExceeded, // too many posts in a day
 	2207051:           network.Rejected,      // considered spam
 
 	2207050: network.ReconnectRequired, // the account is restricted and its owner has to act
 	4279013: network.ReconnectRequired,
 
-	2207004: network.RejectedMedia, // size, type, aspect ratio, number
+	2207004: network.RejectedMedia, // wrong size, type, aspect ratio or number
 	2207005: network.RejectedMedia,
 	2207009: network.RejectedMedia,
 	2207023: network.RejectedMedia,
 	2207026: network.RejectedMedia,
 	2207028: network.RejectedMedia,
 	2207057: network.RejectedMedia,
-	2207010: network.Rejected, // length of the text
+	2207010: network.Rejected, // the text is too long
 }
 
 var byCode = map[int]network.ErrorClass{
@@ -89,10 +89,10 @@ var byCode = map[int]network.ErrorClass{
 	506: network.Duplicate, // same content as the Page's previous post
 }
 
-// pageClasses has the codes and subcodes that only Facebook Pages return.
+// pageClasses maps codes and subcodes that only Facebook Pages return to classes.
 var pageClasses = map[int]network.ErrorClass{
 	1366051: network.Duplicate,         // the photos were already posted
-	1390008: network.RateLimited,       // too many posts at once
+	1390008: network.RateLimited,       // too many posts in a short time
 	1346003: network.Rejected,          // because of the content
 	1404102: network.Rejected,          // because of the content
 	1609005: network.Rejected,          // because of the link
@@ -104,7 +104,7 @@ var pageClasses = map[int]network.ErrorClass{
 	1609010: network.Transient,
 
 	// undocumented, but observed in production
-	490:         network.ReconnectRequired, // the person has login approvals on and has to sign in
+	490:         network.ReconnectRequired, // the person uses login approvals and has to sign in
 	1404006:     network.ReconnectRequired, // a security check that only the person can pass
 	codeLimited: network.RateLimited,
 	1349125:     network.RejectedMedia,
@@ -112,7 +112,7 @@ var pageClasses = map[int]network.ErrorClass{
 	2061006:     network.Rejected, // because of the link
 }
 
-// Subcode returns the class of an error with this subcode and reports whether the subcode is known.
+// Subcode returns the class of an error with this subcode. It reports false if the subcode is unknown.
 func Subcode(code int) (network.ErrorClass, bool) {
 	class, known := bySubcode[code]
 	return class, known
@@ -121,7 +121,7 @@ func Subcode(code int) (network.ErrorClass, bool) {
 const (
 	codePolicy     = 368
 	codeLimited    = 1404112 // the account is limited for days
-	subcodeMissing = 33      // no object has this ID
+	subcodeMissing = 33      // there is no object with this ID
 )
 
 // responseError returns the error for a response with a status other than 200.
@@ -131,7 +131,7 @@ func responseError(response network.Response, now time.Time) *network.Error {
 
 		Error *apiError `json:"error"`
 	}
-	_ = json.Unmarshal(response.Body, &body) // a proxy's response has a different format
+	_ = json.Unmarshal(response.Body, &body) // A response from a proxy has another format.
 	if e := body.Error; e != nil {
 		netErr := response.Rejection(e.class(), e.code(), e.userText())
 		netErr.RetryAt = e.retryTime(netErr.Class, response, now)
@@ -172,9 +172,9 @@ func (r apiError) class() network.ErrorClass {
 	return network.Rejected
 }
 
-// concernsApp reports whether only the operator can remove the cause: Meta blocked the app, has not approved it for
-// this request, or received a wrong secret. These errors share their codes with errors of accounts and differ only in
-// the message. The messages are undocumented, but observed in production.
+// concernsApp reports whether only the operator can fix the problem: Meta blocked the app, has not approved it for this
+// request, or received a wrong secret. These errors have the same codes as account errors and differ only in the
+// message. The messages are undocumented, but were observed in production.
 func (r apiError) concernsApp() bool {
 	message := strings.ToLower(r.Message)
 	switch r.Code {
@@ -206,13 +206,13 @@ func IsMissing(e *network.Error) bool {
 	return false
 }
 
-// isUnknownObject reports whether an error means that an ID in the request belongs to no object.
+// isUnknownObject reports whether an error means that an ID in the request does not belong to any object.
 func isUnknownObject(e *network.Error) bool {
 	_, subcode, _ := strings.Cut(e.Code, "/")
 	return subcode == strconv.Itoa(subcodeMissing)
 }
 
-// userText returns the network's message, preferably the one for people.
+// userText returns the network's message. It prefers the message that is meant for people.
 func (r apiError) userText() string {
 	if r.UserMessage != "" {
 		return r.UserMessage
@@ -220,7 +220,7 @@ func (r apiError) userText() string {
 	return r.Message
 }
 
-// dayLong has the codes of blocks that last a day or more.
+// dayLong lists the codes of blocks that last a day or more.
 var dayLong = []int{codePolicy, codeLimited}
 
 // retryTime returns the earliest time to retry. Quotas and policy blocks are assumed to last a day, because the network
@@ -238,8 +238,8 @@ func (r apiError) retryTime(class network.ErrorClass, response network.Response,
 	return time.Time{}
 }
 
-// headerRetryTime returns the retry time in a response's headers, at most a day ahead. It reads Retry-After, else the
-// usage header, and returns zero if the response has neither.
+// headerRetryTime returns the retry time in a response's headers, but at most a day from now. It reads Retry-After or,
+// if that is missing, the usage header. It returns the zero time if the response has neither.
 func headerRetryTime(response network.Response, now time.Time) time.Time {
 	if at := response.RetryAfter(now); !at.IsZero() {
 		return at

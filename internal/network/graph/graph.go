@@ -1,4 +1,4 @@
-// Package graph calls Meta's Graph API and reads its errors. Threads, Instagram and Facebook share it.
+// Package graph calls Meta's Graph API and reads its errors. The packages threads, instagram and facebook use it.
 package graph
 
 import (
@@ -22,7 +22,7 @@ type Client struct {
 	now    func() time.Time
 }
 
-// New returns a client for the network's app.
+// New returns a client with the settings of the network's app.
 func New(app network.App) *Client { return &Client{network.NewClient(app.HTTP), app.Now} }
 
 // Call is one call to the API. Params are sent in the body of a POST and in the query of other methods. If Body is set,
@@ -31,15 +31,15 @@ type Call struct {
 	Purpose network.Purpose
 	Method  string
 	Server  string // base URL
-	Path    string // below the server, with the version if the call has one
+	Path    string // path on the server, including the version if the call has one
 	Token   string // access_token, if any
-	Secret  string // the app's secret, for the appsecret_proof parameter; empty for no proof
+	Secret  string // the app's secret, for appsecret_proof; if empty, no proof is sent
 	Params  url.Values
 	Body    *network.Body
-	Query   url.Values // used only with a Body
+	Query   url.Values // used only if Body is set
 	Header  http.Header
 	Secrets []string // removed from error messages
-	Out     any      // receives the response
+	Out     any      // pointer to the variable that the response is decoded into
 }
 
 // Do makes the call. Its error is always a *network.Error.
@@ -79,7 +79,7 @@ const ProofParam = "appsecret_proof"
 // Proof returns the value of ProofParam for a token and its app's secret.
 func Proof(token, secret string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
-	_, _ = mac.Write([]byte(token)) // never fails
+	_, _ = mac.Write([]byte(token)) // Write never returns an error.
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
@@ -88,7 +88,7 @@ var idPattern = regexp.MustCompile(`[0-9]{5,}`)
 // withoutIDs returns a path without IDs, for the log.
 func withoutIDs(path string) string { return idPattern.ReplaceAllLiteralString(path, "…") }
 
-// numericID matches all IDs that the networks assign.
+// numericID matches every ID that the networks assign.
 var numericID = regexp.MustCompile(`^[0-9]{1,40}(_[0-9]{1,40})?$`)
 
 // IsID reports whether text has the format of an ID. The ID of a Page post consists of two IDs.
@@ -99,8 +99,8 @@ type CreatedObject struct {
 	ID string `json:"id"`
 }
 
-// ParseTime parses a time in the API's format, which has a zone without a colon, or in RFC 3339. It returns zero for
-// any other text.
+// ParseTime parses a time in the API's format, which has a zone without a colon, or in the format of RFC 3339. It
+// returns the zero time for any other text.
 func ParseTime(text string) time.Time {
 	at, err := time.Parse("2006-01-02T15:04:05-0700", text)
 	if err != nil {

@@ -20,13 +20,13 @@ type Login struct {
 	Client       *Client
 	ClientID     string
 	ClientSecret string
-	Version      string // of the API
-	// time limit for reading the lists of all portfolios; portfolioTime if 0
+	Version      string // API version
+	// time limit for reading the lists of all portfolios; if 0, portfolioTime applies
 	PortfolioTime time.Duration
 }
 
-// SetConfig replaces the scopes in params with a configuration of Facebook Login for Business, unless id is empty. The
-// configuration determines the permissions.
+// SetConfig replaces the scopes in params with a configuration of Facebook Login for Business, which determines the
+// permissions. It does nothing if id is empty.
 //
 // Source: https://developers.facebook.com/docs/facebook-login/facebook-login-for-business
 func SetConfig(params url.Values, id string) {
@@ -36,7 +36,7 @@ func SetConfig(params url.Values, id string) {
 	}
 }
 
-// ExchangeCode exchanges a code for a person's token, which lasts one or two hours.
+// ExchangeCode exchanges a code for a person's token. The token lasts one or two hours.
 func (l Login) ExchangeCode(ctx context.Context, server, redirect, code string) (Token, error) {
 	return l.requestToken(ctx, server, url.Values{"redirect_uri": {redirect}, "code": {code}})
 }
@@ -83,7 +83,7 @@ func (l Login) Permissions(ctx context.Context, person network.Grant) ([]string,
 // holderPrefix is the prefix of Grant.Holder. The person's ID follows.
 const holderPrefix = "facebook:"
 
-// Holder returns the holder of the person's grants. The ID is specific to the app.
+// Holder returns the holder of the person's grants. The person's ID in it is specific to the app.
 func (l Login) Holder(ctx context.Context, person network.Grant) (string, error) {
 	var me struct {
 		ID string `json:"id"`
@@ -98,7 +98,7 @@ func (l Login) Holder(ctx context.Context, person network.Grant) (string, error)
 func (l Login) RevokePermissions(ctx context.Context, server, holder, token string) error {
 	id, known := strings.CutPrefix(holder, holderPrefix)
 	if !known || token == "" {
-		return network.ErrRevokeUnsupported // revoking would also end grants that are still in use
+		return network.ErrRevokeUnsupported // Revoking would also end grants that are still in use.
 	}
 	var response struct {
 		Success bool `json:"success"`

@@ -11,17 +11,17 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// For some seconds after Threads has reported a container as finished, it may not find the container. Calls that
-// publish or read the container then fail with code 24, usually with subcode 4279009. Such an error does not mean that
-// Threads rejected the post.
+// Threads may not find a container for some seconds after it has reported the container as finished. Calls that publish
+// or read the container then fail with code 24, usually with subcode 4279009. Such an error does not mean that Threads
+// rejected the post.
 const (
 	codeNotFound      = 24
 	subcodeNotVisible = 4279009
 	notVisibleCode    = "24/4279009"
 
-	maxNotVisible    = 3                // commits that do not find the container before it is replaced
-	notVisibleWait   = 3 * time.Second  // multiplied by the number of commits that did not find the container
-	newContainerTime = 20 * time.Second // time in which a new container may be unreadable
+	maxNotVisible    = 3                // number of such commits after which the container is replaced
+	notVisibleWait   = 3 * time.Second  // multiplied by the number of such commits
+	newContainerTime = 20 * time.Second // how long a new container may be unreadable
 )
 
 // isNotVisible reports whether the network did not find the container, but may find it some seconds later.
@@ -31,8 +31,8 @@ func isNotVisible(e *network.Error) bool {
 		(code == strconv.Itoa(codeNotFound) || subcode == strconv.Itoa(subcodeNotVisible))
 }
 
-// countNotVisible returns the error for a commit that failed because the network did not find the container. It
-// increments the draft's counter of these commits.
+// countNotVisible returns the error for a commit that failed because the network did not find the container. The error
+// contains a draft whose counter of such commits is incremented.
 func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 	p.NotVisible++
 	encoded, err := c.drafts().Encode(p)
@@ -46,12 +46,12 @@ func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 }
 
 // resolveNotVisible returns the verdict for a container that the network did not find. If the post is not listed, the
-// container is published again, or replaced after maxNotVisible commits. A replacement requires that no earlier commit
-// can still take effect, and that ListingDelay has passed since the last attempt.
+// container is published again, or replaced after maxNotVisible commits. The container is replaced only if no earlier
+// commit can still take effect, and if ListingDelay has passed since the last attempt.
 func (c *Containers) resolveNotVisible(
 	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	searchStart := c.App.Now() // before the search, because a post may appear during it
+	searchStart := c.App.Now() // Read the time before the search, because a post may appear during the search.
 	listedBy := history.Last.Add(time.Duration(c.App.ListingDelay))
 	posts, err := c.findPosts(ctx, g, p, history)
 	switch {

@@ -16,13 +16,13 @@ const ScopeBusiness = "business_management"
 
 const (
 	pagesPerList     = "100"
-	maxPageLists     = 20 // maximum pages of a list
+	maxPageLists     = 20 // maximum number of pages that are read of a list
 	maxBusinesses    = 200
 	portfolioReaders = 8                // concurrent requests
-	portfolioTime    = 30 * time.Second // for the lists of all portfolios
+	portfolioTime    = 30 * time.Second // time limit for reading the lists of all portfolios
 )
 
-// Page is a Page in the network's list for a person. Its texts are untrusted.
+// Page is a Facebook Page in the network's list for a person. Its texts are untrusted.
 type Page struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -42,12 +42,12 @@ type InstagramAccount struct {
 
 // Pages returns the Pages that a person selected, with the given fields. The fields must include the token. If the
 // person granted ScopeBusiness, the result includes the Pages of their business portfolios, because the person's own
-// list may lack these Pages. Pages without a token are omitted.
+// list may omit these Pages. Pages without a token are omitted.
 //
 // If there may be more Pages than it could read, Pages returns network.ErrMoreAccounts with the Pages that it read. If
-// a list failed temporarily, it returns network.ErrUnreadAccounts with the Pages of the other lists.
+// reading a list failed temporarily, it returns network.ErrUnreadAccounts with the Pages of the other lists.
 //
-// The edges of portfolios are missing from Meta's API description. They are undocumented, but widely used.
+// The API edges of portfolios are undocumented, but widely used. They are also missing from Meta's API description.
 func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
 	ownList := pageList{}
 	ownList.pages, ownList.hasMore, ownList.err = l.OwnPages(ctx, person, fields)
@@ -75,8 +75,8 @@ func (l Login) Pages(ctx context.Context, person network.Grant, fields string) (
 	return pages, incompleteListError(firstErr != nil, hasMore)
 }
 
-// incompleteListError returns the error for an incomplete list, or nil. The list is incomplete if some of its Pages
-// were not read or if it has more Pages.
+// incompleteListError returns the error for an incomplete list of Pages, or nil if the list is complete. The list is
+// incomplete if some lists could not be read or if there are more Pages.
 func incompleteListError(hasUnread, hasMore bool) error {
 	switch {
 	case hasUnread:
@@ -87,8 +87,8 @@ func incompleteListError(hasUnread, hasMore bool) error {
 	return nil
 }
 
-// readPortfolios reads the lists of Pages of a person's business portfolios. Lists that the network rejects are empty.
-// After the time limit, the remaining lists are marked as incomplete.
+// readPortfolios reads the lists of Pages in a person's business portfolios. Lists that the network refuses to return
+// are empty. Lists that are not read within the time limit are marked as incomplete.
 func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields string) []pageList {
 	timedCtx, cancel := context.WithTimeout(ctx, l.portfolioTime())
 	defer cancel()
@@ -105,7 +105,7 @@ func (l Login) readPortfolios(ctx context.Context, person network.Grant, fields 
 		case list.err == nil:
 		case isRejection(list.err):
 			lists[i].err = nil
-		case timedCtx.Err() != nil && ctx.Err() == nil: // portfolioTime is over
+		case timedCtx.Err() != nil && ctx.Err() == nil: // The time limit has passed.
 			lists[i].err, lists[i].hasMore = nil, true
 		}
 	}
@@ -134,7 +134,8 @@ type pageList struct {
 	err     error
 }
 
-// readEdges reads several lists of Pages, portfolioReaders at a time. It returns the lists in the order of the edges.
+// readEdges reads several lists of Pages. It reads portfolioReaders lists at a time, and returns them in the order of
+// the edges.
 func (l Login) readEdges(ctx context.Context, person network.Grant, edges []string, fields string) []pageList {
 	lists, slots := make([]pageList, len(edges)), make(chan struct{}, portfolioReaders)
 	var wg sync.WaitGroup
@@ -182,14 +183,14 @@ func readList[T any](ctx context.Context, l Login, person network.Grant, path, f
 			return items, false, nil
 		}
 		if response.Paging.Cursors.After == "" {
-			break // the list has pages that cannot be requested
+			break // The list has more pages, but they cannot be requested.
 		}
 		params.Set("after", response.Paging.Cursors.After)
 	}
 	return items, true, nil
 }
 
-// Page returns one Page of a person.
+// Page returns the Page with the given ID, using a person's token.
 func (l Login) Page(ctx context.Context, person network.Grant, id, fields string) (Page, error) {
 	var response Page
 	err := l.get(ctx, person, id, url.Values{"fields": {fields}}, &response)

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	mediaLinkLifetime = time.Hour // time during which the network may fetch the media
+	mediaLinkLifetime = time.Hour // how long the network can fetch the media
 	minPollInterval   = 2 * time.Second
-	maxPollInterval   = time.Minute // polling interval that the networks recommend
+	maxPollInterval   = time.Minute // interval that the networks recommend
 	maxReplacements   = 3
 )
 
 // Prepare creates the containers and waits until the network has processed their media. Containers that expired or
-// failed are replaced a few times. If the Draft is ready, Prepare verifies that the container is still ready.
+// failed are replaced a few times. If the draft is already prepared, Prepare verifies that the container is still
+// ready.
 func (c *Containers) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -61,10 +62,10 @@ func (c *Containers) advance(
 	return c.checkReady(ctx, g, p, p.Container)
 }
 
-// creationError returns the error for creating the post's container. An unknown object is the one that the parameters
-// name, such as the quoted post, so the network rejects the post. In all other cases, the error is temporary: it can
-// also be the account, without a permission, or an item of a carousel or the post before a reply, which the network may
-// not find for some seconds.
+// creationError returns the error for creating the post's container. If the network does not know an object that an
+// option names, such as the quoted post, it rejects the post. Otherwise, the error is temporary. The unknown object can
+// then be the account, if a permission is missing. It can also be an item of a carousel or the post before a reply,
+// which the network may not find for some seconds.
 func (p draft) creationError(params url.Values, err error) error {
 	namesObject := params.Has("quote_post_id") || params.Has("location_id")
 	netErr, ok := errors.AsType[*network.Error](err)
@@ -76,7 +77,7 @@ func (p draft) creationError(params url.Values, err error) error {
 	return &changed
 }
 
-// createItems creates the containers of a carousel's media and waits for them.
+// createItems creates the containers for a carousel's media and waits until they are ready.
 func (c *Containers) createItems(
 	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
@@ -107,7 +108,7 @@ func (c *Containers) createItems(
 	return 0, nil
 }
 
-// postParams returns the parameters of the container for the whole post.
+// postParams returns the parameters of the post's container.
 func (c *Containers) postParams(ctx context.Context, p *draft, files network.Files) (url.Values, error) {
 	var params url.Values
 	switch {
@@ -133,7 +134,7 @@ func (c *Containers) postParams(ctx context.Context, p *draft, files network.Fil
 	return params, nil
 }
 
-// addOptions adds the parameters of the post's options to those of its container.
+// addOptions adds the parameters for the post's options to the parameters of its container.
 func (c *Containers) addOptions(ctx context.Context, params url.Values, p *draft, files network.Files) error {
 	if c.Options.Params == nil {
 		return nil
@@ -168,7 +169,8 @@ func (c *Containers) mediaParams(
 func (c *Containers) create(ctx context.Context, g network.Grant, params url.Values) (string, error) {
 	var response CreatedObject
 	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Edge), params, &response)
-	call.Secrets = []string{params.Get("image_url"), params.Get("video_url"), params.Get("cover_url")} // links grant access to the files
+	// Links grant access to the files.
+	call.Secrets = []string{params.Get("image_url"), params.Get("video_url"), params.Get("cover_url")}
 	if params.Has("image_url") || params.Has("video_url") {
 		call.Purpose = network.PurposeTransfer
 	}
@@ -181,7 +183,7 @@ func (c *Containers) create(ctx context.Context, g network.Grant, params url.Val
 	return response.ID, nil
 }
 
-// checkReady returns 0 if a container is ready, else the time until the next check.
+// checkReady returns 0 if a container is ready. Otherwise, it returns the time until the next check.
 func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, id string) (time.Duration, error) {
 	status, err := c.status(ctx, g, id)
 	netErr, failing := errors.AsType[*network.Error](err)
@@ -211,8 +213,8 @@ func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, 
 	return 0, network.InvalidResponse(errUnknownState)
 }
 
-// discardContainers discards all containers, so that the next call creates new ones. After maxReplacements
-// replacements, it returns reason.
+// discardContainers removes all containers from the draft, so that the next call creates new containers. After
+// maxReplacements replacements, it returns reason instead.
 func (c *Containers) discardContainers(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Replaced >= maxReplacements {
 		return 0, reason

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	clockSkew            = 5 * time.Minute // how far the network's clock may be behind
+	clockSkew            = 5 * time.Minute // how far the network's clock may be behind ours
 	pageSize             = "100"
-	progressPollInterval = 5 * time.Second // between checks of a container in progress
+	progressPollInterval = 5 * time.Second // time between checks of a container that is being processed
 )
 
-// Commit publishes the container. The network also rejects a repeated call, so a rejection counts only if the container
-// is not published.
+// Commit publishes the container. The network also rejects repeated calls, so a rejection is final only if the
+// container is not published.
 func (c *Containers) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -46,8 +46,8 @@ func (c *Containers) Commit(
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// confirmRejection returns err. The class becomes OutcomeUnknown if err is a rejection or a missing permission but the
-// container may be published.
+// confirmRejection returns err. If err is a rejection or a missing permission, but the container may be published, it
+// changes the class to OutcomeUnknown.
 func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p draft, err error) error {
 	responseError, ok := errors.AsType[*network.Error](err)
 	if !ok || responseError.Status == 0 || !mayContradictState(responseError) {
@@ -62,8 +62,8 @@ func (c *Containers) confirmRejection(ctx context.Context, g network.Grant, p dr
 	return responseError
 }
 
-// mayContradictState reports whether a container may be published despite an error. The network returns such errors for
-// published containers: rejections, and missing permissions (10 and 200 to 299).
+// mayContradictState reports whether a container may be published despite an error. The network also returns rejections
+// and missing permissions (10 and 200 to 299) for published containers.
 func mayContradictState(e *network.Error) bool {
 	switch e.Class {
 	case network.Rejected, network.RejectedMedia:
@@ -76,10 +76,10 @@ func mayContradictState(e *network.Error) bool {
 }
 
 // Resolve reads the container's state. If the container is published, the verdict is Published. The post's ID comes
-// from the account's list, and is empty if several posts match. If the container is ready, the verdict is Absent, and
-// publishing the container again creates one post. If the container expired or failed, or several commits did not find
-// it, the verdict is Absent with the reason, and Prepare creates a new one. If the container no longer exists, Resolve
-// searches for the post, and returns Unknown if it is not found.
+// from the account's list of posts, and is empty if several posts match. If the container is ready, the verdict is
+// Absent, and publishing the container again creates one post. If the container expired or failed, or several commits
+// did not find it, the verdict is Absent with the reason, and Prepare creates a new container. If the container no
+// longer exists, Resolve searches for the post, and returns Unknown if it does not find the post.
 func (c *Containers) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -126,13 +126,13 @@ func (c *Containers) verdict(status container) (network.Verdict, network.Receipt
 }
 
 // lacksStatus reports whether the object exists but is not a container. The network may return this error for a
-// container that is published (one user report, 2026).
+// published container (according to one user report from 2026).
 func lacksStatus(e *network.Error) bool {
 	return e.Code == "100" && strings.Contains(strings.ToLower(e.Message), "nonexisting field")
 }
 
-// resolvePublished finds the ID of a published post. Temporary errors and rate limits of the list are returned. After
-// other errors, the receipt is empty.
+// resolvePublished finds the ID of a published post. If listing the posts fails temporarily or is rate limited, it
+// returns the error. After other errors, the receipt is empty.
 func (c *Containers) resolvePublished(
 	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -144,8 +144,8 @@ func (c *Containers) resolvePublished(
 	return network.Published, receipt, nil
 }
 
-// resolveMissing searches for the post of a container that no longer exists. If the post is not found, the result is
-// Unknown.
+// resolveMissing searches for the post of a container that no longer exists. If it does not find the post, the verdict
+// is Unknown.
 func (c *Containers) resolveMissing(
 	ctx context.Context, g network.Grant, p draft, history network.CommitHistory, cause error,
 ) (network.Verdict, network.Receipt, error) {
@@ -160,7 +160,7 @@ func (c *Containers) resolveMissing(
 	return network.Published, receipt, nil
 }
 
-// listedPost is a post in the account's list.
+// listedPost is a post in the account's list of posts.
 type listedPost struct {
 	ID        string `json:"id"`
 	Text      string `json:"text"`
@@ -173,8 +173,8 @@ type listedPost struct {
 	} `json:"replied_to"`
 }
 
-// findPost searches the posts published since the container was created. The Receipt is empty unless exactly one post
-// matches.
+// findPost searches the posts that were published since the container was created. The receipt is empty unless exactly
+// one post matches.
 func (c *Containers) findPost(
 	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) (network.Receipt, error) {
@@ -185,7 +185,7 @@ func (c *Containers) findPost(
 	return posts[0].receipt(), nil
 }
 
-// findPosts returns the posts since the container was created that match the draft.
+// findPosts returns the posts that were published since the container was created and match the draft.
 func (c *Containers) findPosts(
 	ctx context.Context, g network.Grant, p draft, history network.CommitHistory,
 ) ([]listedPost, error) {
@@ -198,7 +198,7 @@ func (c *Containers) findPosts(
 	switch {
 	case p.ReplyTo != "":
 		edge, fields = c.Names.Replies, fields+",replied_to"
-	case c.isStory(p): // the list has the stories of a day, and no parameter for a time
+	case c.isStory(p): // The list contains one day's stories and has no time parameter.
 		edge = c.Names.Stories
 		params.Del("since")
 	}
@@ -217,13 +217,13 @@ func (l listedPost) receipt() network.Receipt {
 	return network.Receipt{ID: l.ID, Permalink: network.WebURL(l.Permalink), At: ParseTime(l.Timestamp)}
 }
 
-// matches reports whether the post may be the draft's. It ignores white space, because networks change it.
+// matches reports whether the listed post may be the draft's post. It ignores white space, because networks change it.
 func (l listedPost) matches(p draft) bool {
 	return l.RepliedTo.ID == p.ReplyTo && network.SameWords(cmp.Or(l.Text, l.Caption), p.Text) &&
 		(l.Type == "" || l.Type == p.listedType())
 }
 
-// listedType returns the media type of the post in the networks' lists.
+// listedType returns the media type with which the networks list the post.
 func (p draft) listedType() string {
 	switch {
 	case len(p.Media) > 1:
@@ -236,7 +236,7 @@ func (p draft) listedType() string {
 	return "IMAGE"
 }
 
-// Permalink returns the URL in the receipt, or else requests it.
+// Permalink returns the URL in the receipt. If the receipt has no URL, it requests the URL.
 func (c *Containers) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil

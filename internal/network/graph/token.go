@@ -12,22 +12,22 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// IssuedAt is the key in Grant.Extra for the time when the token was issued, in RFC 3339.
+// IssuedAt is the key in Grant.Extra for the time when the token was issued, in the format of RFC 3339.
 const IssuedAt = "issued_at"
 
-const minRenewalAge = 24 * time.Hour // minimum age of a token for renewal
+const minRenewalAge = 24 * time.Hour // the networks renew only tokens that are at least this old
 
-// Token is the response of the token endpoints.
+// Token is the response from a token endpoint.
 type Token struct {
 	network.Token
 
-	Permissions Permissions `json:"permissions"` // permissions that the person granted, if the response has them
+	Permissions Permissions `json:"permissions"` // permissions that the person granted; empty if not reported
 }
 
 // Permissions is a list of permissions, encoded as an array or as a comma-separated string.
 type Permissions []string
 
-// UnmarshalJSON decodes either format and ignores any other.
+// UnmarshalJSON decodes either format. It ignores any other value.
 func (p *Permissions) UnmarshalJSON(text []byte) error {
 	var list []string
 	var line string
@@ -38,7 +38,8 @@ func (p *Permissions) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// RequestToken makes a call that returns a token. The response may be wrapped in a list, as Instagram documents it.
+// RequestToken makes a call that returns a token. The response may be wrapped in a list, as in Instagram's
+// documentation.
 func (c *Client) RequestToken(ctx context.Context, method, server, path string, params url.Values) (Token, error) {
 	var response struct {
 		Token
@@ -67,7 +68,7 @@ func (c *Client) RequestToken(ctx context.Context, method, server, path string, 
 // ApplyToken returns g with a new token and the time when it was issued.
 func ApplyToken(g network.Grant, t network.Token, now time.Time) network.Grant {
 	g = t.Grant(g, now)
-	g.Extra = maps.Clone(g.Extra) // do not change the old grant
+	g.Extra = maps.Clone(g.Extra) // The copy keeps the old grant unchanged.
 	if g.Extra == nil {
 		g.Extra = map[string]string{}
 	}
@@ -75,7 +76,7 @@ func ApplyToken(g network.Grant, t network.Token, now time.Time) network.Grant {
 	return g
 }
 
-// IsTooRecent reports whether the network would not renew the grant yet.
+// IsTooRecent reports whether the grant's token is so new that the network would not renew it yet.
 func IsTooRecent(g network.Grant, now time.Time) bool {
 	issued, err := time.Parse(time.RFC3339, g.Extra[IssuedAt])
 	return err == nil && now.Sub(issued) < minRenewalAge

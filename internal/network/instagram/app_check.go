@@ -11,7 +11,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-// The permissions of each sign-in method.
+// The permissions that each sign-in method requires.
 var (
 	scopeRequirements = []network.RequiredScope{
 		{Scope: "instagram_business_basic", Effect: network.CannotConnect},
@@ -31,7 +31,7 @@ var (
 )
 
 // CheckApp reports whether Meta accepts the app for Facebook Login, and which permissions App Review has approved. Meta
-// has no such call for the Instagram Login app.
+// does not offer such a check for the Instagram Login app.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	if n.opts.Facebook.ClientID == "" {
 		return nil

@@ -12,13 +12,15 @@ import (
 
 var _ network.Collector = (*Network)(nil)
 
-// collectFields are the requested fields of posts. The network omits the likes if the account hides them.
+// collectFields lists the fields of posts that are requested. The network omits the number of likes if the account
+// hides it.
 const collectFields = "id,caption,media_type,media_product_type,permalink,timestamp,like_count,comments_count"
 
-// insightMetrics are available with both sign-in methods. Views replaced impressions and plays.
+// insightMetrics lists metrics that are available with both sign-in methods. The metric views replaced impressions and
+// plays.
 var insightMetrics = []string{"views", "reach", "saved", "likes", "comments", "shares"}
 
-// listedMedia is a post in the account's list.
+// listedMedia is a post in the account's list of posts.
 type listedMedia struct {
 	ID        string `json:"id"`
 	Caption   string `json:"caption"`

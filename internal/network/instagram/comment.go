@@ -8,13 +8,13 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-// The scopes that comments need, by sign-in method. People can decline them.
+// The permission to comment, for each sign-in method. People can decline it.
 const (
 	instagramComments = "instagram_business_manage_comments"
 	facebookComments  = "instagram_manage_comments"
 )
 
-// newComments returns the implementation of comments. Instagram lists comments newest first by default.
+// newComments returns the implementation of first comments. Instagram lists comments newest first by default.
 func newComments(c *graph.Containers) graph.Comments {
 	return graph.Comments{
 		Client: c.Client, App: c.App, NewCall: c.NewCall, Fields: []string{"text", "timestamp"},
@@ -22,7 +22,7 @@ func newComments(c *graph.Containers) graph.Comments {
 	}
 }
 
-// Plan fixes the content of a post, or the text of a comment on one.
+// Plan fixes the content of a post, or the text of a first comment.
 func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	if i.Reply != nil {
 		return network.PlanFirstComment(i)
@@ -30,7 +30,7 @@ func (n *Network) Plan(i network.Submission) (network.Draft, error) {
 	return n.Containers.Plan(i)
 }
 
-// Prepare prepares the container of a post, or records the time before which a comment does not exist.
+// Prepare prepares the container of a post. For a comment, it records the time before which the comment does not exist.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {

@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-// Keys in Grant.Extra of accounts connected by Facebook Login. The person's token is stored in Extra instead of
-// Refresh, because the Page's token works without it.
+// Keys in Grant.Extra, for accounts that are connected with Facebook Login. The person's token is stored in Extra
+// instead of RefreshToken, because the Page's token works without it.
 const (
 	pageID    = "page"
 	userToken = "user_token"
@@ -22,8 +22,8 @@ func (n *Network) login() graph.Login {
 	return graph.Login{Client: n.Client, ClientID: f.ClientID, ClientSecret: f.ClientSecret, Version: n.opts.Version}
 }
 
-// exchangeFacebook implements Exchange for Facebook Login. It returns the account of each Page that the person
-// selected, with the Page's token.
+// exchangeFacebook implements Exchange for Facebook Login. For each Page that the person selected, it returns the
+// Page's Instagram account with the Page's token.
 func (n *Network) exchangeFacebook(
 	ctx context.Context, a network.Authorization, code string,
 ) ([]network.Candidate, error) {
@@ -73,8 +73,8 @@ func (n *Network) extendToken(ctx context.Context, person network.Grant, token s
 	return graph.ApplyToken(person, longLived.Token, n.opts.Now()), nil
 }
 
-// pageGrant returns the person's grant with the Page's token, which is used in calls for the account. The grant expires
-// with the person's token, because a longer lifetime of the Page's token is unconfirmed.
+// pageGrant returns the person's grant with the Page's token. Calls for the account use the Page's token. The grant
+// expires with the person's token, because it is unconfirmed whether the Page's token lasts longer.
 func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
 	g.AccessToken = p.Access

@@ -19,13 +19,13 @@ const subcodeText = "/2207010"
 var hashtagsPattern = regexp.MustCompile(`\b([0-9]{1,3}) hashtags`)
 
 // hashtagLimit is the number of hashtags that Instagram accepts, learned from its responses since the process started.
-// Instagram documents 30, but reportedly accepts only 5 from some accounts. The value is 0 as long as no response has
-// shown a lower limit than the documented one.
+// Instagram documents 30, but reportedly accepts only 5 from some accounts. The value is 0 until a response shows that
+// the limit is lower than documented.
 type hashtagLimit struct{ value atomic.Int64 }
 
-// observe learns from Instagram's response to the creation of a container with a text that the rules allow. A rejection
-// is ignored if the text has few hashtags, because the reason is a different one. If Instagram accepts more hashtags
-// than the limit, the limit is removed.
+// observe learns from Instagram's response to the creation of a container whose text the rules allow. It ignores a
+// rejection if the text has few hashtags, because there must be another reason. If Instagram accepts more hashtags than
+// the limit, observe removes the limit.
 func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
 	count := len(network.Hashtags(text))
 	netErr, ok := errors.AsType[*network.Error](err)
@@ -44,7 +44,7 @@ func (l *hashtagLimit) observe(rules network.Rules, text string, err error) {
 	}
 }
 
-// Rules returns the limits that Check applies. The learned limit on hashtags, if any, replaces Hashtags.SoftLimit.
+// Rules returns the limits that Check applies. If a limit on hashtags was learned, it replaces Hashtags.SoftLimit.
 func (n *Network) Rules() network.Rules {
 	rules := n.Containers.Rules()
 	if limit := int(n.hashtags.value.Load()); limit > 0 {

@@ -1,5 +1,5 @@
-// Package instagram publishes to professional accounts on Instagram with its Graph API. Accounts are connected in a
-// browser, with Instagram Login or with Facebook Login through the account's Page.
+// Package instagram publishes to professional Instagram accounts through Instagram's Graph API. Accounts are connected
+// in a browser, either with Instagram Login, or with Facebook Login through the account's Page.
 //
 // Source: https://developers.facebook.com/docs/instagram-platform
 package instagram
@@ -37,15 +37,15 @@ const (
 	kindFacebook  = "facebook"
 )
 
-// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
-// accounts. The embedded App is for Instagram Login.
+// Options holds the operator's settings. The zero value uses the real network and has no app for connecting accounts.
+// The embedded App is the app for Instagram Login.
 type Options struct {
 	network.App
 
 	AuthorizeHost string   `json:"authorize_host"` // base URL of the consent page
 	TokenHost     string   `json:"token_host"`     // base URL of the token endpoint
 	GraphHost     string   `json:"graph_host"`     // base URL of the API for newly connected accounts
-	Version       string   `json:"version"`        // of the API, for both sign-in methods
+	Version       string   `json:"version"`        // API version, for both sign-in methods
 	Facebook      Facebook `json:"facebook"`
 }
 
@@ -53,13 +53,13 @@ type Options struct {
 type Facebook struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"`      // requested on the consent page; by default for publishing and analytics
+	Scopes       []string `json:"scopes"`      // permissions to request; default: publishing and analytics
 	ConfigID     string   `json:"config_id"`   // configuration of Facebook Login for Business; replaces the scopes
 	DialogHost   string   `json:"dialog_host"` // base URL of the consent page
 	GraphHost    string   `json:"graph_host"`  // base URL of the API for newly connected accounts
 }
 
-// Network implements Instagram's publishing protocol. Between calls, it only remembers the limit on hashtags.
+// Network implements Instagram's publishing protocol. Between calls, it remembers only the limit on hashtags.
 type Network struct {
 	*graph.Containers
 
@@ -70,7 +70,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with these options.
+// New returns a Network with the given options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	hashtags := &hashtagLimit{}
@@ -105,8 +105,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// proofSecret returns the secret of the Facebook Login app. It returns "" for Instagram Login, whose calls have no
-// proof.
+// proofSecret returns the secret of the Facebook Login app. It returns "" for Instagram Login, because its calls do not
+// use an appsecret_proof.
 func (o Options) proofSecret(g network.Grant) string {
 	if g.Kind == kindFacebook {
 		return o.Facebook.ClientSecret
@@ -141,10 +141,10 @@ func mediaParams(o network.Options, m network.Media, address string, inCarousel 
 // subcodePattern finds the subcode in the status of a failed container.
 var subcodePattern = regexp.MustCompile(`\b22[0-9]{5}\b`)
 
-// fetchSubcodes are the error subcodes for media that Instagram could not fetch.
+// fetchSubcodes lists the error subcodes for media that Instagram could not fetch.
 var fetchSubcodes = []int{2207003, 2207052}
 
-// containerError returns the error of a failed container, and whether a new container may succeed.
+// containerError returns the error for a failed container. It also reports whether a new container may succeed.
 func containerError(status string) (*network.Error, bool) {
 	netErr := &network.Error{
 		Class: network.Transient, Status: http.StatusOK, Code: subcodePattern.FindString(status),
@@ -154,7 +154,7 @@ func containerError(status string) (*network.Error, bool) {
 	number, _ := strconv.Atoi(netErr.Code)
 	class, known := graph.Subcode(number)
 	switch {
-	case slices.Contains(fetchSubcodes, number): // after a few retries, the file counts as unusable
+	case slices.Contains(fetchSubcodes, number): // After a few retries, the file counts as unusable.
 		netErr.Class = network.RejectedMedia
 		return netErr, true
 	case known:

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/network/graph"
 )
 
-// The scopes that publishing needs, by sign-in method. People can decline them.
+// The permission to publish, for each sign-in method. People can decline it.
 const (
 	instagramPublish = "instagram_business_content_publish"
 	facebookPublish  = "instagram_content_publish"
@@ -55,7 +55,7 @@ func (n *Network) Authorize(a network.Authorization) string {
 // to. Instagram Login returns one account, and Facebook Login returns the account of each Page. The error is of class
 // ReconnectRequired if the code is rejected or the consent does not include publishing.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	code = strings.TrimSuffix(code, "#_") // the network appends #_ to redirect URIs
+	code = strings.TrimSuffix(code, "#_") // The network appends #_ to redirect URIs.
 	if a.Kind == kindFacebook {
 		return n.exchangeFacebook(ctx, a, code)
 	}
@@ -87,12 +87,12 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 // holderPrefix is the prefix of Grant.Holder. The person's app-specific ID follows.
 const holderPrefix = "instagram:"
 
-// candidates returns the grant with the account that its token belongs to.
+// candidates returns the account that the grant's token belongs to, with the grant.
 func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		graph.InstagramAccount
 
-		// the ID used in calls; the field id is app-specific (unconfirmed)
+		// the ID to use in calls; the field id seems to be app-specific (unconfirmed)
 		UserID string `json:"user_id"`
 	}
 	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me))
@@ -112,7 +112,7 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	return []network.Candidate{found}, nil
 }
 
-// candidate returns an account with its grant. It returns false if the ID or name is missing.
+// candidate returns an account with its grant. It reports false if the account's ID or username is missing.
 func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bool) {
 	g.Account, g.Username = p.ID, network.Clip(p.Username, maxName)
 	return network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)}, graph.IsID(p.ID) && p.Username != ""
@@ -129,7 +129,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return refreshed, err
 }
 
-// holder returns the holder of a grant, or "" if the call fails. The refresh still succeeds, and the next refresh
+// holder returns the holder of a grant, or "" if the call fails. The refresh then still succeeds, and the next refresh
 // requests the holder again.
 func (n *Network) holder(ctx context.Context, g network.Grant) string {
 	if g.Kind == kindFacebook {

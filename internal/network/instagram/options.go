@@ -24,7 +24,7 @@ func isReel(o network.Options, media []network.Media) bool {
 	return !o.IsStory(platform) && len(media) == 1 && isVideo(media[0])
 }
 
-// checkOptions returns problems with the options that Instagram does not support for this post.
+// checkOptions returns a problem for each option that Instagram does not support for this post.
 func checkOptions(c network.Content) []network.Problem {
 	o, reel := postOptions(c.Options), isReel(c.Options, c.Media)
 	var problems []network.Problem
@@ -83,7 +83,7 @@ func coverImage(o network.Options, media []network.Media) int64 {
 	return postOptions(o).CoverMediaID
 }
 
-// optionParams returns the parameters of the options for a post's container. cover is the URL of the cover image.
+// optionParams returns the parameters that the options add to a post's container. cover is the URL of the cover image.
 func optionParams(o network.Options, media []network.Media, cover string) url.Values {
 	opts, params := postOptions(o), url.Values{}
 	if isReel(o, media) {
@@ -118,7 +118,8 @@ func setReelParams(params url.Values, o network.InstagramOptions, cover string) 
 	}
 }
 
-// itemParams returns the parameters of the options for one of several media. Only the first image has tags.
+// itemParams returns the parameters that the options add to the container for one of several media items. Only the
+// first image has tags.
 func itemParams(o network.Options, media []network.Media, item int) url.Values {
 	opts := postOptions(o)
 	if len(opts.UserTags) == 0 || slices.IndexFunc(media, isImage) != item {
@@ -127,7 +128,8 @@ func itemParams(o network.Options, media []network.Media, item int) url.Values {
 	return url.Values{"user_tags": {encode(tags(opts.UserTags, true))}}
 }
 
-// tags returns the tags with positions for an image, or without positions for a video. Missing coordinates become 0.5.
+// tags returns a copy of userTags. For an image, it keeps the positions and sets missing coordinates to 0.5. For a
+// video, it removes the positions.
 func tags(userTags []network.InstagramUserTag, withPositions bool) []network.InstagramUserTag {
 	out := slices.Clone(userTags)
 	for i := range out {
@@ -144,7 +146,7 @@ func tags(userTags []network.InstagramUserTag, withPositions bool) []network.Ins
 	return out
 }
 
-// encode returns a parameter as JSON, which the API expects for lists and objects.
+// encode encodes a parameter as JSON, which the API expects for lists and objects.
 func encode(value any) string {
 	encoded, _ := json.Marshal(value) //nolint:errchkjson // strings and finite numbers
 	return string(encoded)

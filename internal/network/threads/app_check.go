@@ -14,7 +14,7 @@ var scopeRequirements = []network.RequiredScope{
 	{Scope: "threads_basic", Effect: network.CannotConnect},
 	{Scope: scopePublish, Effect: network.CannotPublish},
 	{Scope: "threads_manage_insights", Effect: network.MetricsMissing},
-	{Scope: scopeReplies, Effect: "threads stop if a request gets no answer"},
+	{Scope: scopeReplies, Effect: "a thread stops if a request gets no response"},
 }
 
 // CheckApp reports whether the network accepts the app's ID and secret.

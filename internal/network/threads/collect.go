@@ -14,10 +14,10 @@ var _ network.Collector = (*Network)(nil)
 
 var insightMetrics = []string{"views", "likes", "replies", "reposts", "quotes", "shares"}
 
-// repost is the type of another account's post that this account shares. Collect skips such posts.
+// repost is the media type of a post by another account that this account reposted. Collect skips such posts.
 const repost = "REPOST_FACADE"
 
-// thread is a post in the account's list.
+// thread is a post in the account's list of posts.
 type thread struct {
 	ID        string `json:"id"`
 	Text      string `json:"text"`
@@ -77,8 +77,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// picture returns the URL of the account's picture, and true if the response has no picture. The results are zero
-// after a failed call, which must not end the collection.
+// picture returns the URL of the account's picture. It reports true if the account has no picture. If the call fails,
+// it returns zero values, because the collection must continue.
 func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"threads_profile_picture_url"`

@@ -28,9 +28,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for a token that lasts sixty days, and returns the token's account. The error is of class
-// ReconnectRequired if the code is rejected, or if Threads reports that the person did not allow posts.
+// ReconnectRequired if the code is rejected, or if Threads reports that the person did not allow publishing.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	code = strings.TrimSuffix(code, "#_") // the network appends #_ to redirect URIs
+	code = strings.TrimSuffix(code, "#_") // Threads appends #_ to redirect URIs.
 	shortLived, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.GraphHost, "oauth/access_token", url.Values{
 		"client_id": {n.opts.ClientID}, "client_secret": {n.opts.ClientSecret},
 		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
@@ -46,7 +46,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 		return nil, err
 	}
 	g := graph.ApplyToken(network.Grant{Server: n.opts.GraphHost}, longLived.Token, n.opts.Now())
-	if g.Scopes, err = n.grantedScopes(ctx, g); err == nil { // on an error, the scopes remain unknown
+	if g.Scopes, err = n.grantedScopes(ctx, g); err == nil { // If this fails, the scopes remain unknown.
 		if err := network.RequireScopes(g.Scopes, scopePublish); err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (n *Network) grantedScopes(ctx context.Context, g network.Grant) ([]string,
 // holderPrefix is the prefix of Grant.Holder. The person's app-specific ID follows.
 const holderPrefix = "threads:"
 
-// candidates returns the grant with the account that its token belongs to.
+// candidates returns the account that the grant's token belongs to, with the grant.
 func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		ID       string `json:"id"`
@@ -99,7 +99,7 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 // than a day old is returned unchanged, because Threads does not renew it. The error is of class ReconnectRequired if
 // the token has expired.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
-	g.Holder = holderPrefix + g.Account // older grants have no holder
+	g.Holder = holderPrefix + g.Account // Older grants have no holder.
 	if graph.IsTooRecent(g, n.opts.Now()) {
 		return g, nil
 	}

@@ -89,7 +89,7 @@ func checkPoll(poll network.ThreadsOptionsPollAttachment, hasAttachment bool) []
 	return problems
 }
 
-// postParams returns a container's parameters for the options.
+// postParams returns the parameters that the options add to a container.
 func postParams(opts network.Options, media []network.Media, _ string) url.Values {
 	o, params := options(opts), url.Values{}
 	for name, value := range map[string]string{

@@ -1,4 +1,4 @@
-// Package threads publishes to Threads with its Graph API. Accounts are connected in a browser.
+// Package threads publishes to Threads through its Graph API. Accounts are connected in a browser.
 //
 // Source: https://developers.facebook.com/docs/threads
 package threads
@@ -25,25 +25,24 @@ const (
 	maxMessage = 500  // characters kept of the network's own text
 )
 
-// defaultScopes are needed for publishing and for insights.
+// defaultScopes lists the permissions that are required for publishing and insights.
 var defaultScopes = []string{"threads_basic", scopePublish, "threads_manage_insights", scopeReplies}
 
 const (
 	scopePublish = "threads_content_publish"
-	scopeReplies = "threads_read_replies" // needed to find a reply after a lost response
+	scopeReplies = "threads_read_replies" // required to find a reply if the response to its request was lost
 )
 
-// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
-// accounts.
+// Options holds the operator's settings. The zero value uses the real network and has no app for connecting accounts.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
 	GraphHost     string `json:"graph_host"`     // base URL of the API for newly connected accounts
-	Version       string `json:"version"`        // of the API
+	Version       string `json:"version"`        // API version
 }
 
-// Network implements the publishing protocol of Threads. It has no state between calls.
+// Network implements Threads' publishing protocol. It has no state between calls.
 type Network struct {
 	*graph.Containers
 
@@ -52,7 +51,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with these options.
+// New returns a Network with the given options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{&graph.Containers{
@@ -86,12 +85,13 @@ func mediaParams(_ network.Options, m network.Media, address string, _ bool) url
 	return params
 }
 
-// unknownFailure is Threads' code for unknown failures. This package also uses it for unknown descriptions.
+// unknownFailure is Threads' code for unknown failures. This package also uses it for descriptions that it does not
+// know.
 const unknownFailure = "UNKNOWN"
 
 var fileFailures = []string{"FAILED_DOWNLOADING_VIDEO", "FAILED_PROCESSING_AUDIO", "FAILED_PROCESSING_VIDEO"}
 
-// containerError returns the error of a failed container, and whether a new container may succeed.
+// containerError returns the error for a failed container. It also reports whether a new container may succeed.
 func containerError(message string) (*network.Error, bool) {
 	netErr := &network.Error{
 		Class: network.Transient, Status: http.StatusOK, Code: unknownFailure, Message: network.Clip(message, maxMessage),
