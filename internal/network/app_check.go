@@ -81,7 +81,7 @@ func CallFinding(platform, subject string, err error) Finding {
 		finding.Result, finding.NextStep = CheckUnclear, retryLater
 		return finding
 	}
-	finding.Detail = cmp.Or(netErr.Message, netErr.Code, "The network did not answer.")
+	finding.Detail = cmp.Or(netErr.Message, netErr.Code, "The network did not respond.")
 	if netErr.Message != "" && netErr.Code != "" {
 		finding.Detail = netErr.Code + ": " + netErr.Message
 	}

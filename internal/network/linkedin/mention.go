@@ -82,7 +82,7 @@ func (c *optionCheck) checkMentions() {
 	}
 	if missing {
 		c.add("mentions", network.CodeOptionUnsupported, false,
-			"The text lacks a name of the mentions on LinkedIn (options.linkedin.mentions). "+
-				"Write it after @, exactly as in the mention.")
+			"A mention on LinkedIn (options.linkedin.mentions) is missing in the text. "+
+				"Write its name after @, exactly as in the mention.")
 	}
 }

@@ -32,7 +32,7 @@ func describe(name string, out any) {
 		err = json.Unmarshal(content, out)
 	}
 	if err != nil {
-		panic(err) // the embedded files are valid
+		panic(err) // The embedded files are valid.
 	}
 }
 
@@ -48,7 +48,7 @@ func LoadOpenAPI(name, host, base string, changes ...func(*openapi3.T)) OpenAPI 
 	load := sync.OnceValue(func() *openapi3.T {
 		content, err := descriptions.ReadFile("descriptions/" + name)
 		if err != nil {
-			panic(err) // the embedded files are valid
+			panic(err) // The embedded files are valid.
 		}
 		doc, err := openapi3.NewLoader().LoadFromData(content)
 		if err != nil {
