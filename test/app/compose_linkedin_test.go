@@ -48,7 +48,7 @@ func TestComposerLinkedInAttachments(t *testing.T) {
 			fill("linkedin-article-description", "Coffee").
 			fill("linkedin-mentions", "@Studio North = 2414183\r\n\r\nMira=urn:li:person:a_1\r\n")
 		f.values.Set("linkedin-article-thumbnail", thumbnail) // shown for a post that has one
-		saved := f.press().shows(http.StatusOK, "Saved.", "menu.test", "The text lacks a name of the mentions")
+		saved := f.press().shows(http.StatusOK, "Saved.", "menu.test", "A mention on LinkedIn")
 		id, err := strconv.ParseInt(thumbnail, 10, 64)
 		must.NoError(t, err)
 		want := network.Options{LinkedIn: &network.LinkedInOptions{
