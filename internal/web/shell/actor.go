@@ -16,8 +16,9 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// NewCall returns an operation.Call by the visitor in the selected team, for an action that is not an API operation. It
-// checks the membership and the gates, but no limits, idempotency key or price. what names the action.
+// NewCall returns an operation.Call made by the visitor in the selected team, for an action that is not an API
+// operation. It checks the membership and the gates, but not limits, the idempotency key or the price. op names the
+// action.
 func (s *Shell) NewCall(r *http.Request, op string) (operation.Call, error) {
 	v := VisitorOf(r.Context())
 	if v == nil {
@@ -30,8 +31,8 @@ func (s *Shell) NewCall(r *http.Request, op string) (operation.Call, error) {
 	return operation.Call{Actor: actor, Operation: op, RequestID: uuid.NewString(), Now: s.DB.Now()}, err
 }
 
-// Result returns the result of an operation. If the submission was a repeat, the stored result is JSON, which Result
-// decodes.
+// Result returns the result of an operation. If the submission was a repeat, the outcome contains the stored result as
+// JSON, and Result decodes it.
 func Result[T any](o pipeline.Outcome) (T, error) {
 	if data, ok := o.Data.(T); ok {
 		return data, nil
@@ -39,10 +40,10 @@ func Result[T any](o pipeline.Outcome) (T, error) {
 	var out T
 	kept, ok := o.Data.(json.RawMessage)
 	if !ok {
-		return out, fmt.Errorf("%s answered with %T", o.Call.Operation, o.Data)
+		return out, fmt.Errorf("the result of %s has the unexpected type %T", o.Call.Operation, o.Data)
 	}
 	if err := json.Unmarshal(kept, &out); err != nil {
-		return out, fmt.Errorf("reading a stored answer of %s: %w", o.Call.Operation, err)
+		return out, fmt.Errorf("decoding the stored result of %s: %w", o.Call.Operation, err)
 	}
 	return out, nil
 }
@@ -58,8 +59,7 @@ func Run[T any](s *Shell, r *http.Request, tool string, args operation.Arguments
 	return data, outcome, err
 }
 
-// FormError is an error to show in a form. Text is in the visitor's language. Field is the argument that is wrong, or
-// "".
+// FormError is an error to show in a form. Text is in the visitor's language. Field is the invalid argument, or "".
 type FormError struct{ Text, Field string }
 
 // SetRetryAfter sets the Retry-After header field (RFC 9110, section 10.2.3) if err states how long to wait before a
@@ -70,8 +70,8 @@ func SetRetryAfter(w http.ResponseWriter, err error) {
 	}
 }
 
-// FormErrorOf returns the form error for err. names maps argument names to the labels of the form's fields. If the
-// person cannot correct the error in the form, it writes the error response and returns false.
+// FormErrorOf returns the form error for err and true. names maps argument names to the labels of the form's fields. If
+// the person cannot correct the error in the form, it writes the error response and returns false.
 func (s *Shell) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 	names map[string]string) (FormError, bool) {
 	apiErr := apierr.FromError(err)
@@ -122,7 +122,8 @@ func (s *Shell) SwitchToTeamOf(
 	s.SwitchTeam(w, r, TeamOrFirst(v.Account, team), r.URL.RequestURI())
 }
 
-// PathID returns the positive integer ID that the path has under a name, or a not_found error.
+// PathID returns the path value with the given name as a positive integer ID. It returns a not_found error for other
+// values.
 func PathID(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// The color schemes that a person can choose for a browser. Without a choice, pages use the system's scheme.
+// The color schemes that a person can choose for a browser. By default, pages use the system's scheme.
 const (
 	light = "light"
 	dark  = "dark"
@@ -17,13 +17,13 @@ const (
 
 const (
 	appearanceCookie   = "pressroom-appearance"
-	appearanceLifetime = 400 * 24 * time.Hour // the longest that browsers accept (RFC 6265bis, section 5.5)
+	appearanceLifetime = 400 * 24 * time.Hour // the maximum that browsers accept (RFC 6265bis, section 5.5)
 )
 
 // appearances are the options for the color scheme.
 var appearances = []Choice{{"", locale.Key("System")}, {light, locale.Key("Light")}, {dark, locale.Key("Dark")}}
 
-// appearance returns the color scheme that was chosen in the browser of a request, or "" for the system's scheme.
+// appearance returns the color scheme chosen in the browser that sent the request, or "" for the system's scheme.
 func appearance(r *http.Request) string {
 	if c, err := r.Cookie(appearanceCookie); err == nil && (c.Value == light || c.Value == dark) {
 		return c.Value
@@ -31,8 +31,8 @@ func appearance(r *http.Request) string {
 	return ""
 }
 
-// SetAppearance stores the color scheme of the form in a cookie and redirects to the home page. With scripts, the page
-// stays open.
+// SetAppearance stores the submitted color scheme in a cookie and redirects to the home page. If scripts run, the
+// current page stays open instead.
 func (s *Shell) SetAppearance(w http.ResponseWriter, r *http.Request) {
 	if !s.ReadForm(w, r) {
 		return

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// stylesheet is the name of the asset that consists of all files in the folder styles.
+// stylesheet is the file name of the asset that joins all files in the folder styles.
 const stylesheet = "app.css"
 
 // asset is a stylesheet, script, font or image.
@@ -24,7 +24,7 @@ type asset struct {
 	name string // name in URLs, including a hash of the content
 	kind string // media type
 	data []byte
-	// compressed returns the data compressed with gzip; nil if compression saves nothing
+	// compressed returns the data compressed with gzip. It is nil for small or already compressed data.
 	compressed func() []byte
 }
 
@@ -46,7 +46,7 @@ var assets = func() map[string]asset {
 	return out
 }()
 
-// textScript returns the name of the asset that has the texts of scripts in a language.
+// textScript returns the file name of the asset with the texts that scripts show in a language.
 func textScript(l *locale.Language) string {
 	if l.IsEnglish() {
 		return "text.js"
@@ -82,7 +82,7 @@ func newAsset(file string, data []byte) asset {
 		kind = "font/woff2"
 	}
 	out := asset{name: strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind: kind, data: data}
-	if ext != ".woff2" && ext != ".webp" && len(data) >= minCompressSize { // fonts and pictures are already compressed
+	if ext != ".woff2" && ext != ".webp" && len(data) >= minCompressSize { // fonts and images are already compressed
 		out.compressed = sync.OnceValue(func() []byte { return compress(data) })
 	}
 	return out
@@ -90,8 +90,8 @@ func newAsset(file string, data []byte) asset {
 
 var styleURL = regexp.MustCompile(`url\("([^"]+)"\)`)
 
-// joinStyles concatenates all files in the folder styles. It replaces the file names of other assets with their names
-// in URLs.
+// joinStyles concatenates all files in the folder styles. It replaces the file names of other assets with the assets'
+// names in URLs.
 func joinStyles(others map[string]asset) []byte {
 	var out bytes.Buffer
 	for _, name := range names("styles") {
@@ -116,7 +116,7 @@ var assetsByURLName = func() map[string]asset {
 	return out
 }()
 
-// assetPath returns the URL path of the asset with a file name.
+// assetPath returns the URL path of the asset with the given file name.
 func assetPath(name string) (string, error) {
 	a, ok := assets[name]
 	if !ok {
@@ -127,7 +127,7 @@ func assetPath(name string) (string, error) {
 
 var (
 	symbolID = regexp.MustCompile(`<symbol id="([^"]+)"`)
-	// symbols is the set of the icons' names.
+	// symbols is the set of icon names.
 	symbols = func() map[string]bool {
 		out := map[string]bool{}
 		for _, found := range symbolID.FindAllSubmatch(assets["icons.svg"].data, -1) {
@@ -137,17 +137,17 @@ var (
 	}()
 )
 
-// Icon returns the HTML of an icon, which assistive technology ignores.
+// Icon returns the HTML of an icon. The icon is hidden from assistive technology.
 func Icon(name string) (template.HTML, error) {
 	if !symbols[name] {
 		return "", fmt.Errorf("unknown icon %s", name)
 	}
-	//nolint:gosec // names of symbols and assets need no escaping
+	//nolint:gosec // symbol and asset names don't need escaping
 	return template.HTML(`<svg class="i" aria-hidden="true"><use href="/assets/` + assets["icons.svg"].name + "#" + name +
 		`"/></svg>`), nil
 }
 
-// Asset serves the asset that the path value "name" names.
+// Asset serves the asset whose name in URLs is the path value "name".
 func (s *Shell) Asset(w http.ResponseWriter, r *http.Request) {
 	file, ok := assetsByURLName[r.PathValue("name")]
 	if !ok {

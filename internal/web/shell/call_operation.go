@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// Do runs an operation for the visitor in the selected team, with the checks, limits and prices of the API. Its
-// idempotency key is the form field "once", so that a repeated submission has no further effect.
+// Do runs an operation for the visitor in the selected team, with the checks, limits and prices of the API. The form
+// field "once" is the idempotency key, so a repeated submission has no further effect.
 func (s *Shell) Do(r *http.Request, tool string, args operation.Arguments) (pipeline.Outcome, error) {
 	op := s.Registry.Tool(tool)
 	if op == nil {

@@ -34,8 +34,8 @@ func (p proxies) contain(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
-// client returns the IP address of a client: the peer's address or, behind trusted proxies, the last untrusted entry of
-// X-Forwarded-For. For IPv6 it returns the /64 network, because a client usually controls the whole network.
+// client returns the IP address of the client: the peer's address or, behind trusted proxies, the last untrusted entry
+// of X-Forwarded-For. For IPv6, it returns the /64 network, because a client usually controls the whole network.
 func (p proxies) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -57,12 +57,12 @@ func (p proxies) client(r *http.Request) string {
 	if addr.Is4() {
 		return addr.String()
 	}
-	network, _ := addr.Prefix(64) // an IPv6 address without a zone always has this prefix
+	network, _ := addr.Prefix(64) // never fails for an IPv6 address without a zone
 	return network.String()
 }
 
 // untrustedProxy records the last peer that forwarded a request but is not a trusted proxy. All clients behind such a
-// proxy count as one client and share one limit on sign-in attempts.
+// proxy count as one client and share one limit for sign-in attempts.
 type untrustedProxy struct {
 	mu       sync.Mutex
 	peer     string

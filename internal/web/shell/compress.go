@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// minCompressSize is the minimum size of data to compress, in bytes. Smaller data fit in one packet anyway.
+// minCompressSize is the minimum size of data to compress, in bytes. Smaller data fits in one packet anyway.
 const minCompressSize = 1400
 
 // acceptsGzip reports whether a client accepts gzip (RFC 9110, section 12.5.3).
@@ -25,13 +25,13 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// gzipWriters is a pool of gzip writers, because each allocates large tables.
+// gzipWriters reuses gzip writers, because each one allocates large tables.
 var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // compress returns data compressed with gzip.
 func compress(data []byte) []byte {
 	var out bytes.Buffer
-	z := gzipWriters.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool has only these
+	z := gzipWriters.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool contains only gzip writers
 	defer gzipWriters.Put(z)
 	z.Reset(&out)
 	_, err := z.Write(data)
@@ -57,7 +57,8 @@ func WriteHTML(w http.ResponseWriter, r *http.Request, status int, data []byte) 
 	writeBody(w, r, status, data, func() []byte { return compress(data) })
 }
 
-// writeBody writes data as the response, or the result of compressed if it is not nil and the client accepts gzip.
+// writeBody writes data as the response. If compressed is not nil and the client accepts gzip, it writes the result of
+// compressed instead.
 func writeBody(w http.ResponseWriter, r *http.Request, status int, data []byte, compressed func() []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if compressed != nil && acceptsGzip(r) {

@@ -50,9 +50,9 @@ var knownApps = []struct {
 	{"app-n8n", Automation, []string{"n8n"}, []string{"n8n.io", "n8n.cloud"}},
 }
 
-// AppOf describes an OAuth client by the name that it chose and the host or scheme of its redirect URI. A name is
-// enough for a vendor's logo only if the redirect URI is on the person's own computer, because anyone can register a
-// client with the vendor's name.
+// AppOf describes an OAuth client. name is the name that the client chose, and host is the host or scheme of its
+// redirect URI. A name is enough for a vendor's logo only if the redirect URI is on the person's own computer, because
+// anyone can register a client with the vendor's name.
 func AppOf(name, host string) ConnectedApp {
 	if at, _, err := net.SplitHostPort(host); err == nil {
 		host = at

@@ -11,7 +11,7 @@ import (
 // CSVWriter writes a CSV file (RFC 4180) as the response.
 type CSVWriter struct{ csv *csv.Writer }
 
-// NewCSVWriter begins a CSV file with a file name and a header row of columns.
+// NewCSVWriter starts a CSV file with the given file name and header row.
 func NewCSVWriter(w http.ResponseWriter, name string, columns ...string) CSVWriter {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
@@ -21,7 +21,7 @@ func NewCSVWriter(w http.ResponseWriter, name string, columns ...string) CSVWrit
 	return s
 }
 
-// WriteRow writes one row. It prefixes text that spreadsheets would treat as a formula with an apostrophe.
+// WriteRow writes one row. It puts an apostrophe before text that spreadsheets would treat as a formula.
 func (s CSVWriter) WriteRow(cells ...string) {
 	for i, c := range cells {
 		if strings.IndexAny(c, "=+-@\t\r\n") == 0 && !isNumber(c) {
@@ -41,5 +41,5 @@ func (s CSVWriter) Flush() { s.csv.Flush() }
 
 // Err returns the first write error, if any.
 func (s CSVWriter) Err() error {
-	return s.csv.Error() //nolint:wrapcheck // it is the connection's error
+	return s.csv.Error() //nolint:wrapcheck // the error comes from the connection
 }

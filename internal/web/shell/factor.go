@@ -10,21 +10,22 @@ import (
 // Requirement states who must use two factors.
 type Requirement string
 
-// The requirements that an operator can set. A team can require a second factor in addition.
+// The requirements that an operator can set. In addition, each team can require a second factor.
 const (
 	Nobody        Requirement = "nobody"
 	OnlyOperators Requirement = "operators" // operators, for the operator's pages
 	Everyone      Requirement = "everyone"
 )
 
-// FactorPath is the path of the page on which people set up or use a required second factor.
+// FactorPath is the path of the page where people set up or use a required second factor.
 const FactorPath = "/account/second-factor"
 
-// nextAfterFactorKey is the session key for the path of the page to open after a second factor was set up or used.
+// nextAfterFactorKey is the session key for the path of the page to open after the visitor has set up or used a second
+// factor.
 const nextAfterFactorKey = "after factor"
 
 // NeedsFactor reports whether the operator or any of the visitor's teams requires a session with two factors. One team
-// suffices, because some pages show items of all teams.
+// is enough, because some pages show items from all teams.
 func (s *Shell) NeedsFactor(v *Visitor) bool {
 	return s.SecondFactor == Everyone || s.SecondFactor == OnlyOperators && v.Operator || len(v.RequiredBy()) > 0
 }
@@ -56,8 +57,9 @@ func (s *Shell) lacksFactor(ctx context.Context, route Route) bool {
 	return s.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.Audience == Operators
 }
 
-// redirectToFactor redirects to the page on which the second factor is set up or used, and which later redirects back.
-// It saves a submitted form if a page can restore the form. Requests of scripts get an error instead.
+// redirectToFactor redirects to the page where the visitor sets up or uses a second factor. That page later redirects
+// back. redirectToFactor saves a submitted form if a page can restore the form. Requests from scripts get an error
+// instead.
 func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route Route) {
 	if fromScript(r) {
 		s.ShowMessage(w, r, http.StatusForbidden, "Two-factor authentication required",
@@ -81,7 +83,8 @@ func (s *Shell) redirectToFactor(w http.ResponseWriter, r *http.Request, route R
 }
 
 // RequireUsedFactor wraps a handler for which a password is not enough: adding or removing factors, leaving a team that
-// requires one, or deleting the account. It redirects visitors who have a required second factor, but have not used it.
+// requires one, or deleting the account. It redirects visitors who have set up a required second factor but have not
+// used it in this session.
 func (s *Shell) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.LacksFactor(r.Context()) {
@@ -99,8 +102,8 @@ func (s *Shell) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// NextAfterFactor returns, once, the path of the page to open after a second factor was set up or used. The default is
-// the account page.
+// NextAfterFactor returns the path of the page to open after the visitor has set up or used a second factor. It forgets
+// the path, so further calls return the default, the account page.
 func (s *Shell) NextAfterFactor(ctx context.Context) string {
 	if next := s.Pop(ctx, nextAfterFactorKey); next != nil {
 		return LocalPath(string(next))

@@ -17,7 +17,7 @@ var audiencePermissions = map[Audience]locale.Key{
 	Managers: "manage the team", Owners: "manage owner-only settings", Clients: "decide on posts for the client",
 }
 
-// roleSentences has the sentences about the visitor's role in a team (%s).
+// roleSentences maps roles to sentences about the visitor's role in a team (%s).
 var roleSentences = map[access.Role]locale.Key{
 	access.Owner:  "You are the owner in <strong><bdi>%s</bdi></strong>.",
 	access.Admin:  "You are an admin in <strong><bdi>%s</bdi></strong>.",
@@ -26,19 +26,19 @@ var roleSentences = map[access.Role]locale.Key{
 	access.Client: "You are a client in <strong><bdi>%s</bdi></strong>.",
 }
 
-// roleNouns has the names of the roles in the plural, except for the owner, of whom a team has one.
+// roleNouns maps roles to plural nouns. The owner is singular, because a team has only one owner.
 var roleNouns = map[access.Role]locale.Key{
 	access.Owner: "the owner", access.Admin: "admins", access.Editor: "editors", access.Viewer: "viewers",
 	access.Client: "clients",
 }
 
-// maxManagers is the maximum number of people that the page about a missing permission names.
+// maxManagers is the maximum number of people named on the page about a missing permission.
 const maxManagers = 4
 
 // forbiddenView is the page about a missing permission.
 type forbiddenView struct {
-	Role       locale.Key // a sentence about the visitor's role, with %s for the team; empty for an unknown role
-	Permission string     // a sentence about the missing permission; may be empty
+	Role       locale.Key // sentence about the visitor's role, with %s for the team; empty for an unknown role
+	Permission string     // sentence about the missing permission; may be empty
 	Managers   []string   // names of people who can grant the permission
 }
 
@@ -66,7 +66,8 @@ func (s *Shell) Forbid(w http.ResponseWriter, r *http.Request, audience Audience
 	s.show(w, r, http.StatusForbidden, forbiddenPage, page{Title: s.T(r, "Not allowed"), Body: view})
 }
 
-// permissionText describes the permission that an audience has and which roles have it, or returns "".
+// permissionText describes an audience's permission and names the roles that have it. It returns "" if the audience is
+// not in audiencePermissions.
 func permissionText(l *locale.Language, a Audience) string {
 	permission, ok := audiencePermissions[a]
 	roles := rolesOf(a)

@@ -11,14 +11,14 @@ import (
 // MaxForm is the maximum size of an ordinary form in bytes.
 const MaxForm = 16 << 10
 
-// ReadForm parses a form of at most MaxForm bytes and reports whether that succeeded. Otherwise it writes the error
+// ReadForm parses a form of at most MaxForm bytes and reports whether it succeeded. If not, it writes the error
 // response.
 func (s *Shell) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 	return s.ReadLongForm(w, r, MaxForm)
 }
 
-// ReadLongForm is like ReadForm, but with a limit in bytes. Read the fields from r.PostForm, which contains only valid
-// text. ReadLongForm rejects forms with files.
+// ReadLongForm is like ReadForm, but for forms of at most limit bytes. Read the fields from r.PostForm, which contains
+// only valid text. ReadLongForm rejects forms with files.
 func (s *Shell) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil || SendsFiles(r) {
@@ -35,8 +35,8 @@ func (s *Shell) RequireSignIn(next http.HandlerFunc) http.HandlerFunc {
 	return s.requireSignIn(Route{}.back, next)
 }
 
-// requireSignIn is like RequireSignIn, but keeps a submitted form if back returns the path of a page that can restore
-// it.
+// requireSignIn is like RequireSignIn, but keeps a submitted form if returnPath returns the path of a page that can
+// restore it.
 func (s *Shell) requireSignIn(returnPath func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -53,8 +53,9 @@ func (s *Shell) requireSignIn(returnPath func(*http.Request) string, next http.H
 	}
 }
 
-// refererPath returns the path of the page from which a form was submitted, or that of the home page if that path is
-// unknown or has no GET route. A form that is shown again after an error, for example, has the path of its action.
+// refererPath returns the path of the page that submitted a form. It returns the path of the home page if the page is
+// unknown or has no GET route. For example, a form that is shown again after an error is on a page with the path of the
+// form's action.
 func (s *Shell) refererPath(r *http.Request) string {
 	referer, err := url.Parse(r.Referer())
 	own, broken := url.Parse(s.PublicURL)
@@ -73,7 +74,7 @@ const savedFormKey = "form"
 const maxSavedForm = 512 << 10
 
 // SaveForm saves a form in the session until SavedForm returns it on the page with the given path. It also selects the
-// team of the form.
+// form's team.
 func (s *Shell) SaveForm(ctx context.Context, path string, form url.Values) {
 	s.Put(ctx, savedFormKey, []byte(path+"\n"+form.Encode()))
 	if team, err := strconv.ParseInt(form.Get(TeamField), 10, 64); err == nil {
@@ -81,8 +82,8 @@ func (s *Shell) SaveForm(ctx context.Context, path string, form url.Values) {
 	}
 }
 
-// SavedForm returns, once, the form that was saved for the requested page, or nil. It sets a message about missing
-// input.
+// SavedForm returns the form that was saved for the requested page and deletes it from the session. It returns nil if
+// there is none. If input is missing from the form, SavedForm sets a message that says so.
 func (s *Shell) SavedForm(r *http.Request) url.Values {
 	saved := s.Pop(r.Context(), savedFormKey)
 	path, text, found := strings.Cut(string(saved), "\n")
@@ -112,8 +113,8 @@ func Redirect(w http.ResponseWriter, r *http.Request, path string) {
 // MaxNext is the maximum length of a local path.
 const MaxNext = 4000
 
-// LocalPath returns next, without a fragment, if it is a path of this site other than sign-in and sign-out, or "/"
-// otherwise.
+// LocalPath returns next without its fragment if it is a path on this site. It returns "/" otherwise, and for the paths
+// of sign-in and sign-out.
 func LocalPath(next string) string {
 	u, err := url.Parse(next)
 	switch {
@@ -125,7 +126,7 @@ func LocalPath(next string) string {
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
 }
 
-// isLocal reports whether browsers treat a text as a local path. Browsers read \ as / and drop control characters.
+// isLocal reports whether browsers treat a string as a local path. Browsers read \ as / and drop control characters.
 func isLocal(path string) bool {
 	foreign := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
 	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, foreign)

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// SendsFiles reports whether a request is a form that may contain files, which is a multipart form.
+// SendsFiles reports whether a request is a form that may contain files: a multipart form.
 func SendsFiles(r *http.Request) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return kind == "multipart/form-data"
@@ -24,12 +24,12 @@ const formText = "The form could not be read. Reload the page and try again."
 
 var errForm = apierr.Invalid(apierr.Malformed, "", formText)
 
-// partCost is the number of bytes that each part of a form counts toward the limit, in addition to its names and text.
+// partCost is the number of bytes that each part of a form adds to the total, in addition to its names and text.
 const partCost = 64
 
 // ReadParts reads a form with files and returns its fields. It calls file for each file, with the fields that precede
-// the file. The texts of the fields and the names of all parts may have about limit bytes in total. If an error occurs,
-// also in file, ReadParts returns it and the fields read so far.
+// the file. The field values and the names of all parts can have about limit bytes in total. If an error occurs, or
+// file returns one, ReadParts returns the error and the fields read so far.
 func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Values) error) (url.Values, error) {
 	fields := url.Values{}
 	reader, err := r.MultipartReader()
@@ -53,7 +53,7 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 			if err := file(part, fields); err != nil {
 				return fields, err
 			}
-		case part.Header.Get("Content-Type") == "": // unlike an empty file field, which is ignored
+		case part.Header.Get("Content-Type") == "": // a text field; an empty file field is ignored
 			text, err := io.ReadAll(io.LimitReader(part, limit+1))
 			if err != nil {
 				return fields, errForm.Wrap(err)
@@ -72,15 +72,15 @@ const (
 	cutField    = "cut"         // set if fields may be missing
 )
 
-// SkipFile is an argument for ReadParts that skips files and adds their names to the form. SavedForm reports them as
-// missing.
+// SkipFile is a callback for ReadParts that skips a file and adds its name to the form, so that SavedForm reports the
+// file as missing.
 func SkipFile(part *multipart.Part, fields url.Values) error {
 	fields.Add(unsentField, part.FileName())
 	return nil
 }
 
-// ReadFormToSave is like ReadLongForm, for a form to be saved until the person has signed in. It accepts forms with
-// files, but omits the files, and all fields after longReadAhead bytes. SavedForm reports them as missing.
+// ReadFormToSave is like ReadLongForm, but for a form that is saved until the person has signed in. It accepts forms
+// with files, but omits the files and all fields after longReadAhead bytes. SavedForm reports both as missing.
 func (s *Shell) ReadFormToSave(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	if !SendsFiles(r) {
 		return s.ReadLongForm(w, r, limit)
@@ -94,7 +94,7 @@ func (s *Shell) ReadFormToSave(w http.ResponseWriter, r *http.Request, limit int
 	return true
 }
 
-// readFormWithoutFiles returns the fields of a form with files, as described at ReadFormToSave.
+// readFormWithoutFiles returns the fields of a form with files, as described for ReadFormToSave.
 func readFormWithoutFiles(r *http.Request, limit int64) (url.Values, error) {
 	limited := &io.LimitedReader{R: r.Body, N: longReadAhead}
 	r.Body = bufferedBody{limited, r.Body}

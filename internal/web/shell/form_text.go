@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// isText reports whether the database can store a text: PostgreSQL rejects NUL and invalid UTF-8.
+// isText reports whether the database can store s. PostgreSQL rejects NUL characters and invalid UTF-8.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // requireText wraps a handler. It responds with 404 if the path, or the query of a GET or HEAD request, is not valid

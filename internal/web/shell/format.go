@@ -45,14 +45,15 @@ func NetworkName(platform string) string {
 	return platform
 }
 
-// connectMethodNames has the display names of the sign-in methods of networks that have more than one, by platform and
-// kind.
+// connectMethodNames maps platforms and kinds, joined by a slash, to the display names of sign-in methods. It contains
+// only networks with more than one method.
 var connectMethodNames = map[string]string{
 	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok",
 	"tiktok/business": "TikTok for Business", "linkedin/company": "LinkedIn for companies",
 }
 
-// ConnectMethodName returns the display name of a network's sign-in method, or the network's name if it has only one.
+// ConnectMethodName returns the display name of a network's sign-in method, or the network's name if it has only one
+// method.
 func ConnectMethodName(platform, kind string) string {
 	if name, ok := connectMethodNames[strings.TrimSuffix(platform, "_business")+"/"+kind]; ok {
 		return name
@@ -63,8 +64,8 @@ func ConnectMethodName(platform, kind string) string {
 // Bytes formats a size in bytes in English.
 func Bytes(n int64) string { return locale.English.Bytes(n) }
 
-// RoundLimit converts a limit of whole GiB or MiB to as many decimal GB or MB, which are slightly smaller, so that 50
-// MiB is shown as 50 MB and not as 52 MB. It returns other limits unchanged.
+// RoundLimit converts a limit of whole GiB or MiB to the same number of decimal GB or MB, so that pages show 50 MiB as
+// 50 MB rather than 52 MB. It returns other limits unchanged.
 func RoundLimit(n int64) int64 {
 	switch {
 	case n >= 1<<30 && n%(1<<30) == 0:
@@ -75,7 +76,7 @@ func RoundLimit(n int64) int64 {
 	return n
 }
 
-// typeNames has the display names of media types.
+// typeNames maps media types to their display names.
 var typeNames = map[string]string{
 	"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF", "video/mp4": "MP4",
 	"video/quicktime": "QuickTime",
@@ -89,8 +90,8 @@ func typeName(kind string) string {
 	return kind
 }
 
-// MomentHTML returns a moment as a time element in the zone of its field Team, such as "Sat 21 Nov 2026, 12:00". It
-// returns "" for nil.
+// MomentHTML returns a moment as a time element in the time zone of its field Team, such as "Sat 21 Nov 2026, 12:00".
+// It returns "" for nil.
 func MomentHTML(l *locale.Language, m *teamtime.Moment) template.HTML {
 	if m == nil {
 		return ""
@@ -105,7 +106,7 @@ func MomentHTML(l *locale.Language, m *teamtime.Moment) template.HTML {
 // TimeHTML returns an instant as an HTML time element, in the instant's own time zone.
 func TimeHTML(l *locale.Language, at time.Time) template.HTML {
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, locale.DateTime) + `</time>`
-	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
+	return template.HTML(text) //nolint:gosec // contains only digits and our own texts
 }
 
 // shortTimeHTML is like ShortTimeHTML for a time.Time or a *teamtime.Moment.
@@ -132,11 +133,11 @@ func ShortTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
 		layout = locale.ShortTime
 	}
 	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, layout) + `</time>`
-	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
+	return template.HTML(text) //nolint:gosec // contains only digits and our own texts
 }
 
 // RelativeTimeHTML returns a past instant relative to now, such as "2 hours ago", as a time element with the exact time
-// as its title. Instants a week ago or earlier, and future ones, are shown as dates.
+// as its title. Future instants, and those at least a week ago, are shown as dates.
 func RelativeTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
 	elapsed := now.Sub(at)
 	var text string
@@ -156,7 +157,7 @@ func RelativeTimeHTML(l *locale.Language, at, now time.Time) template.HTML {
 	if at.Location() == time.UTC {
 		exact += " UTC"
 	}
-	//nolint:gosec // contains only digits and names of ours
+	//nolint:gosec // contains only digits and our own texts
 	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `" title="` + exact + `">` + text + `</time>`)
 }
 
@@ -216,12 +217,12 @@ func stateIn(l *locale.Language, name any) (template.HTML, error) {
 		label, s.style, s.icon = strings.ReplaceAll(fmt.Sprint(name), "_", " "), "plain", "information-line"
 	}
 	icon, err := Icon(s.icon)
-	//nolint:gosec // the styles are ours
+	//nolint:gosec // the styles are constants
 	return `<span class="tag ` + template.HTML(s.style) + `">` + icon + template.HTML(template.HTMLEscapeString(label)) +
 		`</span>`, err
 }
 
-// roleNames has the display names of roles in lists.
+// roleNames maps roles to their display names in lists.
 var roleNames = map[access.Role]locale.Key{
 	access.Owner: "owner", access.Admin: "admin", access.Editor: "editor", access.Viewer: "viewer", access.Client: "client",
 }
@@ -234,7 +235,7 @@ func RoleName(l *locale.Language, r access.Role) string {
 	return string(r)
 }
 
-// dict returns named values as a map, for a template that needs several: {{template "x" bundle "a" 1 "b" 2}}.
+// dict returns named values as a map, for a template that needs several values: {{template "x" bundle "a" 1 "b" 2}}.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("bundle: odd number of arguments: %d", len(pairs))

@@ -32,7 +32,7 @@ func (s *Shell) KnownBrowser(r *http.Request) string {
 	return c.Value
 }
 
-// recordSignIn records a sign-in, and sets the cookie that makes the browser known for the person.
+// recordSignIn records a sign-in and sets the cookie that identifies the browser as known for the person.
 func (s *Shell) recordSignIn(ctx context.Context, person int64, method Method) error {
 	v := visitOf(ctx)
 	cookieValue, err := s.Teams.RecordSignIn(ctx,

@@ -7,7 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// Language returns the language of a request: the visitor's setting, or else the best match for Accept-Language.
+// Language returns the language for a request: the visitor's setting or, if there is none, the best match for
+// Accept-Language.
 func (s *Shell) Language(r *http.Request) *locale.Language {
 	if v := VisitorOf(r.Context()); v != nil {
 		if l := locale.ByTag(v.Language); l != nil {
@@ -22,7 +23,7 @@ func (s *Shell) T(r *http.Request, text locale.Key, args ...any) string {
 	return s.Language(r).T(text, args...)
 }
 
-// TranslateNotes translates the notes of an operation. Notes without a translation stay in English.
+// TranslateNotes translates an operation's notes. Notes without a translation stay in English.
 func TranslateNotes(l *locale.Language, notes []string) []string {
 	out := make([]string, len(notes))
 	for i, note := range notes {
@@ -31,7 +32,7 @@ func TranslateNotes(l *locale.Language, notes []string) []string {
 	return out
 }
 
-// TranslateText translates a text of an operation. A text without a translation stays in English.
+// TranslateText translates a text from an operation. A text without a translation stays in English.
 func TranslateText(l *locale.Language, text string) string {
 	if l.IsEnglish() || !l.Has(locale.Key(text)) {
 		return text
@@ -46,7 +47,7 @@ func (s *Shell) Detail(r *http.Request, err error) string { return Detail(s.Lang
 func Detail(l *locale.Language, err error) string {
 	e := apierr.FromError(err)
 	switch {
-	case l == locale.English: // use Detail, even though it does not format numbers as pages do
+	case l == locale.English: // return e.Detail, even though its numbers are not formatted as on pages
 	case e.Format != "" && l.Has(locale.Key(e.Format)):
 		return l.T(locale.Key(e.Format), e.Args...)
 	case !l.IsEnglish() && l.Has(locale.Key(e.Detail)):

@@ -11,9 +11,9 @@ type LogPager struct {
 	Previous, Next string // paths of the previous and next page; empty if there is none
 }
 
-// LogPagerOf returns the pager of a page that shows a number of events, or nil if it shows none. before is 0 on the
-// first page. next is the ID of the page's last event, or 0 on the last page. path returns the path of the page with
-// the events before an ID.
+// LogPagerOf returns the pager for a page with the given number of events, or nil if the page has no events. before is
+// the ID that the page's events precede, or 0 on the first page. next is the ID of the page's last event, or 0 on the
+// last page. path returns the path of the page with the events before an ID.
 func LogPagerOf(l *locale.Language, place auditlog.PagePosition, shown int, before, next int64,
 	path func(before int64) string) *LogPager {
 	if shown == 0 {

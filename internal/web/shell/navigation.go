@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// navItem is an entry of the navigation. Sections are the first segments of the paths on which it is the current entry.
-// It leads to Page or, if that is empty, to the first section.
+// navItem is an entry of the navigation. The entry is shown as current on pages whose first path segment is in
+// Sections. It links to Page or, if Page is empty, to the first section.
 type navItem struct {
 	Name     locale.Key
 	Icon     string
@@ -21,13 +21,13 @@ type navItem struct {
 	Page     string
 }
 
-// Path returns the path to which the entry leads.
+// Path returns the path that the entry links to.
 func (n navItem) Path() string { return cmp.Or(n.Page, "/"+n.Sections[0]) }
 
 // Has reports whether a section belongs to the entry.
 func (n navItem) Has(section string) bool { return slices.Contains(n.Sections, section) }
 
-// mainItems are the entries that a phone always shows. moreItems are the entries in its More menu.
+// mainItems are the entries that are always visible on phones. moreItems are the entries in the More menu.
 var (
 	mainItems = []navItem{
 		{Name: "Home", Icon: "home-5-line", Sections: []string{""}},
@@ -60,17 +60,18 @@ func (v *Visitor) moreMenu() []navItem {
 	return append(out, helpItem)
 }
 
-// Main returns the entries of the navigation that are always shown.
+// Main returns the navigation entries that are always visible.
 func (p page) Main() []navItem { return mainItems }
 
-// helpParts maps sections to the parts of the help about their pages.
+// helpParts maps sections to the anchors on the help page that describe them.
 var helpParts = map[string]string{
 	"": "page-home", "calendar": "move", "posts": "schedule", "analytics": "analytics", "reports": "report", "accounts": "connect",
 	"connect": "connect", "approvals": "approve", "media": "page-media", "hashtags": "page-hashtags", "voices": "page-voices",
 	"settings": "page-settings", "notices": "page-notices",
 }
 
-// More returns the other entries of the navigation. The last entry leads to the part of the help about the page.
+// More returns the other navigation entries. The last entry is Help. It links to the anchor that describes the current
+// section.
 func (p page) More() []navItem {
 	out := p.Visitor.moreMenu()
 	if part, ok := helpParts[p.Section]; ok {
@@ -79,7 +80,7 @@ func (p page) More() []navItem {
 	return out
 }
 
-// NotFoundLinks returns the entries of the navigation that the "not found" page offers.
+// NotFoundLinks returns the navigation entries that the "not found" page offers.
 func (p page) NotFoundLinks() []navItem {
 	if p.Visitor.Team.ID == 0 || p.Visitor.Team.Closed {
 		return []navItem{mainItems[0]}
@@ -92,8 +93,8 @@ func (p page) CanCreatePosts() bool {
 	return p.Visitor.Team.ID > 0 && !p.Visitor.Team.Closed && p.Visitor.Is(Writers)
 }
 
-// TeamSwitchPath returns the path of the page to show after the visitor has selected another team: the start of the
-// current section, because a single item belongs to the previous team.
+// TeamSwitchPath returns the path of the page to open after the visitor has switched to another team: the first page of
+// the current section. The current page itself may show an item that belongs to the previous team.
 func (p page) TeamSwitchPath() string {
 	for _, item := range slices.Concat(mainItems, p.Visitor.moreMenu()) {
 		if item.Has(p.Section) {
@@ -106,7 +107,7 @@ func (p page) TeamSwitchPath() string {
 // menuTeams is the maximum number of teams in the menu.
 const menuTeams = 12
 
-// Teams returns the teams that the visitor can select in the menu, the selected team first.
+// Teams returns the teams that the visitor can select in the menu, with the selected team first.
 func (p page) Teams() []team.OwnTeam {
 	out := slices.Clone(p.Visitor.Teams)
 	slices.SortStableFunc(out, func(a, b team.OwnTeam) int {
@@ -135,13 +136,14 @@ func Initials(name string) string {
 	return string(out)
 }
 
-// networkIcons has the names of the networks' logos, without the prefix "net-".
+// networkIcons maps platform identifiers to the names of logos, without the prefix "net-".
 var networkIcons = map[string]string{
 	"instagram": "ig", "facebook": "fb", "threads": "th", "tiktok": "tt", "youtube": "yt", "linkedin": "li", "x": "x",
 	"pinterest": "pin", "bluesky": "bsky",
 }
 
-// NetworkLogo returns the logo of a network, which assistive technology ignores. It returns "" for an unknown network.
+// NetworkLogo returns a network's logo, which is hidden from assistive technology. It returns "" for an unknown
+// network.
 func NetworkLogo(platform string) (template.HTML, error) {
 	platform = strings.TrimSuffix(platform, "_business")
 	name, ok := networkIcons[platform]
@@ -152,13 +154,13 @@ func NetworkLogo(platform string) (template.HTML, error) {
 	return `<span class="net ` + template.HTML(platform) + `" aria-hidden="true">` + icon + `</span>`, err //nolint:gosec // a map key
 }
 
-// PageLink is a page of the app that the search finds.
+// PageLink is a page of the app that visitors can find by searching.
 type PageLink struct {
 	Name, Icon, Path string
 	Group            locale.Key
 }
 
-// createLinks lists the pages on which something is created.
+// createLinks lists the pages where people create items.
 var createLinks = []struct {
 	Name       locale.Key
 	Icon, Path string
@@ -171,7 +173,8 @@ var createLinks = []struct {
 	{"New brand voice", "quill-pen-line", "/voices/new", Writers},
 }
 
-// PageLinks returns the pages that the visitor may open: those in createLinks, the navigation, and the settings.
+// PageLinks returns the pages that the visitor may open: the pages in createLinks, in the navigation and in the
+// settings menu.
 func (s *Shell) PageLinks(r *http.Request) []PageLink {
 	v, l := VisitorOf(r.Context()), s.Language(r)
 	var out []PageLink

@@ -10,14 +10,13 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// Notes translates the notes of operations, which are in English. Unlike TranslateNotes, it also translates notes with
-// values.
+// Notes translates the English notes of operations. Unlike TranslateNotes, it also translates notes with values.
 type Notes struct {
 	formats  []locale.Key
 	patterns func() []*regexp.Regexp
 }
 
-// NewNotes returns a translator for notes with the given formats, in which each value has the verb %s.
+// NewNotes returns a translator for notes with the given formats, which use the verb %s for each value.
 func NewNotes(formats ...locale.Key) *Notes {
 	return &Notes{formats, sync.OnceValue(func() []*regexp.Regexp {
 		out := make([]*regexp.Regexp, len(formats))
@@ -28,7 +27,7 @@ func NewNotes(formats ...locale.Key) *Notes {
 	})}
 }
 
-// Translate translates notes. Those without a translation stay in English.
+// Translate translates notes. Notes without a translation stay in English.
 func (n *Notes) Translate(l *locale.Language, notes []string) []string {
 	out := TranslateNotes(l, notes)
 	if l == locale.English {

@@ -15,7 +15,7 @@ import (
 //go:embed templates/*.html assets/* styles/*.css
 var files embed.FS
 
-// page has the data of the layout, and of the page in it (Body).
+// page holds the data for the layout and for the page inside it (Body).
 type page struct {
 	Lang             *locale.Language
 	Title            string
@@ -67,7 +67,7 @@ func (s *Shell) ShowTitled(w http.ResponseWriter, r *http.Request, status int, s
 }
 
 // ShowStable is like ShowTitled for a page that is the same for all signed-out visitors until the program changes.
-// Their browsers cache and revalidate the page. The pages of signed-in people are not cached.
+// Their browsers cache and revalidate the page. Pages for signed-in people are not cached.
 func (s *Shell) ShowStable(w http.ResponseWriter, r *http.Request, show Page, title string, body any) {
 	s.show(w, r, http.StatusOK, show, page{
 		Title: title, Body: body, Menu: s.sideMenu(r, VisitorOf(r.Context())), Stable: true,
@@ -137,8 +137,8 @@ func (s *Shell) unread(r *http.Request, person int64) int {
 	return n
 }
 
-// awaitingApproval returns the number of the team's posts that wait for the client. It returns 0 if the visitor does
-// not see approvals, or if the posts cannot be counted.
+// awaitingApproval returns the number of the team's posts that wait for the client. It returns 0 if the visitor cannot
+// see approvals, or if the posts cannot be counted.
 func (s *Shell) awaitingApproval(r *http.Request, v *Visitor) int {
 	if s.AwaitingApproval == nil || v.Team.ID == 0 || v.Team.Closed || !v.Is(Writers) {
 		return 0
@@ -150,7 +150,7 @@ func (s *Shell) awaitingApproval(r *http.Request, v *Visitor) int {
 	return n
 }
 
-// CountOf returns the number to show beside an entry of the navigation, or 0 for none.
+// CountOf returns the number to show next to a navigation entry, or 0 to show no number.
 func (p page) CountOf(item navItem) int {
 	if item.Path() == approvalsItem.Path() {
 		return p.Waiting
@@ -163,9 +163,9 @@ func (s *Shell) Once() string {
 	return s.DB.Now().UTC().Format(onceTimeFormat) + "-" + rand.Text()
 }
 
-// Flash sets the confirmation that the next page shows. Requests of scripts neither set nor show it, because nobody
-// sees their responses: an autosave of the editor between a submission and the next page, for example, must not consume
-// it.
+// Flash sets the confirmation that the next page shows. Requests from scripts neither set nor show it, because nobody
+// sees their responses. For example, an autosave between a submission and the next page must not consume the
+// confirmation.
 func (s *Shell) Flash(r *http.Request, text locale.Key, args ...any) {
 	s.FlashText(r, s.T(r, text, args...))
 }

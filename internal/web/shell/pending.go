@@ -10,11 +10,11 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// The number of anonymous sessions is limited in total, not per client: a flood of unfinished sign-ins rejects no
-// visitor, but removes the oldest anonymous sessions.
+// Limits on anonymous sessions. They apply to all clients together: a flood of unfinished sign-ins does not reject
+// visitors, but removes the oldest anonymous sessions.
 const (
-	maxPending   = 50_000
-	trimInterval = 500
+	maxPending   = 50_000 // maximum number of anonymous sessions
+	trimInterval = 500    // number of new anonymous sessions between checks of the limit
 )
 
 // trimPending deletes the oldest anonymous sessions if there are more than the limit.

@@ -14,7 +14,7 @@ import (
 // TeamField is the name of the form field with the ID of the team for which the page was shown.
 const TeamField = "in_team"
 
-// formTag matches the start tag of a POST form. Templates insert no values with < or > into such tags.
+// formTag matches the start tag of a POST form. Templates never insert values that contain < or > into such tags.
 var formTag = regexp.MustCompile(`<form [^>]*method="post"[^>]*>`)
 
 // addTeamField returns the page with the selected team as the first field of each POST form.
@@ -29,11 +29,11 @@ func addTeamField(page []byte, v *Visitor) []byte {
 // needsTeam reports whether routes for the audience depend on the selected team.
 func (a Audience) needsTeam() bool { return a != Anyone && a != People && a != Operators }
 
-// longestForm is larger than any form without files, in bytes.
+// longestForm is the maximum number of bytes that peekForm reads. Forms without files are always shorter.
 const longestForm = 4 << 20
 
-// peekForm parses a form before its handler does. It returns nil if the request is not a POST form without files, or
-// too long.
+// peekForm parses a form and leaves the request's body readable for the handler. It returns nil if the request is not a
+// POST request, is a multipart form, or is too long.
 func peekForm(r *http.Request) url.Values {
 	if r.Method != http.MethodPost || SendsFiles(r) {
 		return nil
@@ -61,9 +61,9 @@ func WrongTeam(r *http.Request, form url.Values) bool {
 	return v != nil && formTeam != "" && formTeam != strconv.FormatInt(v.Team.ID, 10)
 }
 
-// RejectWrongTeam responds to a form of another team, which a person can send after switching teams in another tab. It
-// selects the form's team again, but does not process the form. If page is not empty, it saves the form for SavedForm
-// on that page, and redirects there.
+// RejectWrongTeam responds to a form that was shown for another team. A person can send such a form after switching
+// teams in another tab. It selects the form's team again, but does not process the form. If page is not empty, it saves
+// the form for SavedForm on that page, and redirects there.
 func (s *Shell) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
 	v := VisitorOf(r.Context())
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)
@@ -89,7 +89,7 @@ func (s *Shell) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url
 	Redirect(w, r, s.refererPath(r))
 }
 
-// fromScript reports whether a page's script sent the request, so that the person would not see a redirect.
+// fromScript reports whether a page's script sent the request. In that case, the person would not see a redirect.
 func fromScript(r *http.Request) bool {
 	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" {
 		return asks != "document"

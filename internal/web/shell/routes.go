@@ -33,23 +33,23 @@ type Route struct {
 	Pattern  string // pattern for http.ServeMux
 	Audience Audience
 	Handler  http.HandlerFunc
-	// RestoresForm is true if the page of this route's form calls SavedForm to restore a form that was sent after the
+	// RestoresForm is true if the page with this route's form calls SavedForm to restore a form that was sent after the
 	// session ended or the person switched teams.
 	RestoresForm bool
-	// Page is the path of the page with this route's form; empty if it is the route's own path. Names in braces are
-	// those of Pattern. If a GET route needs a recent sign-in, the visitor continues on that page afterwards.
+	// Page is the path of the page with this route's form; empty if it is the route's own path. Names in braces refer
+	// to path values of Pattern. If a GET route needs a recent sign-in, the visitor continues on that page afterwards.
 	Page string
-	// AllowsOneFactor is true if the route is open to visitors who still need a second factor, such as for sign-in,
+	// AllowsOneFactor is true if the route is open to visitors who still need a second factor. Examples are sign-in,
 	// sign-out and the visitor's account.
 	AllowsOneFactor bool
 	// RequiresRecentAuth is true if the route requires an authentication within the last 15 minutes. Shell.StepUp
 	// requests it.
 	RequiresRecentAuth bool
-	// SkipsSlot is true if the route is served without a slot, even on a full node, and without a timeout, because it
+	// SkipsSlot is true if the route is served without a slot, even on a full node, and without a timeout. Such a route
 	// is cheap, ends something, has its own limit, or sends a file.
 	SkipsSlot bool
-	// AcceptsFiles is true if the route's form may contain files. Its handler calls AcquireUploadRequest and, if it
-	// needs a page slot, takes the slot after it has read the form.
+	// AcceptsFiles is true if the route's form may contain files. The route's handler calls AcquireUploadRequest and,
+	// if it needs a page slot, takes the slot after it has read the form.
 	AcceptsFiles bool
 }
 
@@ -74,8 +74,8 @@ func (route Route) page(r *http.Request) string {
 }
 
 // Mount registers routes. It wraps their handlers to ask for sign-in, a second factor or a recent authentication if
-// required, to reject visitors outside the audience, to hide operator routes from others, and to reject forms of a team
-// other than the selected one.
+// required, to reject visitors outside the audience, to hide operator routes from others, and to reject forms that were
+// shown for a team other than the selected one.
 func (s *Shell) Mount(mux *http.ServeMux, routes ...Route) {
 	for _, r := range routes {
 		mux.HandleFunc(r.Pattern, s.guard(r))

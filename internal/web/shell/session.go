@@ -71,11 +71,11 @@ type visitKey struct{}
 type visit struct {
 	browser      string      // User-Agent
 	knownBrowser string      // value of the known-browser cookie
-	token        string      // token of the session once it is stored; empty before
+	token        string      // token of the session; empty until the session is stored
 	header       http.Header // header of the response
 }
 
-// maxUserAgent is the maximum number of bytes of a User-Agent that are stored.
+// maxUserAgent is the maximum number of bytes to store of a User-Agent.
 const maxUserAgent = 300
 
 // recordVisit wraps a handler. It adds the data that the session store and the audit log need to the request's context.
@@ -99,7 +99,8 @@ func visitOf(ctx context.Context) *visit {
 	return &visit{header: http.Header{}}
 }
 
-// sessionAccount returns the account of the session's person, or not_found. It ends a session of an earlier epoch.
+// sessionAccount returns the account of the session's person, or a not_found error. It ends the session if the person's
+// epoch has changed since sign-in.
 func (s *Shell) sessionAccount(r *http.Request) (team.Account, error) {
 	ctx, m := r.Context(), s.sessions.manager
 	person := m.GetInt64(ctx, personKey)
@@ -136,7 +137,8 @@ func (s *Shell) renewIfRightsChanged(ctx context.Context, a team.Account) error 
 	return nil
 }
 
-// rightsDigest returns a digest of a person's rights: the roles in teams, and whether the person is an operator.
+// rightsDigest returns a digest of a person's rights: the person's roles in teams, and whether the person is an
+// operator.
 func rightsDigest(a team.Account) string {
 	rights := make([]string, len(a.Teams))
 	for i, t := range a.Teams {
@@ -147,7 +149,8 @@ func rightsDigest(a team.Account) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// TeamOrFirst returns the person's team with an ID or, if there is none, the person's first team.
+// TeamOrFirst returns the person's team with the given ID or, if the person is not in that team, the person's first
+// team.
 func TeamOrFirst(a team.Account, id int64) team.OwnTeam {
 	for _, t := range a.Teams {
 		if t.ID == id {
@@ -157,7 +160,7 @@ func TeamOrFirst(a team.Account, id int64) team.OwnTeam {
 	return a.Teams[0]
 }
 
-// store stores sessions by the hash of their token, so that a stolen database contains no valid tokens.
+// store stores sessions by the hash of their token, so that a stolen database does not contain valid tokens.
 type store struct {
 	db *db.DB
 
@@ -165,7 +168,7 @@ type store struct {
 	created                  atomic.Int64
 }
 
-// The store's methods without a context are never called, because the manager prefers the methods with a context.
+// The session manager never calls the following methods without a context, because it prefers those with a context.
 
 func (s *store) Find(token string) ([]byte, bool, error) {
 	return s.FindCtx(context.Background(), token)
@@ -277,7 +280,7 @@ type Method string
 // factors, because it enforces its own policy.
 const (
 	Password  Method = "password"
-	Code      Method = "code" // a password and a code from an authenticator app, or a recovery code
+	Code      Method = "code" // a password plus a code from an authenticator app or a recovery code
 	Passkey   Method = "passkey"
 	Directory Method = "directory"
 	Link      Method = "link" // an invitation or a recovery link, with a new password
@@ -289,15 +292,15 @@ func (m Method) hasTwoFactors() bool { return m == Code || m == Passkey || m == 
 // Proof records how and when a person authenticated.
 type Proof struct {
 	Method Method
-	At     time.Time // zero if unknown; step-up never accepts that
+	At     time.Time // zero if unknown, which step-up never accepts
 }
 
 // ProofNow returns a Proof for an authentication at the current time.
 func (s *Shell) ProofNow(method Method) Proof { return Proof{method, s.DB.Now()} }
 
 // SignIn signs the visitor in as a person. It issues a new session token to prevent session fixation. If the person has
-// already used two factors in this session and authenticates again with one, the session keeps two factors. If another
-// person was signed in, SignIn deletes all values of that session.
+// already used two factors in this session and now authenticates with one, the session still counts as having two. If
+// another person was signed in, SignIn deletes all values of that person's session.
 func (s *Shell) SignIn(ctx context.Context, person team.Person, proof Proof) error {
 	account, err := s.Teams.Account(ctx, person.ID)
 	if err != nil {
@@ -339,7 +342,7 @@ func (s *Shell) Put(ctx context.Context, name string, value []byte) {
 	s.sessions.manager.Put(ctx, valuePrefix+name, value)
 }
 
-// Pop deletes a value stored with Put and returns it, or nil if there is none.
+// Pop returns a value stored with Put and deletes it. It returns nil if there is none.
 func (s *Shell) Pop(ctx context.Context, name string) []byte {
 	return s.sessions.manager.PopBytes(ctx, valuePrefix+name)
 }

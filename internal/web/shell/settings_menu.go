@@ -13,16 +13,16 @@ type menuGroup struct {
 	Items []menuItem
 }
 
-// menuItem is an entry of a side menu, which only the audience For sees.
+// menuItem is an entry of a side menu. Only the audience For sees it.
 type menuItem struct {
 	Name       locale.Key
 	Icon, Path string
 	For        Audience
-	Also       string // path of further pages of the entry; may be empty
+	Also       string // path prefix of further pages that belong to the entry; may be empty
 	Current    string // value of aria-current; empty if the entry is not the current one
 }
 
-// settingsGroups has all entries of the settings menu.
+// settingsGroups contains all entries of the settings menu.
 var settingsGroups = []menuGroup{
 	{"Team", []menuItem{
 		{Name: "General", Icon: "building-4-line", Path: "/settings/team", For: Members},
@@ -48,7 +48,7 @@ var settingsGroups = []menuGroup{
 // noticeSettings is the path of the page with the notification settings.
 const noticeSettings = "/notices/settings"
 
-// operatorGroups has all entries of the menu of the operator's pages.
+// operatorGroups contains all entries of the menu on the operator's pages.
 var operatorGroups = []menuGroup{
 	{"Operator", []menuItem{
 		{Name: "Overview", Icon: "bar-chart-2-line", Path: operatorHome, For: Operators},
@@ -113,7 +113,7 @@ func (s *Shell) menuOf(r *http.Request, v *Visitor, name locale.Key, groups []me
 	return out
 }
 
-// currentAt returns the item's aria-current value on the page with the path at, or "" if the page does not belong to
+// currentAt returns the item's aria-current value on the page with the given path, or "" if the page does not belong to
 // the item.
 func (i menuItem) currentAt(path string) string {
 	current := ariaCurrent(i.Path, path)
@@ -126,8 +126,8 @@ func (i menuItem) currentAt(path string) string {
 	return current
 }
 
-// ariaCurrent returns the aria-current value of a link to path on the page with the path at: "page" for the page
-// itself, "true" for a page below it, and "" for other pages.
+// ariaCurrent returns the aria-current value of a link to path when the current page is at: "page" if at is that page,
+// "true" if at is below it, and "" otherwise.
 func ariaCurrent(path, at string) string {
 	switch {
 	case path == at:

@@ -37,7 +37,7 @@ type Options struct {
 	Limiters         loadshed.Limiters // limits concurrent requests; created if Pages is nil
 	// IsUnavailable reports whether an error means that a dependency is unreachable. It may be nil.
 	IsUnavailable func(error) bool
-	// IsReachable reports whether the dependencies answer now. It may be nil.
+	// IsReachable reports whether the dependencies are reachable now. It may be nil.
 	IsReachable func() bool
 	// SecondFactor states who must use a second factor. If it is empty, nobody must.
 	SecondFactor Requirement
@@ -50,10 +50,10 @@ type Shell struct {
 	proxies         proxies
 	untrusted       untrustedProxy
 	sessions        *sessions
-	longFormSlots   chan struct{}        // has one value per long form in memory
+	longFormSlots   chan struct{}        // contains one value per long form in memory
 	longFormLimiter *loadshed.KeyLimiter // limits long forms per IP network of clients
 	uploads         *loadshed.KeyLimiter // limits requests with files per person
-	routeMux        *http.ServeMux       // has all mounted routes, for lookups
+	routeMux        *http.ServeMux       // contains all mounted routes, for lookups
 	routes          map[string]Route     // mounted routes by pattern
 }
 
@@ -82,10 +82,10 @@ func New(o Options) (*Shell, error) {
 }
 
 // WithVisitor wraps the pages. It adds the visitor to requests, and rejects cross-origin requests that could change
-// anything.
+// data.
 func (s *Shell) WithVisitor(pages http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
-	// Behind a proxy, the Host of a request may differ from that of PublicURL.
+	// Behind a proxy, the Host of a request may differ from the host in PublicURL.
 	if u, err := url.Parse(s.PublicURL); err == nil && u.Host != "" {
 		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // an invalid origin matches nothing
 	}
@@ -96,7 +96,8 @@ func (s *Shell) WithVisitor(pages http.Handler) http.Handler {
 	return p.Handler(s.recordVisit(s.sessions.manager.LoadAndSave(s.identify(s.requireText(s.followTeamLink(pages))))))
 }
 
-// Policy is the Content-Security-Policy. It allows only resources of this origin, and no inline scripts or styles.
+// Policy is the Content-Security-Policy. It allows only resources from this origin and forbids inline scripts and
+// styles.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
 	"font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -107,7 +108,7 @@ const permissions = "accelerometer=(), camera=(), display-capture=(), encrypted-
 	"publickey-credentials-create=(self), publickey-credentials-get=(self)"
 
 // openerPolicy returns the Cross-Origin-Opener-Policy of a path. Applications open the OAuth consent page in a new
-// window and learn the outcome through that window, so the pages of sign-in and consent must keep their opener.
+// window and learn the outcome through that window, so the sign-in and consent pages must keep their opener.
 func openerPolicy(path string) string {
 	if path == "/oauth/authorize" || path == "/sign-in" || strings.HasPrefix(path, "/sign-in/") {
 		return "unsafe-none"
@@ -150,7 +151,7 @@ func (s *Shell) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 		"An error occurred on our side. Try again in a moment.")
 }
 
-// ShowError writes the page for an error of a service. For missing and for inaccessible items, it is the same page.
+// ShowError writes the error page for an error from a service. Missing items and inaccessible items get the same page.
 func (s *Shell) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	apiErr := apierr.FromError(err)
 	switch apiErr.Code {

@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Session is a session of a person: a browser in which the person is signed in.
+// Session is a browser in which a person is signed in.
 type Session struct {
 	ID      string
 	Browser string    // readable name, in the visitor's language
@@ -25,7 +25,8 @@ type Session struct {
 	Phone   bool      // whether the device is a phone or tablet
 }
 
-// Sessions returns up to 100 sessions of the visitor: that of the request first, then the most recently used.
+// Sessions returns up to 100 of the visitor's sessions: first the session of the request, then the others, most
+// recently used first.
 func (s *Shell) Sessions(r *http.Request) ([]Session, error) {
 	ctx, l := r.Context(), s.Language(r)
 	currentHash := sha256.Sum256([]byte(s.sessions.manager.Token(ctx)))
@@ -71,13 +72,13 @@ func (s *Shell) EndSession(ctx context.Context, id string) error {
 	})
 }
 
-// DeleteSessions deletes the stored sessions of a person, after Teams has ended them by a new epoch.
+// DeleteSessions deletes a person's stored sessions. Teams must already have ended them by starting a new epoch.
 func (s *Shell) DeleteSessions(ctx context.Context, person int64) error {
 	return s.sessions.store.write(ctx, "web.end_sessions", `DELETE FROM sessions WHERE person_id = ?`, person)
 }
 
-// browsers and systems map parts of a User-Agent to names. The first match wins, because most User-Agents contain
-// several of the parts.
+// browsers and systems map parts of a User-Agent to names. Most User-Agents contain several of the parts. The first
+// match counts.
 var (
 	browsers = [][2]string{
 		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox", "Firefox"},

@@ -21,7 +21,7 @@ const (
 	formReadAhead          = 64 << 10 // bytes of a form that are read before it takes a slot, because clients may be slow
 	longReadAhead          = 2 << 20  // bytes of a long form that are read before it takes a slot
 	maxLongForms           = 32       // maximum number of long forms in memory
-	maxLongFormsPerNetwork = 4        // maximum number of these per client network: an IPv4 /24 or IPv6 /48
+	maxLongFormsPerNetwork = 4        // maximum number of long forms per client network: an IPv4 /24 or IPv6 /48
 
 	// maxUploadsPerPerson limits a person's concurrent requests with files. The upload page's script sends two at once.
 	maxUploadsPerPerson = 6
@@ -38,12 +38,12 @@ func (s *Shell) LimitConcurrency(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		withSlot.ServeHTTP(w, r) // also without a route: the 404 page looks up the visitor
+		withSlot.ServeHTTP(w, r) // even without a route, because the 404 page looks up the visitor
 	})
 }
 
-// WithSlot wraps a handler to occupy a page slot, with the time limit pageTimeout. If the node is full, it calls
-// reject.
+// WithSlot wraps a handler so that each request occupies a page slot and ends after pageTimeout. If the node is full,
+// it calls reject.
 func (s *Shell) WithSlot(next http.Handler, reject func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	withTimeout := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
@@ -69,7 +69,7 @@ func (s *Shell) WithSlot(next http.Handler, reject func(http.ResponseWriter, *ht
 }
 
 // AcquireLongForm counts a long form in memory until the returned function is called. It returns false if the client's
-// network or the node has too many.
+// network or the node has too many long forms.
 func (s *Shell) AcquireLongForm(r *http.Request) (func(), bool) {
 	network := loadshed.NetworkPrefix(s.Client(r))
 	if !s.longFormLimiter.TryAcquire(network) {
@@ -92,9 +92,9 @@ var errTooManyUploads = apierr.Newf(apierr.RateLimited,
 	With("scope", "uploads_under_way").WithRetryAfter(uploadsRetryAfter)
 
 // AcquireUploadRequest counts a request with files toward the visitor's limit until the returned function is called. It
-// returns a rate_limited error if the visitor has too many such requests. The request itself occupies no slot. Each of
-// its files occupies one, taken with AcquireUploadSlot, until it has arrived or is rejected: a form that stalls between
-// files occupies none.
+// returns a rate_limited error if the visitor has too many such requests. The request itself does not occupy a slot.
+// Instead, each of its files occupies a slot, taken with AcquireUploadSlot, until the file has arrived or is rejected.
+// A form that stalls between files therefore does not occupy a slot.
 func (s *Shell) AcquireUploadRequest(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
 	if !s.uploads.TryAcquire(person) {
@@ -118,7 +118,7 @@ func (s *Shell) AcquireUploadSlot(r *http.Request) (func(), error) {
 	return s.Limiters.Uploads.Release, nil
 }
 
-// serveWithSlot runs a handler while holding a slot of a limiter, or reject if there is no free slot.
+// serveWithSlot runs a handler while holding a slot of a limiter. If no slot is free, it calls reject.
 func (s *Shell) serveWithSlot(
 	limiter *loadshed.Limiter, next http.Handler, reject func(http.ResponseWriter, *http.Request, error),
 	w http.ResponseWriter, r *http.Request,
@@ -131,14 +131,14 @@ func (s *Shell) serveWithSlot(
 	next.ServeHTTP(w, r)
 }
 
-// bufferedBody is a request body with another reader.
+// bufferedBody is a request body whose bytes come from another reader.
 type bufferedBody struct {
 	io.Reader
 	io.Closer
 }
 
-// readAhead reads up to limit bytes of a body in advance, so that a slow sender occupies no slot. It returns a reader
-// of the whole body, and whether there may be bytes beyond the limit.
+// readAhead reads up to limit bytes of a body in advance, so that a slow sender does not occupy a slot. It returns a
+// reader for the whole body, and whether there may be bytes beyond the limit.
 func readAhead(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
 	var head bytes.Buffer
 	_, err := io.CopyN(&head, body, limit)
@@ -158,8 +158,8 @@ func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 // response.
 func ClientGone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
-// AcquireSlot takes a slot of a limiter, to be freed with limiter.Release. If no slot is free, it returns
-// service_unavailable.
+// AcquireSlot takes a slot of a limiter. The caller frees it with limiter.Release. If no slot is free, AcquireSlot
+// returns a service_unavailable error.
 func (*Shell) AcquireSlot(r *http.Request, limiter *loadshed.Limiter) error {
 	err := limiter.Acquire(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {

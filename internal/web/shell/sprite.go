@@ -21,7 +21,7 @@ var (
 )
 
 // Sprite returns a hidden SVG element with the named icons and the logos of all networks. A page that contains it can
-// show hundreds of icons with the short elements of SpriteIcon and SpriteLogo.
+// show hundreds of icons with the short elements that SpriteIcon and SpriteLogo return.
 func Sprite(names ...string) (template.HTML, error) {
 	for _, name := range networkIcons {
 		names = append(names, "net-"+name)
@@ -30,7 +30,7 @@ func Sprite(names ...string) (template.HTML, error) {
 	for _, name := range names {
 		drawing, ok := drawings()[name]
 		if !ok {
-			return "", fmt.Errorf("there is no icon %s", name)
+			return "", fmt.Errorf("unknown icon %s", name)
 		}
 		out.WriteString(drawing)
 	}
@@ -40,7 +40,7 @@ func Sprite(names ...string) (template.HTML, error) {
 // SpriteIcon returns an icon by reference to the page's Sprite.
 func SpriteIcon(name string) (template.HTML, error) {
 	if !symbols[name] {
-		return "", fmt.Errorf("there is no icon %s", name)
+		return "", fmt.Errorf("unknown icon %s", name)
 	}
 	return template.HTML(`<svg><use href="#` + name + `"/></svg>`), nil //nolint:gosec // a map key
 }

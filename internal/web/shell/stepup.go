@@ -10,15 +10,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// recentWindow is the time for which an authentication counts as recent.
+// recentWindow is how long an authentication counts as recent.
 const recentWindow = 15 * time.Minute
 
-// authenticatedKey is the session key for the time of the last authentication, in microseconds. That may precede the
-// session: a directory may sign a person in silently, long after the person entered a password there.
+// authenticatedKey is the session key for the time of the last authentication, in microseconds. That time may precede
+// the session: a directory can sign in a person silently, long after the person entered a password there.
 const authenticatedKey = "proved"
 
 // RecentlyAuthenticated reports whether the visitor authenticated within the last 15 minutes. Sensitive actions require
-// it as a protection against the use of an unattended browser (OWASP ASVS 5.0, section 7.5).
+// it to protect against the use of an unattended browser (OWASP ASVS 5.0, section 7.5).
 func (s *Shell) RecentlyAuthenticated(ctx context.Context) bool {
 	proved := s.AuthenticatedAt(ctx)
 	return !proved.IsZero() && s.DB.Now().Sub(proved) < recentWindow

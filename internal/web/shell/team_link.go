@@ -10,8 +10,9 @@ import (
 	"pressroom.example/pressroom/internal/domain/team"
 )
 
-// followTeamLink wraps the pages. A GET request whose query names a team, as links in responses of the API do, selects
-// the team and redirects to the same page without that parameter. If the visitor is not in the team, the response is
+// followTeamLink wraps the pages. Links in API responses name a team in their query. A GET request with such a query
+// selects the team and redirects to the same page without that parameter. If the visitor is not in the team, the
+// response is
 // 404. Pages handle signed-out visitors themselves.
 func (s *Shell) followTeamLink(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

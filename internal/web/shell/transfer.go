@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	stallTimeout     = time.Minute     // a transfer ends after this time without progress
+	stallTimeout     = time.Minute     // a transfer fails after this time without progress
 	deadlineInterval = time.Second     // minimum interval between updates of deadlines
 	workTimeout      = 5 * time.Minute // time limit for the handler after the last byte
-	// Bytes of a rejected file that are still read, because many clients read no response before they have sent
-	// everything.
+	// Number of bytes of a rejected file that are still read, because many clients don't read the response before they
+	// have sent everything.
 	maxDiscard     = 8 << 20
 	discardTimeout = 30 * time.Second // time limit for reading these bytes
 
-	// Uploads that are slower than minThroughput are ended, so that they do not hold connections.
+	// Uploads slower than minThroughput are aborted, so that they do not hold connections.
 	throughputGrace = 30 * time.Minute // time before minThroughput applies
 	minThroughput   = 1 << 10          // minimum average throughput in bytes per second
 )
 
-// Upload is the body of a request that uploads files. It replaces the server's deadlines: the upload may take any time
-// if it does not stall and keeps a minimum throughput.
+// Upload is the body of a request that uploads files. It replaces the server's deadlines: the upload may take any
+// amount of time if it does not stall and keeps a minimum throughput.
 type Upload struct {
 	io.ReadCloser
 	control         *http.ResponseController
@@ -30,7 +30,7 @@ type Upload struct {
 	deadlineSetAt   time.Time // last update of the deadlines; zero before the first read
 	received        int64     // number of bytes received
 	atEnd           bool
-	rejected        bool  // whether the rest is limited and discarded
+	rejected        bool  // whether the rest of the body is limited and discarded
 	err             error // why the upload was interrupted; nil if it was not
 	expectsContinue bool  // whether the client waits for 100 Continue
 }
@@ -44,8 +44,8 @@ func NewUpload(w http.ResponseWriter, r *http.Request) *Upload {
 func (b *Upload) Err() error { return b.err }
 
 // Reject calls writeResponse to write the response before the body has ended. Clients that read while they send see the
-// response and stop. Other clients read no response before they have sent everything, so Reject reads a limited part of
-// the rest.
+// response and stop. Other clients don't read the response before they have sent everything, so Reject reads a limited
+// part of the rest.
 func (b *Upload) Reject(w http.ResponseWriter, r *http.Request, writeResponse func()) {
 	_ = b.control.EnableFullDuplex()
 	unread := !b.atEnd && (r.ContentLength < 0 || r.ContentLength-b.received > maxDiscard) ||
@@ -111,7 +111,8 @@ func (b *Upload) LimitRest() {
 	_ = b.control.SetWriteDeadline(until.Add(workTimeout))
 }
 
-// Download is a response writer that sends a file without a total time limit, if the client keeps accepting bytes.
+// Download is a response writer that sends a file without a total time limit, as long as the client keeps accepting
+// bytes.
 type Download struct {
 	http.ResponseWriter
 	control       *http.ResponseController
@@ -130,7 +131,7 @@ var errExpired = errors.New("the file's link has expired")
 func (l *Download) Write(p []byte) (int, error) {
 	now := time.Now()
 	if l.hasExpired(now) {
-		return 0, errExpired // such as after the process was suspended
+		return 0, errExpired // for example, after the process was suspended
 	}
 	if now.Sub(l.deadlineSetAt) >= deadlineInterval {
 		l.deadlineSetAt = now
@@ -147,8 +148,8 @@ func (l *Download) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// hasExpired reports whether the link has expired by either clock: the wall clock may be set, and the monotonic clock
-// may stop while the machine is suspended.
+// hasExpired reports whether the link has expired by the wall clock or by the monotonic clock. The wall clock can be
+// changed, and the monotonic clock may stop while the machine is suspended.
 func (l *Download) hasExpired(now time.Time) bool {
 	return l.hasLimit() && (!now.Before(l.ExpiresAt) || !now.Round(0).Before(l.ExpiresAt.Round(0)))
 }

@@ -17,10 +17,10 @@ type visitorKey struct{}
 type Visitor struct {
 	team.Account
 	Team team.OwnTeam   // the selected team
-	Zone *time.Location // time zone for times that the person sees and enters; statistics by day use the team's
+	Zone *time.Location // time zone that the person sees and enters; daily statistics use the team's zone
 }
 
-// newVisitor returns a person as a visitor with a selected team.
+// newVisitor returns a visitor with the given account and selected team.
 func newVisitor(account team.Account, selected team.OwnTeam) (*Visitor, error) {
 	zone, err := time.LoadLocation(cmp.Or(account.Timezone, selected.Timezone))
 	if err != nil {
@@ -36,8 +36,8 @@ func VisitorOf(ctx context.Context) *Visitor {
 }
 
 // identify wraps a handler. On every request, it looks up the session's person and adds the visitor to the context. It
-// ignores the session while the person is suspended or in no team, and ends it if all of the person's sessions were
-// ended.
+// ignores the session while the person is suspended or not in a team. It ends the session if all of the person's
+// sessions were ended.
 func (s *Shell) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account, err := s.sessionAccount(r)
