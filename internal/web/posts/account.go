@@ -20,14 +20,14 @@ type accountPageView struct {
 	Text     string // text as published on the account
 	Media    []network.Media
 	Error    shell.FormError
-	Found    string // entered answer, "yes" or "no", to whether the post was found on the network
+	Found    string // entered answer to whether the post was found on the network: "yes" or "no"
 	Link     string // entered permalink
 	Decision bool   // whether a person must decide on the outcome
 	Pause    pause
 	Client   bool // whether the visitor is a client of the team
 }
 
-// Every returns the refresh interval of the page in seconds. It returns 0, for never, while a person must decide.
+// Every returns the refresh interval of the page in seconds. It returns 0 (never refresh) while a person must decide.
 func (v *accountPageView) Every() int {
 	if v.Decision {
 		return 0
@@ -47,7 +47,7 @@ func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 	p.ShowTitled(w, r, status, pages["account"], shell.NetworkName(page.Platform)+": "+page.Username, &page)
 }
 
-// readAccount reads the account in the path into one, with its delivery attempts.
+// readAccount reads the account in the path, with its delivery attempts, into page.
 func (p *Handlers) readAccount(r *http.Request, page *accountPageView) error {
 	id, err := shell.PathID(r, "account")
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *Handlers) readAccount(r *http.Request, page *accountPageView) error {
 	return apierr.ItemNotFound()
 }
 
-// maxLines is the maximum number of attempts on the page, which omits the earliest ones.
+// maxLines is the maximum number of attempts that the page shows. It omits the earliest ones.
 const maxLines = 100
 
 // decide records a person's decision on a delivery with an unknown outcome.

@@ -42,7 +42,7 @@ func (a *accountView) IsUndecided() bool {
 	return a.State == post.TargetUnconfirmed || a.FirstComment != nil && a.FirstComment.State == post.TargetUnconfirmed
 }
 
-// Outcomes returns the accounts. If the post was published only in part, those that need attention come first.
+// Outcomes returns the accounts. If the post was only partially published, accounts that need attention come first.
 func (v *view) Outcomes() []accountView {
 	if v.Status != post.PartiallyPublished {
 		return v.Accounts
@@ -52,7 +52,7 @@ func (v *view) Outcomes() []accountView {
 	})
 }
 
-// urgency returns the rank of the account on the page of a partially published post: the lowest comes first.
+// urgency returns the rank of the account on the page of a partially published post. The lowest rank comes first.
 func (a *accountView) urgency() int {
 	switch a.State {
 	case post.TargetFailed:
@@ -64,7 +64,7 @@ func (a *accountView) urgency() int {
 	return 2
 }
 
-// stamp returns the account's share of view.Stamp.
+// stamp returns the account's part of view.Stamp.
 func (a *accountView) stamp() []string {
 	var out []string
 	if a.State == post.TargetFailed || a.State == post.TargetUnconfirmed {
@@ -134,8 +134,8 @@ func (p *Handlers) accounts(
 	return out
 }
 
-// showDecision sets who marked the account as not published, if anyone did, in place of the explanation of the error
-// code.
+// showDecision replaces the explanation of the error code with the person who marked the account as not published, if
+// anyone did.
 func (a *accountView) showDecision(lang *locale.Language, last delivery.AttemptLine) {
 	if a.State == post.TargetFailed && a.ErrorCode == "network_error" && last.Call == "decide" {
 		a.DecidedBy, a.Explanation = cmp.Or(last.By, lang.T("The operator")), ""
@@ -191,7 +191,7 @@ func nextStep(lang *locale.Language, nextSteps []delivery.NextStep, account int6
 	return nil
 }
 
-// maxQuote is the maximum length of a quoted message or code of a network, in characters.
+// maxQuote is the maximum length of a quoted network message or code, in characters.
 const maxQuote = 400
 
 func lineOf(lang *locale.Language, l delivery.AttemptLine, zone *time.Location) line {
@@ -208,7 +208,8 @@ func lineOf(lang *locale.Language, l delivery.AttemptLine, zone *time.Location) 
 	return out
 }
 
-// textOf returns the untrusted text to which a pointer refers, shortened, or "".
+// textOf returns the untrusted text that pointer refers to, shortened to maxQuote characters. It returns "" if there is
+// no such text.
 func textOf(untrusted []operation.Untrusted, pointer *operation.Pointer) string {
 	if pointer == nil {
 		return ""
@@ -221,7 +222,7 @@ func textOf(untrusted []operation.Untrusted, pointer *operation.Pointer) string 
 	return ""
 }
 
-// Says reports whether the step is worth showing because it says more than that the post is being published.
+// Says reports whether the step says more than that the post is being published, which makes it worth showing.
 func (n *next) Says() bool {
 	return n.Step != delivery.StepSend || n.At != nil || n.In != "" || n.Until != nil
 }
@@ -241,6 +242,6 @@ type (
 )
 
 const (
-	maxShownAccounts = 10 // the page of a post with more accounts shows no attempts
+	maxShownAccounts = 10 // the page of a post with more accounts does not show attempts
 	maxShownAttempts = 5  // maximum number of attempts that the page shows per account
 )

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// finish redirects to the post's page, which shows message, or shows the page with the error. message is already
-// translated.
+// finish redirects to the post's page, which then shows message. If err is not nil, it shows the page with the error
+// instead. message is already translated.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, message string) {
 	if err != nil {
 		if formErr, ok := p.FormErrorOf(w, r, err, nil); ok {
@@ -83,8 +83,7 @@ func (p *Handlers) schedule(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, "")
 }
 
-// notRetried is the session key for the ID of a post if a retry skipped all its accounts. The post's page then says
-// why.
+// notRetried is the session key for the ID of a post whose retry skipped all accounts. The post's page then says why.
 const notRetried = "not retried"
 
 // retry retries the selected failed accounts of the post.
@@ -157,8 +156,8 @@ func (p *Handlers) revokeLinks(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, p.T(r, "The links were revoked and no longer show the post."))
 }
 
-// maxDecision is the maximum size of a decision's form in bytes. A character of the comment can have 4 bytes, each as
-// %XX.
+// maxDecision is the maximum size of a decision form in bytes. A character of the comment can have 4 bytes, each
+// encoded as %XX.
 const maxDecision = 3*4*approval.MaxComment + shell.MaxForm
 
 // decideAsClient records the decision of a signed-in client on a post.
@@ -210,7 +209,7 @@ func (p *Handlers) require(r *http.Request, op string, needs access.Capability) 
 	return call.Require(needs)
 }
 
-// reschedule changes the time of the post to that in the form, and shows the post.
+// reschedule changes the time of the post to the time in the form, and shows the post.
 func (p *Handlers) reschedule(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

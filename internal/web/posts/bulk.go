@@ -80,7 +80,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, to)
 }
 
-// doAll applies an action to each post and returns the results. After an internal error, it does not try the other
+// doAll applies an action to each post and returns the results. After an internal error, it does not try the remaining
 // posts.
 func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkResult {
 	team, anyFailed := shell.VisitorOf(r.Context()).Team.ID, false
@@ -133,7 +133,7 @@ func (p *Handlers) selectedIDs(r *http.Request, form url.Values) ([]string, erro
 	return ids[:min(len(ids), maxBulk)], nil
 }
 
-// allIDs returns the IDs of the posts that match the list's filters, at most maxBulk.
+// allIDs returns the IDs of at most maxBulk posts that match the list's filters.
 func (p *Handlers) allIDs(r *http.Request, form url.Values) ([]string, error) {
 	back, err := url.ParseQuery(form.Get("back"))
 	if err != nil {
@@ -163,7 +163,7 @@ func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 	case "duplicate":
 		return p.duplicateOne, nil
 	case "approval": // bulk handles it unless no post is selected
-		return nil, nil //nolint:nilnil // the error is that no post is selected
+		return nil, nil //nolint:nilnil // bulk returns an error because no post is selected
 	}
 	return nil, apierr.Invalid(apierr.NotAllowedValue, "action", "Choose what to do with the selected posts.")
 }
@@ -204,8 +204,8 @@ func (p *Handlers) rescheduleAction(r *http.Request) (bulkAction, error) {
 }
 
 // moveAction returns the action that moves posts. newDate maps the current date of a post to the new one. Dates are
-// midnight UTC, and the zero time means no date. The time of day becomes toClock, or stays if toClock is empty. The
-// action fails if clocks skip that time on the new day.
+// midnight UTC, and the zero time means no date. The time of day becomes toClock, or stays the same if toClock is
+// empty. The action fails if clocks skip that time on the new day.
 func (p *Handlers) moveAction(zone *time.Location, toClock string, newDate func(time.Time) time.Time) bulkAction {
 	return func(r *http.Request, before post.Record) (string, error) {
 		if before.IsTemplate {
@@ -270,7 +270,7 @@ func (p *Handlers) unscheduleOne(r *http.Request, one post.Record) (string, erro
 	return p.T(r, "Unscheduled. It is now a draft."), err
 }
 
-// withKey returns a copy of the request with its own idempotency key, for one of several operations of a form.
+// withKey returns a copy of the request with its own idempotency key, so that one form can run several operations.
 func withKey(r *http.Request, key string) *http.Request {
 	next := r.Clone(r.Context())
 	next.PostForm = url.Values{"once": {r.PostForm.Get("once") + "-" + key}}
@@ -289,12 +289,12 @@ func (p *Handlers) deleteOne(r *http.Request, one post.Record) (string, error) {
 	return p.T(r, deletedText), p.drafts.DeletePost(r.Context(), call.PersonID, call.TeamID, one.ID)
 }
 
-// isDeletable reports whether a post can be deleted: it is a draft, or scheduled and not part of a series.
+// isDeletable reports whether a post can be deleted: whether it is a draft, or scheduled and not part of a series.
 func isDeletable(p post.Record) bool {
 	return !p.IsTemplate && (p.Status == post.Draft || p.Status == post.Scheduled && p.OccursAt.IsZero())
 }
 
-// popResults returns the results of the last bulk action, once.
+// popResults returns the results of the last bulk action and deletes them from the session.
 func (p *Handlers) popResults(r *http.Request) []bulkResult {
 	var out []bulkResult
 	if kept := p.Pop(r.Context(), bulkKey); len(kept) > 0 && json.Unmarshal(kept, &out) != nil {

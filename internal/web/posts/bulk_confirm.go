@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// confirmation is the page that asks a person to confirm that posts are deleted or published.
+// confirmation is the page that asks a person to confirm deleting or publishing posts.
 type confirmation struct {
 	Action string // "delete" or "publish"
 	Posts  []confirmedPost
@@ -28,14 +28,14 @@ type confirmedPost struct {
 	Status   post.Status
 }
 
-// confirmable has the actions that need a confirmation. applies reports whether the action applies to a post, title is
-// the title of the page, and none is the message if the action applies to no post.
+// confirmable lists the actions that need a confirmation. applies reports whether the action applies to a post, title
+// is the title of the page, and none is the message if the action does not apply to any of the posts.
 var confirmable = map[string]struct {
 	applies     func(post.Record) bool
 	title, none locale.Key
 }{
 	"delete": {isDeletable, "Delete posts",
-		"None of the selected posts can be deleted. Skip posts of a series, and delete published posts at the networks."},
+		"None of the selected posts can be deleted. Skip posts of a series, and delete published posts on the networks."},
 	"publish": {isPublishable, "Publish posts", "None of the selected posts can be published now."},
 }
 
@@ -69,7 +69,8 @@ func (p *Handlers) confirmBulk(w http.ResponseWriter, r *http.Request, action st
 	p.Show(w, r, http.StatusOK, pages["bulkconfirm"], rules.title, v)
 }
 
-// isPublishable reports whether a post can be published now: it is a draft or scheduled, and does not lack an approval.
+// isPublishable reports whether a post can be published now: whether it is a draft or scheduled, and is not missing an
+// approval.
 func isPublishable(p post.Record) bool {
 	return !p.IsTemplate && (p.Status == post.Draft || p.Status == post.Scheduled) &&
 		p.Approval != post.Waiting && p.Approval != post.Rejected

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// export sends the selected posts as a CSV file with one row per post. Its form is sent by GET, because an export
-// changes nothing.
+// export sends the selected posts as a CSV file with one row per post. Its form is sent by GET, because an export does
+// not change anything.
 func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 	form := r.URL.Query()
 	call, err := p.NewCall(r, "list_posts")
@@ -101,7 +101,7 @@ func exportRow(one post.Record, sums analytics.PostSums, zone *time.Location) []
 	return row
 }
 
-// backTo returns the path of the list from which a form was sent, with its filters.
+// backTo returns the path and filters of the list from which a form was sent.
 func backTo(form url.Values) string {
 	query, err := url.ParseQuery(form.Get("back"))
 	if err != nil || len(query) == 0 {

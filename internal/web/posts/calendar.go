@@ -42,16 +42,17 @@ type calendarView struct {
 	Error        string
 	Moved        *moveResult // the move that was just made; nil if there is none
 	Empty        bool        // whether the period has no posts
-	Upcoming     bool        // whether the period has occurrences of series that are not created yet
+	Upcoming     bool        // whether the period has occurrences of series that do not exist as posts yet
 	Writer       bool        // whether the visitor may write posts
 }
 
-// calendarQuery selects the view, the period and the filters of the calendar. Its fields are those of the URL's query.
+// calendarQuery selects the view, the period and the filters of the calendar. Its fields are the parameters of the
+// URL's query.
 type calendarQuery struct {
 	View                    string
 	Day                     string // a day within the period; empty for today
 	Account, Network, State string
-	Night                   string // not empty if the hours of the night are not folded
+	Night                   string // not empty if night hours are not folded
 }
 
 // viewName is a view with its label.
@@ -101,13 +102,13 @@ func (c calendarQuery) Link(view, day string) string {
 	return "/calendar?" + c.Here()
 }
 
-// On returns the path of the same period filtered by another network, or unfiltered by network if it is "".
+// On returns the path of the same period filtered by the given network, or not filtered by network if network is "".
 func (c calendarQuery) On(network string) string {
 	c.Network = network
 	return "/calendar?" + c.Here()
 }
 
-// Nights returns the path of the same period with the hours of the night unfolded (all) or folded.
+// Nights returns the path of the same period with night hours unfolded if all is true, and folded otherwise.
 func (c calendarQuery) Nights(all bool) string {
 	c.Night = ""
 	if all {
@@ -147,7 +148,7 @@ func (p *Handlers) calendar(w http.ResponseWriter, r *http.Request) {
 	p.showCalendar(w, r, queryOf(r.URL.Query()), http.StatusOK, "")
 }
 
-// showCalendar writes the calendar page with the given status and, unless it is empty, an error text.
+// showCalendar writes the calendar page with the given status and, if formErr is not empty, with this error text.
 func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calendarQuery, status int, formErr string) {
 	v := shell.VisitorOf(r.Context())
 	zone := v.Zone
@@ -182,8 +183,8 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 	p.ShowTitled(w, r, status, pages["calendar"], p.T(r, "Calendar: %s", view.Title), view)
 }
 
-// dayOf returns the day of a query as midnight UTC, or today if it is empty. If it is invalid, dayOf returns today and
-// an error.
+// dayOf parses the day of a query and returns its midnight UTC, or today if text is empty. If text is invalid, dayOf
+// returns today and an error.
 func dayOf(text string, today time.Time) (time.Time, error) {
 	if text == "" {
 		return today, nil
@@ -214,7 +215,8 @@ func (p *Handlers) addFilters(r *http.Request, view *calendarView) error {
 	return nil
 }
 
-// rangeTitle formats a range of days without repeating what both have in common, such as "Nov 29 – Dec 5, 2026".
+// rangeTitle formats a range of days without repeating a month or year that both days share, such as "Nov 29 – Dec 5,
+// 2026".
 func rangeTitle(l *locale.Language, from, last time.Time) string {
 	switch {
 	case from.Year() != last.Year():
@@ -243,7 +245,7 @@ func (v *calendarView) setTitle(l *locale.Language, shown period) {
 		first, thisMonth := firstOf(shown.day), firstOf(shown.today)
 		v.Title = l.Format(first, locale.Month)
 		previous, next = first.AddDate(0, -1, 0), first.AddDate(0, 1, 0)
-		switch { // the view of the weeks from today comes between the current and the next month
+		switch { // the weeks from today come between the current and the next month
 		case first.Equal(thisMonth):
 			next = time.Time{}
 		case previous.Equal(thisMonth):
@@ -256,7 +258,7 @@ func (v *calendarView) setTitle(l *locale.Language, shown period) {
 // firstOf returns the first day of a date's month.
 func firstOf(date time.Time) time.Time { return date.AddDate(0, 0, 1-date.Day()) }
 
-// dateOrToday formats a date for a query. The zero time becomes "", which stands for today.
+// dateOrToday formats a date for a query. The zero time becomes "", which means today.
 func dateOrToday(date time.Time) string {
 	if date.IsZero() {
 		return ""

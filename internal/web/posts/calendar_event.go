@@ -44,7 +44,7 @@ func (e event) Logos() []post.PostEntryAccount { return e.Accounts[:min(len(e.Ac
 // Others returns the number of accounts whose logos are not shown.
 func (e event) Others() int { return max(0, len(e.Accounts)-3) }
 
-// OthersNarrow is like Others for a narrow layout, in which a day has room for two logos, or for one logo and a number.
+// OthersNarrow is like Others for a narrow layout, where a day has room for two logos, or for one logo and a number.
 func (e event) OthersNarrow() int {
 	if len(e.Accounts) < 3 {
 		return 0
@@ -52,7 +52,7 @@ func (e event) OthersNarrow() int {
 	return len(e.Accounts) - 1
 }
 
-// Dot returns the CSS class of the event's dot in a narrow layout, or "" for a post that needs no special color.
+// Dot returns the CSS class of the event's dot in a narrow layout, or "" for a post that does not need a special color.
 func (e event) Dot() string {
 	switch e.Look {
 	case "draft", "coming":
@@ -67,9 +67,9 @@ func (e event) Dot() string {
 	return ""
 }
 
-// eventMaker reads the details of the entries' posts. It returns a function that creates the events of some of the
-// entries. Its argument changes reports whether clocks change on the day: times then include the abbreviation of the
-// time zone.
+// eventMaker reads the details of the entries' posts and returns a function that creates the events for some of the
+// entries. The function's argument changes is true if clocks change on the day. In that case, times include the time
+// zone's abbreviation.
 func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *time.Location) (
 	func(entries []calendar.Entry, changes bool) []event, error) {
 	v := shell.VisitorOf(r.Context())

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// Maximum numbers of posts that each view shows per day, and of drafts that are listed beside the calendar.
+// Maximum numbers of posts per day in each view, and of drafts listed next to the calendar.
 const (
 	perDayInMonth  = 3
 	perDayInWeek   = 12
@@ -20,7 +20,7 @@ const (
 	maxShownDrafts = 10
 )
 
-// Hours without posts before morning, or from night on, are folded.
+// Hours before morning, and from night on, are folded if they have no posts.
 const (
 	morning = 7
 	night   = 22
@@ -41,7 +41,7 @@ type period struct {
 	language   *locale.Language
 }
 
-// dates returns the first date of the period and the number of its dates.
+// dates returns the first date of the period and the number of dates.
 func (p period) dates() (time.Time, int) {
 	switch {
 	case p.view == dayView:
@@ -57,8 +57,8 @@ func (p period) dates() (time.Time, int) {
 	return from, int(p.language.StartOfWeek(last).AddDate(0, 0, daysPerWeek).Sub(from) / (24 * time.Hour))
 }
 
-// bounds returns the first date of the period, and the instants that separate its days in the time zone: one more than
-// there are days.
+// bounds returns the first date of the period, and the instants at which its days begin in the time zone. The last
+// instant is the end of the last day.
 func (p period) bounds() (time.Time, []time.Time) {
 	from, n := p.dates()
 	out := make([]time.Time, n+1)
@@ -98,27 +98,27 @@ type (
 		Start  time.Time
 		Past   bool
 		Now    int  // current quarter of the hour, from 1; 0 if the hour is not the current one
-		Night  bool // whether the row stands for folded hours
-		Quiet  bool // whether no day has posts in this hour, so that its row is low
-		Spills bool // whether its only post is in the second half and may extend into the next hour, which has none
+		Night  bool // whether the row represents folded hours
+		Quiet  bool // whether no day has posts in this hour, so that its row is small
+		Spills bool // whether its only post is in the second half and may extend into the next hour, which has no posts
 		Events []event
 	}
 	// hourRow is a row of the week and day views.
 	hourRow struct {
 		Label string
-		Night bool   // whether the hour can be folded or, after foldNights, whether the row stands for folded hours
+		Night bool   // whether the hour can be folded or, after foldNights, whether the row represents folded hours
 		Until string // end of folded hours, such as 07:00; empty for a single hour
 		Short string // the folded hours, such as 00–07 or 12–7 AM
 
 		hour   int
-		second bool // whether it is the repetition of an hour because clocks go back
+		second bool // whether the row repeats an hour because clocks go back
 	}
 )
 
-// Count returns the number of posts of the day.
+// Count returns the number of posts on the day.
 func (d calendarDay) Count() int { return len(d.AnyTime) + len(d.Events) }
 
-// Dots returns the first three posts of the day, which a narrow layout shows as dots.
+// Dots returns the first three posts on the day, which a narrow layout shows as dots.
 func (d calendarDay) Dots() []event {
 	all := slices.Concat(d.AnyTime, d.Events)
 	return all[:min(len(all), 3)]
@@ -170,7 +170,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	return nil
 }
 
-// periodEntries has the posts of a period.
+// periodEntries holds the posts of a period.
 type periodEntries struct {
 	spans   []calendar.Span  // posts with a time, by day
 	planned []calendar.Entry // posts planned for a date without a time
@@ -224,7 +224,7 @@ func (p *Handlers) week(r *http.Request, team int64, filter calendar.Filter, sho
 	return shown.days(entries, events), nil
 }
 
-// newDay returns a day of the period, without posts. span is the time of the day.
+// newDay returns a day of the period, without posts. span is the time range of the day.
 func (p period) newDay(date time.Time, span calendar.Span) calendarDay {
 	return calendarDay{Date: date, More: span.More, Past: date.Before(p.today), Today: date.Equal(p.today),
 		OtherMonth: p.view == monthView && !p.rolling && date.Month() != p.day.Month(),

@@ -8,9 +8,9 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// addHours distributes the posts of days over hours and returns the rows. bounds separate the days. A row is an hour of
-// the clock. If clocks go back, the repeated hour has two rows. If they go forward, the skipped hour has a row only if
-// another day has the hour.
+// addHours distributes the posts of days over hours and returns the rows. bounds are the instants between the days.
+// Each row is an hour of the clock. If clocks go back, the repeated hour has two rows. If clocks go forward, the
+// skipped hour has a row only if another day has that hour.
 func (p period) addHours(l *locale.Language, days []calendarDay, bounds []time.Time) []hourRow {
 	starts := make([]map[hourRow]time.Time, len(days))
 	for i := range days {
@@ -93,8 +93,8 @@ func markQuiet(days []calendarDay, rows []hourRow) {
 	}
 }
 
-// label returns the time at which the row's hour starts, with the time zone's abbreviation if a day has the hour twice.
-// It returns "" if no day has the hour.
+// label returns the time when the row's hour starts, with the time zone's abbreviation if a day has the hour twice. It
+// returns "" if no day has the hour.
 func (h hourRow) label(l *locale.Language, starts []map[hourRow]time.Time) string {
 	out := ""
 	for _, day := range starts {
@@ -110,8 +110,8 @@ func (h hourRow) label(l *locale.Language, starts []map[hourRow]time.Time) strin
 	return out
 }
 
-// hourStarts returns when each hour of a day starts. The keys are rows with only hour and second. Zone offsets must be
-// multiples of 15 minutes.
+// hourStarts returns when each hour of a day starts. The keys are rows with only the fields hour and second. Zone
+// offsets must be multiples of 15 minutes.
 func hourStarts(from, to time.Time, zone *time.Location) map[hourRow]time.Time {
 	const quarter = 15 * time.Minute
 	out, seen := map[hourRow]time.Time{}, map[[2]int]bool{}

@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// moveResult has the message that the calendar shows after a move, and the data to undo the move.
+// moveResult holds the message that the calendar shows after a move, and the data to undo the move.
 type moveResult struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -106,8 +106,8 @@ func (p *Handlers) doMove(r *http.Request) (moveResult, error) {
 	return out, nil
 }
 
-// parseVersion returns the version of a post that the page showed: the time of the post's last change. The field has it
-// in microseconds.
+// parseVersion returns the version of a post that the page showed: the time of the post's last change. The form field
+// contains this time in microseconds.
 func parseVersion(r *http.Request, field string) (time.Time, error) {
 	seen, err := strconv.ParseInt(r.PostForm.Get(field), 10, 64)
 	if err != nil {
@@ -116,8 +116,9 @@ func parseVersion(r *http.Request, field string) (time.Time, error) {
 	return time.UnixMicro(seen), nil
 }
 
-// destination returns the time in a form, given as an instant or in the visitor's time zone, or the date if it has no
-// time of day. If the form has neither, it returns no time and no date, which makes the post unplanned.
+// destination returns the time in a form, which is an instant or a time in the visitor's time zone. If the form has a
+// date but no time of day, it returns only the date. If the form has neither, it returns the zero time and "", which
+// makes the post unplanned.
 func destination(form url.Values, zone *time.Location) (time.Time, string, error) {
 	text, day, clock := form.Get("at"), form.Get("date"), form.Get("time")
 	switch {

@@ -21,7 +21,7 @@ type quickView struct {
 	Caption    string
 	Back       string // query of the calendar
 	Date, Time string // values of the form's fields
-	Planned    string // the date in words if the post has no time; otherwise empty
+	Planned    string // formatted date if the post has no time; otherwise empty
 	Movable    bool
 	Approved   bool // whether a move ends the client's approval
 	Editable   bool

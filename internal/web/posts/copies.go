@@ -30,7 +30,7 @@ func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/posts/"+draft.ID)
 }
 
-// places returns accounts as part of a sentence.
+// places formats accounts for use in a sentence.
 func places(targets []post.Target) string {
 	out := make([]string, len(targets))
 	for i, t := range targets {
@@ -39,7 +39,7 @@ func places(targets []post.Target) string {
 	return strings.Join(out, ", ")
 }
 
-// copyOf returns the duplicate and the accounts left out because they are disconnected.
+// copyOf creates the duplicate. It also returns the accounts that were left out because they are disconnected.
 func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	id, err := idIn(r)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	}
 	once := r.PostForm.Get("once")
 	if once != "" {
-		once += "." + id // the list has one for all posts
+		once += "." + id // the list's form has the same value for all posts
 	}
 	return p.posts.Duplicate(r.Context(), call.Actor, once, id)
 }

@@ -15,10 +15,10 @@ type historyEntry struct {
 	At          time.Time
 	Icon, Style string
 	Text        locale.Key
-	Name, Said  string // Name is that of the client, person or account, and Said is an explanation; both may be empty
+	Name, Said  string // Name is the client's, person's or account's name, and Said is an explanation; both may be empty
 }
 
-// sameChange is the time after an entry of the history within which a change of the post belongs to that entry.
+// sameChange is how long after a history entry a change of the post still counts as part of that entry.
 const sameChange = 5 * time.Second
 
 // historyIn returns the history of the post with times in a zone, newest first.
@@ -53,7 +53,7 @@ func (v *view) historyIn(zone *time.Location) []historyEntry {
 	for i := range out {
 		out[i].At = out[i].At.In(zone)
 	}
-	slices.Reverse(out) // so that, of entries with the same time, the one that was appended last comes first
+	slices.Reverse(out) // so that, among entries with the same time, the one appended last comes first
 	slices.SortStableFunc(out, func(a, b historyEntry) int { return b.At.Compare(a.At) })
 	return out
 }

@@ -21,7 +21,7 @@ type jobView struct {
 
 	ID       string
 	What     string // title of the page
-	To       string // path of the page of the job's subject; empty if there is none
+	To       string // path of the page about the job's subject; empty if there is none
 	ToText   string // label of the link to it
 	Every    int    // seconds until the page refreshes; 0 for never
 	Notes    []string
@@ -44,7 +44,7 @@ type (
 	}
 )
 
-// jobWords has the titles of jobs and the labels of the links to their subjects, by type.
+// jobWords maps job types to the titles of jobs and the labels of the links to their subjects.
 var jobWords = map[job.Type][2]locale.Key{
 	job.SocialPost:    {"Publishing a post", "Open the post"},
 	job.ProfileReport: {"Creating a profile report", "Open the report"},
@@ -104,7 +104,7 @@ func (p *Handlers) readJob(r *http.Request) (jobView, error) {
 	return v, err
 }
 
-// addResults adds the results of jobs of those types whose results this page shows.
+// addResults adds the results of the job if its type is one whose results this page shows.
 func (p *Handlers) addResults(r *http.Request, v *jobView, team int64, untrusted []operation.Untrusted) error {
 	switch result := v.Result.(type) {
 	case delivery.PostResult:

@@ -33,7 +33,7 @@ const (
 	accountsPage      = 50  // number of accounts read at once
 )
 
-// filters has the selected tab and the filters of the list, as in its URL. The days From and To are inclusive.
+// filters holds the selected tab and the filters of the list, as in the list's URL. The days From and To are inclusive.
 type filters struct {
 	Status, Account, From, To, Query string
 	Sort                             string // order of published posts; "" for newest first
@@ -49,7 +49,7 @@ func filtersOf(q url.Values) filters {
 // Unfiltered returns the path of the same tab without filters.
 func (f filters) Unfiltered() string { return filters{Status: f.Status}.path() }
 
-// any reports whether a filter in addition to the tab is set.
+// any reports whether a filter other than the tab is set.
 func (f filters) any() bool { return f.Account+f.From+f.To+f.Query != "" }
 
 // query returns the filters as the query of a URL.
@@ -72,7 +72,8 @@ func (f filters) path() string {
 	return "/posts"
 }
 
-// filter converts the filters for package postlist, or returns an error for an invalid one. zone is that of the days.
+// filter converts the filters for package postlist, or returns an error for an invalid filter. zone is the time zone of
+// the days.
 func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 	out := postlist.Filter{Text: f.Query}
 	var ok bool
@@ -107,8 +108,8 @@ func startOf(date time.Time, zone *time.Location) time.Time {
 	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
 }
 
-// parseDay parses the date in a field. It returns midnight UTC of that day, or the zero time for an empty text. detail
-// is the detail of the error for an invalid date.
+// parseDay parses the date in a field. It returns midnight UTC of that day, or the zero time if text is empty. detail
+// is the error text for an invalid date.
 func parseDay(field, detail, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -120,7 +121,7 @@ func parseDay(field, detail, text string) (time.Time, error) {
 	return day, nil
 }
 
-// accountOf parses the account ID of a filter. It returns 0, for all accounts, if the text is empty.
+// accountOf parses the account ID of a filter. It returns 0 (all accounts) if text is empty.
 func accountOf(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -138,12 +139,12 @@ type listView struct {
 
 	Tabs  []tabLink
 	Posts []listedPost
-	// overdue drafts; only on the first page of all posts, unfiltered, and for people who can reschedule them
+	// overdue drafts; only on the first page of the unfiltered list of all posts, for people who can reschedule them
 	Passed      []calendar.Entry
 	Choices     []choice     // accounts to filter by
 	First, Next string       // paths of the first and next page; empty if this page is the first or last
-	Any         bool         // whether a filter in addition to the tab is set
-	Everything  string       // label of the option to select the posts of all pages
+	Any         bool         // whether a filter other than the tab is set
+	Everything  string       // label of the option to select the posts on all pages
 	Empty       locale.Key   // text for a tab without posts
 	Results     []bulkResult // results of the last bulk action
 	Back        string       // query of this page
@@ -167,7 +168,7 @@ type (
 		At     time.Time  // time to show; zero if there is none
 		Day    time.Time  // planned day of a draft without a time, as midnight UTC
 		Others int        // number of accounts that are not named
-		// heading of the group that begins with the post; empty if none begins
+		// heading of the group that begins with the post; empty if the post does not begin a group
 		Heading   locale.Key
 		MayEdit   bool // whether it can be changed
 		MayDelete bool // whether it can be deleted
@@ -219,7 +220,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, status, pages["list"], "Posts", view)
 }
 
-// fill reads the posts of the page at a cursor; "" is the first page.
+// fill reads the posts of the page at cursor. The cursor "" is the first page.
 func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 	zone := shell.VisitorOf(r.Context()).Zone
 	f, err := view.filter(zone)
@@ -326,8 +327,8 @@ func (l listedPost) withActions(publisher bool) listedPost {
 	return l
 }
 
-// BulkActions returns the groups of bulk actions that apply to the post, separated by spaces. The page's script enables
-// the buttons by them.
+// BulkActions returns the groups of bulk actions that apply to the post, separated by spaces. The page's script uses
+// them to enable buttons.
 func (l listedPost) BulkActions() string {
 	var out []string
 	if !l.Template {
@@ -348,7 +349,7 @@ func (l listedPost) BulkActions() string {
 	return strings.Join(out, " ")
 }
 
-// choices returns the accounts to filter by. It adds the chosen one if it is not among them.
+// choices returns the accounts to filter by. It adds the selected account if it is not among them.
 func (p *Handlers) choices(r *http.Request, selected string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, selected == ""

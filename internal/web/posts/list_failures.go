@@ -51,8 +51,8 @@ func (f Failures) Has(account int64) bool {
 	return slices.ContainsFunc(f, func(one postlist.Failure) bool { return one.Account == account })
 }
 
-// IsTemporary reports whether there are accounts that can be retried and all of them can succeed without a change of
-// the post.
+// IsTemporary reports whether there are accounts that can be retried, and all of them can succeed without changing the
+// post.
 func (f Failures) IsTemporary() bool {
 	return f.Accounts() != "" && !slices.ContainsFunc(f, func(one postlist.Failure) bool {
 		return one.State == post.TargetFailed && one.HeldBy == "" && !delivery.IsRetryableCode(one.ErrorCode)

@@ -13,14 +13,14 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxSorted is the maximum number of posts that are sorted by a metric: the newest ones.
+// maxSorted is the maximum number of posts to sort by a metric. Only the newest posts are sorted.
 const maxSorted = 1000
 
 // sorting is an order in which published posts can be listed.
 type sorting struct {
 	Name   string // value in the URL
 	Label  locale.Key
-	order  locale.Key                      // description; empty for that of the filter
+	order  locale.Key                      // description; empty to use the filter's
 	metric func(analytics.PostSums) *int64 // metric to sort by; nil for the order by time
 }
 
@@ -31,7 +31,7 @@ var sortings = []sorting{
 	{"engagement", "Most engagement", "Most engagement first.", func(s analytics.PostSums) *int64 { return s.Engagement }},
 }
 
-// Sortings returns the orders to choose from, or nil if the tab has only one.
+// Sortings returns the orders to choose from, or nil if the tab has only one order.
 func (v listView) Sortings() []sorting {
 	if tab, ok := postlist.ParseTab(v.Status); !ok || tab != postlist.Published {
 		return nil

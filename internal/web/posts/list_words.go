@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// tabNames has the labels of the tabs, and the texts for empty tabs.
+// tabNames maps tabs to their labels and to the texts for empty tabs.
 var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.All:           {"All", "There are no posts yet."},
 	postlist.Drafts:        {"Drafts", "There are no drafts."},
@@ -22,7 +22,7 @@ var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.Archived:      {"Archived", "Nothing is archived."},
 }
 
-// groupNames has the headings of the groups in the list of all posts.
+// groupNames maps the groups in the list of all posts to their headings.
 var groupNames = map[postlist.Tab]locale.Key{
 	postlist.Scheduled: "Scheduled", postlist.Series: "Series", postlist.Past: "Published and failed", postlist.Drafts: "Drafts",
 }
@@ -55,7 +55,7 @@ func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 	return nil
 }
 
-// everything returns the label of the option to select the posts of all pages.
+// everything returns the label of the option to select the posts on all pages.
 func (v listView) everything(l *locale.Language) string {
 	for _, t := range v.Tabs {
 		if n, err := strconv.Atoi(t.Count); t.Current && !v.Any && err == nil && n <= maxBulk {

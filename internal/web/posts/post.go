@@ -25,7 +25,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// view has the data of a post's page.
+// view holds the data of a post's page.
 type view struct {
 	post.Post
 
@@ -106,7 +106,7 @@ func (p *Handlers) pauseOf(r *http.Request, call operation.Call) pause {
 	return pause{why(access.Write), why(access.Publish)}
 }
 
-// Any returns the reason for changes or else that for publishing, or "".
+// Any returns why changes are paused or, if they are not, why publishing is paused. It returns "" if neither is paused.
 func (p pause) Any() string { return cmp.Or(p.Changes, p.Publishing) }
 
 type (
@@ -133,7 +133,7 @@ type (
 	}
 )
 
-// idPattern matches texts that can be the ID of a post.
+// idPattern matches strings that can be the ID of a post.
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
 // idIn returns the post ID in the path, or a not_found error.
@@ -157,7 +157,8 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "")
 }
 
-// show writes the page of the post in the path with the given status and, unless it is empty, an error text.
+// show writes the page of the post in the path with the given status and, if formErr is not empty, with this error
+// text.
 func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, formErr string) {
 	v, err := p.fullView(r)
 	if err == nil {
@@ -242,7 +243,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	return v, nil
 }
 
-// addForecast adds the expected outcome of a scheduled post, unless it waits for the client's decision.
+// addForecast adds the expected outcome of a scheduled post, unless the client's approval is missing.
 func (p *Handlers) addForecast(v *view, language string) {
 	if v.Status == post.Scheduled && !v.Stored.IsTemplate && v.Approval != post.Waiting && v.Approval != post.Rejected {
 		fate := p.posts.Preflight(v.Stored, language)
@@ -254,7 +255,7 @@ func (p *Handlers) addForecast(v *view, language string) {
 // the copies.
 func (p *Handlers) replacedAccounts(ctx context.Context, stored post.Record) (map[int64]string, error) {
 	if stored.Status == post.Draft || stored.Status == post.Scheduled || stored.Status == post.Published {
-		return nil, nil //nolint:nilnil // nothing of it failed
+		return nil, nil //nolint:nilnil // no account has failed
 	}
 	return p.posts.HeldByOthers(ctx, p.DB, stored)
 }
@@ -308,11 +309,11 @@ const (
 	slowRefresh   = 30
 )
 
-// refreshAhead is the time before a post's scheduled time from which its page refreshes.
+// refreshAhead is how long before a post's scheduled time its page starts to refresh.
 const refreshAhead = 10 * time.Minute
 
-// schedulings returns when a post was scheduled and unscheduled. It returns none for a template, whose series is paused
-// and resumed instead.
+// schedulings returns when a post was scheduled and unscheduled. It returns nil for a template, because its series is
+// paused and resumed instead.
 func (p *Handlers) schedulings(ctx context.Context, r post.Record) ([]postlist.Scheduling, error) {
 	if r.IsTemplate {
 		return nil, nil

@@ -9,7 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/analytics"
 )
 
-// addMetrics adds the post's metrics by account and in total, and what other posts on the same accounts usually have.
+// addMetrics adds the post's metrics by account and in total, and the usual metrics of other posts on the same
+// accounts.
 func (p *Handlers) addMetrics(ctx context.Context, v *view) error {
 	if v.Sent == 0 {
 		return nil
@@ -42,8 +43,8 @@ func (p *Handlers) addMetrics(ctx context.Context, v *view) error {
 // comparableAfter is the age from which a post's metrics are compared with those of other posts.
 const comparableAfter = 24 * time.Hour
 
-// EngagementRate returns the engagement as a percentage of the views, on the accounts that report both. It returns ""
-// if no account does.
+// EngagementRate returns the engagement as a percentage of the views. It counts only accounts that report both, and
+// returns "" if there are none.
 func (v *view) EngagementRate() string {
 	metrics := make([]analytics.PostSums, len(v.Measured))
 	for i, a := range v.Measured {
@@ -56,8 +57,8 @@ func (v *view) EngagementRate() string {
 	return v.lang.Percent(rate)
 }
 
-// usualOf returns the sums of the usual metrics of the accounts. A metric is nil unless the usual value is known for
-// every account on which the post has the metric.
+// usualOf returns the sums of the accounts' usual metrics. A metric is nil unless the usual value is known for every
+// account on which the post has the metric.
 func usualOf(measured []accountView, usual map[int64]analytics.PostSums) analytics.PostSums {
 	sum := func(metric func(analytics.PostSums) *int64) *int64 {
 		var out *int64
@@ -88,7 +89,7 @@ func usualOf(measured []accountView, usual map[int64]analytics.PostSums) analyti
 
 // comparison compares a metric of the post with its usual value.
 type comparison struct {
-	Usual  string // the usual value in words
+	Usual  string // text with the usual value
 	Change string // such as "+79%"; empty if it cannot be computed
 	Higher bool   // whether the post's metric is above the usual value
 }

@@ -43,7 +43,7 @@ func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location)
 	return err
 }
 
-// overrides returns the media that accounts override.
+// overrides returns the media that replace the post's own media on each account.
 func overrides(targets []post.Target) [][]network.Media {
 	out := make([][]network.Media, len(targets))
 	for i, t := range targets {
@@ -65,7 +65,7 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 	}
 	threads, err := p.approvals.Threads(ctx, v.Stored.TeamID, []string{v.Stored.ID})
 	for _, said := range threads[v.Stored.ID] {
-		if said.Decision == "" { // decisions are in the versions
+		if said.Decision == "" { // the versions show the decisions
 			said.At = said.At.In(zone)
 			v.Thread = append(v.Thread, said)
 		}
@@ -94,7 +94,7 @@ func (p *Handlers) addRounds(ctx context.Context, v *view, zone *time.Location) 
 	return err
 }
 
-// sentAt returns when a version was first sent to the client. It returns zero if that is unknown.
+// sentAt returns when a version was first sent to the client. It returns the zero time if that is unknown.
 func (v *view) sentAt(version int64) time.Time {
 	var at time.Time
 	for _, s := range v.ReviewEvents {

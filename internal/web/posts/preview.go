@@ -27,7 +27,7 @@ func (v *view) Title() string {
 // Local returns the scheduled time in the visitor's time zone.
 func (v *view) Local() time.Time { return v.Stored.ScheduledAt.In(v.zone) }
 
-// IsBoxed reports whether the page begins with a box of what the visitor can do about a failure.
+// IsBoxed reports whether the page begins with a box that lists what the visitor can do about a failure.
 func (v *view) IsBoxed() bool {
 	return v.MayCreateCopy && v.Writes || len(v.Retryable) > 0 && v.Publishes
 }
@@ -49,15 +49,16 @@ func (v *view) HasCounts() bool {
 		func(count *int64) bool { return count != nil && *count > 0 })
 }
 
-// IsTemporary reports whether accounts can be retried and all of them can succeed without a change of the post.
+// IsTemporary reports whether there are accounts that can be retried, and all of them can succeed without changing the
+// post.
 func (v *view) IsTemporary() bool {
 	return len(v.Retryable) > 0 && !slices.ContainsFunc(v.Retryable, func(a accountView) bool {
 		return !delivery.IsRetryableCode(a.ErrorCode)
 	})
 }
 
-// ShowsAccounts reports whether the page lists the accounts. The page of a planned post does only if there is more to
-// say about an account than the preview shows.
+// ShowsAccounts reports whether the page lists the accounts. The page of a planned post lists them only if there is
+// more to say about an account than the preview shows.
 func (v *view) ShowsAccounts() bool {
 	return !v.Planned() || slices.ContainsFunc(v.Accounts, func(a accountView) bool {
 		return a.Next != nil || a.State != post.TargetPending || a.Why != ""
@@ -76,7 +77,7 @@ func (v *view) IsUnplanned() bool {
 // AsksClient reports whether the next step is to give the client the approval link.
 func (v *view) AsksClient() bool { return v.Link != "" && v.Approval == post.Waiting }
 
-// CutText reports whether any preview of the post cuts the text.
+// CutText reports whether a preview of the post shows only part of the text.
 func (v *view) CutText() bool {
 	return slices.ContainsFunc(v.Previews(), func(look preview.Post) bool { return look.Rest != "" })
 }

@@ -19,8 +19,8 @@ type resumeTime struct {
 	At time.Time // in the visitor's time zone
 }
 
-// maxReschedulable limits the occurrences in which addResume and resume look for drafts that a resumed series
-// reschedules. Pausing a series usually leaves one.
+// maxReschedulable is the maximum number of occurrences that addResume and resume check for drafts that a resumed
+// series would reschedule. Pausing a series usually leaves one such draft.
 const maxReschedulable = 50
 
 // addResume adds the effects of resuming a paused series.
@@ -101,7 +101,7 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// endPage asks for confirmation before ending a series, and shows what that affects.
+// endPage asks for confirmation before ending a series, and shows the consequences.
 func (p *Handlers) endPage(w http.ResponseWriter, r *http.Request) {
 	v, err := p.fullView(r)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// countdownFrom is the time before an event from which pages show the wait instead of the time of the event.
+// countdownFrom is how long before an event pages start to show the wait instead of the event's time.
 const countdownFrom = 2 * time.Minute
 
 // countdown returns the wait until a time, such as "in 20 seconds", or "" if the time is not near.
@@ -31,7 +31,7 @@ func countdown(l *locale.Language, now, at time.Time) string {
 // truncate shortens a text to at most limit characters.
 func truncate(limit int, text string) string { return excerpt.Truncate(text, limit) }
 
-// webAddress returns the text if it is an absolute http or https URL, or "".
+// webAddress returns text if it is an absolute http or https URL, and "" otherwise.
 func webAddress(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -40,7 +40,7 @@ func webAddress(text string) string {
 	return text
 }
 
-// Descriptions of delivery attempts by the fields Call and Result of delivery.AttemptLine.
+// Descriptions of delivery attempts, by the fields Call and Result of delivery.AttemptLine.
 var (
 	callWords = map[string]locale.Key{
 		"prepare": "Prepared on the network", "commit": "Sent to the network",
@@ -68,10 +68,10 @@ func wordFor(l *locale.Language, words map[string]locale.Key, key string) string
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// step has the texts for a next step that happens now, at a time (%s), or after a short wait (%s).
+// step holds the texts for a next step that happens now, at a time (%s), or after a short wait (%s).
 type step struct{ now, at, soon locale.Key }
 
-// stepWords has the texts for the next step of a delivery.
+// stepWords maps the next step of a delivery to its texts.
 var stepWords = map[delivery.Step]step{
 	delivery.StepSend: {
 		"Sending to the network now.", "Will be sent to the network at %s.", "Will be sent to the network %s.",
@@ -117,14 +117,14 @@ var approvalBlockTexts = map[post.Approval]locale.Key{
 	post.Rejected: "The client requested changes, so it cannot be retried. Duplicate the post to start over.",
 }
 
-// days has the names of the weekdays by their codes in recurrence rules.
+// days maps the weekday codes of recurrence rules to names.
 var days = map[string]locale.Key{
 	"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday",
 	"SU": "Sunday",
 }
 
 var (
-	// units has the texts for recurrence every unit of time, and every several units.
+	// units maps frequencies to the texts for an interval of one unit of time, and of several units.
 	units = map[string][2]locale.Key{
 		"DAILY": {"Every day", "Every %s days"}, "WEEKLY": {"Every week", "Every %s weeks"},
 		"MONTHLY": {"Every month", "Every %s months"},
@@ -169,7 +169,7 @@ func ruleWords(l *locale.Language, rule string) string {
 	return out
 }
 
-// dayWords returns a weekday of a recurrence rule in words, such as MO, 2TU or -1FR.
+// dayWords returns a weekday of a recurrence rule, such as MO, 2TU or -1FR, in words.
 func dayWords(l *locale.Language, text string) string {
 	if len(text) < 2 {
 		return text
@@ -216,7 +216,7 @@ func joinWords(l *locale.Language, list string, word func(*locale.Language, stri
 	return l.And(items)
 }
 
-// stateNames has the labels of the states of posts.
+// stateNames maps the states of posts to their labels.
 var stateNames = map[post.Status]locale.Key{
 	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published",
 	post.PartiallyPublished: "Partially published", post.Failed: "Failed",
