@@ -15,7 +15,7 @@ type historyEntry struct {
 	At          time.Time
 	Icon, Style string
 	Text        locale.Key
-	Name, Said  string // Name is the client's, person's or account's name, and Said is an explanation; both may be empty
+	Name, Said  string // Name is the client's, person's or account's name. Said is an explanation. Both may be empty.
 }
 
 // sameChange is how long after a history entry a change of the post still counts as part of that entry.
