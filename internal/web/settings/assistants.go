@@ -21,7 +21,7 @@ const toolsPath = "/mcp"
 // assistantsView is the page that lists connected apps and assistants.
 type assistantsView struct {
 	Assistants []keyView
-	All        bool // the list has everybody's assistants, not only the visitor's
+	All        bool // the list contains everybody's assistants, not only the visitor's
 	Gates      authn.KeyGates
 	Pages      *pager
 	Address    string // URL of the MCP server; empty if the visitor may not connect assistants
@@ -33,7 +33,7 @@ func (v assistantsView) ClaudeCodeCommand() string {
 	return "claude mcp add --transport http pressroom " + v.Address
 }
 
-// LoginCommand returns the command with which the command-line client signs in.
+// LoginCommand returns the command that signs in the command-line client.
 func (v assistantsView) LoginCommand() string { return "pressroom login --url " + v.Root }
 
 // assistantOwner returns the ID of the person whose assistants the visitor may see, or 0 for everybody's.
@@ -68,7 +68,8 @@ func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["assistants"], "Apps and assistants", out)
 }
 
-// connectionIn returns the connection whose ID is in the path. It returns not_found if the visitor may not see it.
+// connectionIn returns the connection whose ID is in the path. It returns a not_found error if the visitor may not see
+// it.
 func (p *Handlers) connectionIn(r *http.Request) (team.ListedKey, error) {
 	id, err := shell.PathID(r, "connection")
 	if err != nil {
@@ -86,7 +87,7 @@ type assistantPageView struct {
 	fieldError
 	keyView
 
-	Lacks    []access.Capability // granted, but no longer within the person's role
+	Lacks    []access.Capability // granted, but not allowed by the person's current role
 	Limit    string              // as entered
 	restored bool                // Limit was restored after the visitor signed in again
 	Own      bool
@@ -113,7 +114,7 @@ func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 	p.showAssistant(w, r, http.StatusOK, k, view)
 }
 
-// showAssistant shows a connection. typed holds the rejected or restored input.
+// showAssistant shows a connection. input holds the rejected or restored input.
 func (p *Handlers) showAssistant(
 	w http.ResponseWriter, r *http.Request, status int, k team.ListedKey, input assistantPageView,
 ) {

@@ -31,7 +31,7 @@ var kindsWithoutPage = []string{
 	"media.deleted", "media.import", "media.download",
 }
 
-// linkOf returns the path of an event's subject, or "" if it has no page.
+// linkOf returns the path of an event's subject, or "" if the subject has no page.
 func linkOf(e auditlog.Event) string {
 	subject, _, _ := strings.Cut(e.Kind, ".")
 	place, ok := eventPaths[subject]
@@ -71,10 +71,10 @@ func (l line) Tone() string {
 	return ""
 }
 
-// operatorGroups lists the groups in which an event without a person was caused by the operator.
+// operatorGroups lists the groups whose events were caused by the operator if they do not name a person.
 var operatorGroups = []locale.Key{"API keys", "Apps and assistants", "The team", "Members", "Credits"}
 
-// clientKinds lists the kinds of events that clients cause, who may have no account in pressroom.
+// clientKinds lists the kinds of events that are caused by clients. A client may not have an account in pressroom.
 var clientKinds = []string{"post.approved", "post.rejected", "post.commented"}
 
 // actorOf returns the name of an event's actor.
@@ -124,7 +124,7 @@ type auditView struct {
 	Pages   *shell.LogPager
 }
 
-// auditRange is a link to the events of the last days.
+// auditRange is a link to the events in a date range.
 type auditRange struct {
 	Name    locale.Key
 	Path    string
@@ -167,7 +167,7 @@ func filterOf(r *http.Request) auditFilter {
 	return f
 }
 
-// page returns the filter as an auditlog.Page. The days are in a time zone.
+// page returns the filter as an auditlog.Page. The filter's days are in the given time zone.
 func (f auditFilter) page(zone *time.Location) auditlog.Page {
 	out := auditlog.Page{Kind: f.Kind, Person: f.Person, Limit: eventsPerPage + 1}
 	if from, err := time.ParseInLocation(time.DateOnly, f.From, zone); err == nil {
@@ -179,7 +179,7 @@ func (f auditFilter) page(zone *time.Location) auditlog.Page {
 	return out
 }
 
-// path returns the path of the page with the events before an ID, or of the first page if it is 0.
+// path returns the path of the page with the events before an ID, or of the first page if before is 0.
 func (f auditFilter) path(before int64) string { return f.pathAt("/settings/audit", before) }
 
 func (f auditFilter) pathAt(place string, before int64) string {

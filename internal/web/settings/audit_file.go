@@ -34,8 +34,8 @@ func (p *Handlers) auditFile(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fileLines returns the next lines for a file, moves the page forward, and reports whether there may be more. The
-// lines are in English, because programs read the file.
+// fileLines returns the next lines for the file, advances page, and reports whether there may be more lines. The lines
+// are in English, because programs read the file.
 func (p *Handlers) fileLines(r *http.Request, page *auditlog.Page) ([]line, bool, error) {
 	events, err := auditlog.List(r.Context(), p.DB, teamID(r), *page)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// kind is a kind of event. Label is its name in the filter. Sentence follows the name of the actor. In it, {name} is
-// replaced with the detail of the event that has that name.
+// kind is a kind of event. Label is its name in the filter. Sentence follows the name of the actor. In Sentence, {name}
+// is replaced with the event's detail of that name.
 type kind struct {
 	Name                   string
 	Group, Label, Sentence locale.Key
@@ -154,7 +154,7 @@ var kinds = []kind{
 	{"credits.withdrawn", "Credits", "Credits withdrawn", "withdrew {credits}"},
 }
 
-// kindOf returns the kind with a name. The texts of an unknown kind are made from its name.
+// kindOf returns the kind with the given name. For an unknown kind, it derives the sentence from the name.
 func kindOf(name string) kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == name }); i >= 0 {
 		return kinds[i]
@@ -162,7 +162,7 @@ func kindOf(name string) kind {
 	return kind{name, "", "", locale.Key(strings.NewReplacer(".", ": ", "_", " ").Replace(name))}
 }
 
-// EventLabel returns the label of a kind of event. The label of an unknown kind is made from its name.
+// EventLabel returns the label of a kind of event. For an unknown kind, it derives the label from the name.
 func EventLabel(l *locale.Language, name string) string {
 	if k := kindOf(name); k.Label != "" {
 		return l.T(k.Label)
@@ -171,7 +171,7 @@ func EventLabel(l *locale.Language, name string) string {
 	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
 }
 
-// EventReason returns the details of an event that say why or how it happened, or "" if there are none.
+// EventReason returns the details that say why or how an event happened, or "" if there are none.
 func EventReason(l *locale.Language, kind string, detail map[string]any) string {
 	names := placeholder.FindAllString(string(kindOf(kind).Sentence), -1)
 	var out []string
@@ -233,12 +233,12 @@ func EventIcon(name string) string {
 var disconnections = map[string]locale.Key{
 	"revoked":       "noticed that an app ended its own connection",
 	"expired":       "ended the connection of an app, because it expired",
-	"reused":        "ended the connection of an app, because a code or token of it was used twice",
+	"reused":        "ended the connection of an app, because one of its codes or tokens was used twice",
 	"invalid":       "ended the connection of an app, because it was no longer valid",
 	"second_factor": "ended the connection of an app that was connected without two-factor authentication",
 }
 
-// sentence describes what happened. It follows the actor's name.
+// sentence describes an event. The text follows the actor's name.
 func sentence(l *locale.Language, e auditlog.Event) string {
 	text := l.T(kindOf(e.Kind).Sentence)
 	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" &&

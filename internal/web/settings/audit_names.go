@@ -99,7 +99,7 @@ func (p *Handlers) nameKeys(r *http.Request, lines []line) error {
 	return nil
 }
 
-// nameItems adds the names of the lines' brand voices, hashtag lists, files and reports, and of their members.
+// nameItems adds the names of the brand voices, hashtag lists, files, reports and members that the lines are about.
 func (p *Handlers) nameItems(r *http.Request, lines []line) error {
 	ids := map[teamsearch.ItemKind][]string{}
 	for _, l := range lines {
@@ -121,7 +121,7 @@ func (p *Handlers) nameItems(r *http.Request, lines []line) error {
 	return nil
 }
 
-// item returns the kind of the line's subject for a lookup of its name, or "" if the subject has no name.
+// item returns the kind of the line's subject for looking up its name, or "" if the subject has no name.
 func (l line) item() teamsearch.ItemKind {
 	subject, _, _ := strings.Cut(l.Kind, ".")
 	switch item := teamsearch.ItemKind(subject); item {

@@ -26,7 +26,7 @@ type creditsView struct {
 
 	Usage        credit.Usage
 	ChargedMonth int64     // credits charged since MonthStart
-	MonthStart   time.Time // of the team's current month
+	MonthStart   time.Time // start of the team's current month
 	Daily        team.DailyLimit
 	Own          string // the daily limit that the owner set, as entered
 	typed        bool   // Own was restored after the visitor signed in again
@@ -34,10 +34,10 @@ type creditsView struct {
 	Month        monthView
 }
 
-// Spent returns the credits that count today toward the daily limit of keys and assistants.
+// Spent returns the credits that count toward today's limit for keys and assistants.
 func (v creditsView) Spent() int64 { return v.Usage.CountedKeys() }
 
-// Share returns the percentage of the daily limit of keys and assistants that is used, or -1 if there is no limit.
+// Share returns the used percentage of the daily limit for keys and assistants, or -1 if there is no limit.
 func (v creditsView) Share() int64 { return percent(v.Spent(), v.Daily.Effective()) }
 
 // monthView is a page of a month's statement.
@@ -52,7 +52,7 @@ type monthView struct {
 	Empty   bool // no month has entries
 }
 
-// StatementLine is a line of the statement. The reservation and the charge of the same work share a line.
+// StatementLine is a line of the statement. The reservation and the charge for the same work share a line.
 type StatementLine struct {
 	credit.Item
 
@@ -64,7 +64,7 @@ type StatementLine struct {
 // StatementLines converts items, newest first, to lines.
 func StatementLines(items []credit.Item) []StatementLine {
 	var out []StatementLine
-	charged := map[string]int{} // index in out of the charge of each job
+	charged := map[string]int{} // for each job, the index of its charge in out
 	for _, i := range items {
 		at, found := charged[i.Job]
 		if found && i.Job != "" && i.Kind == credit.KindReserve && !out[at].IncludesReservation {
@@ -139,7 +139,7 @@ func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
 // thresholdField is the name of the form field for the threshold.
 const thresholdField = "credits"
 
-// fillThreshold sets the stored threshold, unless the form shows a rejected one.
+// fillThreshold sets the stored threshold, unless the form shows a rejected threshold.
 func (p *Handlers) fillThreshold(r *http.Request, view *creditsView) error {
 	if view.Field == thresholdField {
 		return nil
@@ -172,7 +172,7 @@ func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
 
 const monthForm = "2006-01"
 
-// monthOf returns the requested month, by default the current one.
+// monthOf returns the requested month. The default is the current month.
 func (p *Handlers) monthOf(r *http.Request) (credit.StatementQuery, error) {
 	at := p.DB.Now().In(zone(r))
 	if asked := r.URL.Query().Get("month"); asked != "" {
@@ -236,7 +236,7 @@ func (p *Handlers) addNeighbors(r *http.Request, span credit.StatementQuery, out
 	return nil
 }
 
-// statementPath returns the path of a month's statement, or of the page after a position.
+// statementPath returns the path of a month's statement or, if after is set, of the page after that position.
 func statementPath(month time.Time, after credit.Position) string {
 	query := url.Values{"month": {month.Format(monthForm)}}
 	if after.ID > 0 {

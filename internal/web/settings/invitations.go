@@ -134,7 +134,7 @@ func (p *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
 	p.handleWaitingMember(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
 }
 
-// handleWaitingMember calls do, which confirms or declines a person, with the ID of the invitation in the path.
+// handleWaitingMember calls do with the ID of the invitation in the path. do confirms or declines the person.
 func (p *Handlers) handleWaitingMember(
 	w http.ResponseWriter, r *http.Request, message locale.Key, do func(team.Admin, context.Context, int64) error,
 ) {

@@ -168,7 +168,7 @@ func (p *Handlers) makeKey(r *http.Request, form keyForm) (team.Key, string, err
 			r.PostForm.Get("once"))
 }
 
-// endOfDay returns the end of a day in the team's zone, or the zero time for an empty text.
+// endOfDay returns the end of a day in the given time zone, or the zero time if day is empty.
 func endOfDay(day string, zone *time.Location) (time.Time, error) {
 	if day == "" {
 		return time.Time{}, nil
@@ -216,7 +216,7 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// showKey shows the API key whose ID is in the path. typed holds the rejected or restored input.
+// showKey shows the API key whose ID is in the path. input holds the rejected or restored input.
 func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, input keyPageView) {
 	k, err := p.keyIn(r)
 	if err != nil {
@@ -308,9 +308,9 @@ type revocation struct {
 	next    string // where to redirect
 }
 
-// endKeyOrConnection ends an API key or connection, and turns off the selected trackings of reports that it turned
-// on. It ends the key first, so that the key cannot turn tracking on again. Trackings can also be turned off after
-// their key has ended.
+// endKeyOrConnection ends an API key or connection. For the selected reports, it turns off tracking that the key turned
+// on. It ends the key first, so that the key cannot turn tracking on again. Tracking can also be turned off after the
+// key has ended.
 func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e revocation) {
 	if !p.ReadForm(w, r) {
 		return
@@ -337,8 +337,8 @@ func (p *Handlers) endKeyOrConnection(w http.ResponseWriter, r *http.Request, e 
 	shell.Redirect(w, r, e.next)
 }
 
-// endTrackings turns off the selected trackings that a key turned on, even while spending is paused. It returns their
-// number.
+// endTrackings turns off tracking of the selected reports, if a key turned it on, even while spending is paused. It
+// returns the number of reports.
 func (p *Handlers) endTrackings(r *http.Request, key int64, selected []string) (int, error) {
 	tracked, err := p.Reports.TrackedByKey(r.Context(), teamID(r), key)
 	if err != nil {

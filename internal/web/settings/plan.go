@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// allowance is a limit of the plan, with how much of it is used.
+// allowance is a limit of the plan, and the amount of it that is used.
 type allowance struct {
 	Name, Used, Limit, Note string
 	Percent                 int64 // used share of the limit, shown as a bar; -1 if there is no bar
@@ -111,8 +111,8 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 		allowance{Name: l.T("Hashtags per list"), Limit: limitOf(l, limits.HashtagsPerList, l.Count), Percent: -1}), nil
 }
 
-// percent returns the percentage of a limit that is used, which is at least 1 if anything is used, or -1 if there is
-// no limit.
+// percent returns the used percentage of a limit. It returns at least 1 if anything is used, and -1 if there is no
+// limit.
 func percent(used, limit int64) int64 {
 	if limit <= 0 {
 		return -1
@@ -130,7 +130,7 @@ func limitOf(l *locale.Language, n int64, write func(any) string) string {
 	return write(n)
 }
 
-// freeCalls returns the allowance of free calls, with those that keys and assistants made today.
+// freeCalls returns the allowance of free calls, with the number of calls that keys and assistants made today.
 func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
 	l := p.Language(r)
 	out := allowance{

@@ -163,7 +163,7 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, message locale
 	shell.Redirect(w, r, next)
 }
 
-// creditsIn parses a daily limit in credits. It returns nil, which means no limit, for an empty text.
+// creditsIn parses a daily limit in credits. It returns nil (no limit) if text is empty.
 func creditsIn(text string) (*int64, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // nil means no limit
@@ -171,7 +171,7 @@ func creditsIn(text string) (*int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
 		return nil, apierr.Invalid(apierr.NotAnInteger, "daily_credits",
-			"Enter a daily limit of 0 or more credits. Leave it empty for none.")
+			"Enter a daily limit of 0 or more credits. Leave it empty for no limit.")
 	}
 	return &n, nil
 }

@@ -37,7 +37,7 @@ func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, message, "/settings/keys")
 }
 
-// teamForm is the page with the team's profile. The profile is the stored or the entered one.
+// teamForm is the page with the team's profile. Profile holds the stored or the entered values.
 type teamForm struct {
 	fieldError
 	team.Profile
@@ -130,8 +130,8 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 var errOwnFactor = apierr.BadState("no_second_factor",
 	"Add a passkey or an authenticator app to your own account first, and sign in with it.")
 
-// requireFactor sets whether members must use a second factor. To turn it on, the owner must have signed in with one,
-// so that owners do not lock themselves out.
+// requireFactor sets whether members must use a second factor. To turn it on, the owner must have signed in with a
+// second factor, so that owners do not lock themselves out.
 func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

@@ -72,7 +72,7 @@ var roleNames = map[access.Role][2]locale.Key{
 	},
 }
 
-// factorWords describes a member's second factors. only means that people can sign in only with the directory, which
+// factorWords describes a member's second factors. only is true if people can sign in only with the directory, which
 // then handles second factors.
 func factorWords(f team.Factors, only bool) locale.Key {
 	switch {
@@ -138,7 +138,7 @@ func dailyLimit(l *locale.Language, credits int64) string {
 	return l.T("daily limit: %s", limitWords(l, credits))
 }
 
-// lostWords explains why an API key ended automatically. why is an error code.
+// lostWords explains why an API key ended automatically. reason is an error code.
 func lostWords(reason string) locale.Key {
 	if reason == "membership_lost" {
 		return "Its creator left the team"
@@ -146,7 +146,7 @@ func lostWords(reason string) locale.Key {
 	return "Its creator no longer owns the team"
 }
 
-// lostConnectionWords explains why a connection ended automatically. why is an error code.
+// lostConnectionWords explains why a connection ended automatically. reason is an error code.
 func lostConnectionWords(reason string) locale.Key {
 	if reason == "membership_lost" {
 		return "The person who connected it left the team"
@@ -162,7 +162,7 @@ var capabilityNames = map[access.Capability][2]locale.Key{
 	access.Publish: {"publish|may", "Schedule and publish posts"}, access.Spend: {"spend credits|may", "Spend credits"},
 }
 
-// spends reports whether an assistant may spend credits, so that a limit applies.
+// spends reports whether an assistant may spend credits, in which case a limit applies.
 func spends(capabilities []access.Capability) bool {
 	return slices.Contains(capabilities, access.Spend)
 }
@@ -185,7 +185,7 @@ var operationNames = map[string]locale.Key{
 	"download_profile_media": "Download of a profile’s media",
 }
 
-// operationName returns the name of the work that an item is about.
+// operationName returns the display name of an item's operation.
 func operationName(l *locale.Language, i credit.Item) string {
 	if known, ok := operationNames[i.Operation]; ok {
 		return l.T(known)
@@ -226,7 +226,7 @@ func StatementText(l *locale.Language, line StatementLine) string {
 	return text
 }
 
-// subjectOf returns the subject of an item's work, such as "@harbour on Instagram", or "".
+// subjectOf returns the subject of an item's operation, such as "@harbour on Instagram", or "".
 func subjectOf(l *locale.Language, i credit.Item) string {
 	if i.Subject.Name == "" {
 		return ""
