@@ -62,7 +62,7 @@ func (p *Handlers) track(w http.ResponseWriter, r *http.Request, kind, id string
 	shell.Redirect(w, r, "/reports/"+id)
 }
 
-// stopTracking ends the tracking of a report. It does not use the API operation, which is rejected while spending is
+// stopTracking ends tracking of a report. It does not use the API operation, which is rejected while spending is
 // paused.
 func (p *Handlers) stopTracking(w http.ResponseWriter, r *http.Request, kind, id string) {
 	v := shell.VisitorOf(r.Context())
@@ -91,7 +91,7 @@ func trackingText(l *locale.Language, days any, b *operation.Billing) string {
 	return text
 }
 
-// showError shows the report's page again with the error of the form at.
+// showError shows the report's page again, with an error in the form named at.
 func (p *Handlers) showError(w http.ResponseWriter, r *http.Request, kind, id, at string, err error) {
 	if formErr, ok := p.formError(w, r, err); ok {
 		p.show(w, r, shell.StatusOf(err), kind, id, at, formErr)

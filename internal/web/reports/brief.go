@@ -164,7 +164,7 @@ func (v view) Usual(b report.TopPost) string {
 	return v.l.Decimal(b.Engagement/v.History.MedianEngagement, 1) + "×"
 }
 
-// HasPictures reports whether any of the best posts has a picture.
+// HasPictures reports whether any of the best posts has an image.
 func (h history) HasPictures() bool {
 	for _, b := range h.Best {
 		if b.MediaID != 0 {
@@ -174,7 +174,7 @@ func (h history) HasPictures() bool {
 	return false
 }
 
-// PictureOf returns the path of a post's picture, or "" if it has none.
+// PictureOf returns the path of a post's image, or "" if it has none.
 func (v view) PictureOf(b report.TopPost) string {
 	if b.MediaID == 0 {
 		return ""

@@ -21,20 +21,20 @@ func (p *Handlers) plan(r *http.Request) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	limits, _ := p.reports.Catalog.Plan(actor.Plan) // an unknown plan has the zero limits, which allow no comparison
+	limits, _ := p.reports.Catalog.Plan(actor.Plan) // an unknown plan has zero limits, which do not allow comparing
 	return limits, nil
 }
 
 // compareView is the page that compares reports.
 type compareView struct {
 	Reports []report.ReportSummary
-	Most    int64 // maximum number of reports in the plan; -1 if unlimited
+	Most    int64 // maximum number of reports that the plan allows; -1 if unlimited
 	Error   string
-	history []report.History // of each report
+	history []report.History // history of each report
 	l       *locale.Language
 }
 
-// maxCompared is the maximum number of reports on the page in any plan.
+// maxCompared is the maximum number of reports on the page, whatever the plan allows.
 const maxCompared = 50
 
 // compare shows key figures of several profile reports side by side.
@@ -80,7 +80,7 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["compare"], "Compare profiles", view)
 }
 
-// reportIDs returns the distinct IDs in a query, which may be written as ids=a,b or ids=a&ids=b.
+// reportIDs returns the distinct IDs in a query. The query may be written as ids=a,b or ids=a&ids=b.
 func reportIDs(values []string) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -90,7 +90,7 @@ func (p *Handlers) exportHashtags(w http.ResponseWriter, r *http.Request, kind, 
 		})
 }
 
-// exportTimes sends the time blocks of the week in a report as CSV.
+// exportTimes sends a report's time blocks of the week as CSV.
 func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
 	var blocks []result.FindingBlock
 	err := p.everyPage(r, kind, id, "times", func(s report.ReportSections) { blocks = s.Times.Blocks })
@@ -107,7 +107,7 @@ func (p *Handlers) exportTimes(w http.ResponseWriter, r *http.Request, kind, id 
 		})
 }
 
-// everyPage reads all pages of a section of a report, and calls take for each.
+// everyPage reads all pages of a section of a report, and calls visit for each page.
 func (p *Handlers) everyPage(r *http.Request, kind, id, section string, visit func(report.ReportSections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {

@@ -10,17 +10,17 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// metadata is what a reportReader returns in addition to the report.
+// metadata is the data that a reportReader returns in addition to the report.
 type metadata struct {
 	Notes     []string
 	Untrusted []operation.Untrusted
-	Cursor    string // of the next page; empty on the last
+	Cursor    string // cursor of the next page; empty on the last page
 }
 
 // reportReader reads a report with the given sections, starting at a cursor.
 type reportReader func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error)
 
-// visitorReader returns a reportReader that reads a report for the visitor, with the checks of the API.
+// visitorReader returns a reportReader that reads a report for the visitor, with the API's checks.
 func (p *Handlers) visitorReader(r *http.Request, kind, id string) reportReader {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, metadata, error) {
 		args := operation.Arguments{"type": kind, "id": id, "limit": int64(limit)}
@@ -43,8 +43,8 @@ func (p *Handlers) visitorReader(r *http.Request, kind, id string) reportReader 
 	}
 }
 
-// readMetrics reads the summary, all available sections, and the page of posts at a cursor. It returns the cursor of
-// the next page, or "" on the last page.
+// readMetrics reads the summary, all available sections, and the page of posts at cursor into out. It returns the
+// cursor of the next page, or "" on the last page.
 func (p *Handlers) readMetrics(
 	ctx context.Context, team int64, id string, read reportReader, cursor string, out *view,
 ) (string, error) {
@@ -95,7 +95,7 @@ func (p *Handlers) readHistory(ctx context.Context, team int64, id string, out *
 	return err
 }
 
-// libraryThumbnail returns the path at which members of the team can see a thumbnail.
+// libraryThumbnail returns the path where members of the team can see a thumbnail.
 func libraryThumbnail(media int64) string {
 	return "/media/" + strconv.FormatInt(media, 10) + "/thumbnail"
 }

@@ -80,13 +80,13 @@ func (h history) Sizes() []report.FollowerSample {
 }
 
 const (
-	minShown   = 2 // minimum number of posts in an hour for a color
-	minUnfaded = 3 // minimum number of posts in an hour for a color that is not faded
+	minShown   = 2 // minimum number of posts for an hour to have a color
+	minUnfaded = 3 // minimum number of posts for an hour to have a color that is not faded
 	levels     = 5
 )
 
-// Heat returns a heat map of the hours of the week by engagement. Each level has a fifth of the hours with enough
-// posts.
+// Heat returns a heat map of the hours of the week by engagement. Each level contains a fifth of the hours that have
+// enough posts.
 func (h history) Heat() template.HTML {
 	var medians []float64
 	for _, day := range h.Week {
@@ -125,7 +125,7 @@ func (h history) Heat() template.HTML {
 	return heat.Draw(h.l)
 }
 
-// TopHours returns a heat map of the hours of the week by number of posts, or "" for fewer than 30 posts.
+// TopHours returns a heat map of the hours of the week by number of posts, or "" if there are fewer than 30 posts.
 func (h history) TopHours() template.HTML {
 	const minPosts = 30
 	if h.Posts < minPosts {

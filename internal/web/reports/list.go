@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// expiryNotice is the time before a report expires in which the list warns about it.
+// expiryNotice is how long before a report expires the list starts to warn about it.
 const expiryNotice = 30 * 24 * time.Hour
 
 // listView is the page that lists reports.
@@ -28,13 +28,13 @@ type listView struct {
 	Error       string
 }
 
-// entry is a report in the list. Summary has the key metrics if the report is ready.
+// entry is a report in the list. Summary contains the key metrics if the report is ready.
 type entry struct {
 	report.ReportEntry
 
 	Summary *report.ReportSummary
 	Trend   []report.FollowerSample // measurements, oldest first
-	Ending  bool                    // it expires soon
+	Ending  bool                    // the report expires soon
 }
 
 // HasProfile reports whether the list contains a profile report with key metrics.
@@ -209,7 +209,7 @@ func (v newView) Price() int64 {
 	return v.Prices.Profile
 }
 
-// Left returns the balance after the report is paid for, or nil if the balance is unknown.
+// Left returns the balance that is left after paying for the report, or nil if the balance is unknown.
 func (v newView) Left() *int64 {
 	if v.Balance == nil {
 		return nil
@@ -236,7 +236,7 @@ func (p *Handlers) newPage(w http.ResponseWriter, r *http.Request) {
 	p.showNew(w, r, http.StatusOK, newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")})
 }
 
-// newPreview serves the part of the form that shows the price and what is known about the subject.
+// newPreview serves the part of the form that shows the price and the known data about the subject.
 func (p *Handlers) newPreview(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	view := newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")}
@@ -263,7 +263,7 @@ func (p *Handlers) showNew(w http.ResponseWriter, r *http.Request, status int, v
 	p.Show(w, r, status, pages["new"], "New report", view)
 }
 
-// addPreview adds the prices and, if the subject is valid, what is known about it.
+// addPreview adds the prices and, if the subject is valid, the known data about it.
 func (p *Handlers) addPreview(r *http.Request, view *newView) error {
 	var err error
 	if view.budget, err = p.budget(r); err != nil {
@@ -307,7 +307,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if len(outcome.Notes) > 0 { // otherwise the page of the report shows its progress
+	if len(outcome.Notes) > 0 { // otherwise the report's page shows the progress
 		p.FlashText(r, strings.Join(notes.Translate(p.Language(r), outcome.Notes), " "))
 	}
 	shell.Redirect(w, r, outcome.App)

@@ -82,8 +82,8 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 	return out, err
 }
 
-// changeMails handles a form about report emails: it calls work, and shows the share page with the message done or
-// the error.
+// changeMails handles a form about report emails. It calls work, and shows the share page with message or with the
+// error.
 func (p *Handlers) changeMails(
 	w http.ResponseWriter, r *http.Request, kind, id string, message locale.Key, work func(operation.Call) error,
 ) {
@@ -111,7 +111,7 @@ func (p *Handlers) saveSchedule(w http.ResponseWriter, r *http.Request, kind, id
 		if to.Period == subscription.Monthly {
 			day = r.PostForm.Get("monthday")
 		}
-		to.Day, _ = strconv.Atoi(day) // an invalid number is no day
+		to.Day, _ = strconv.Atoi(day) // an invalid number becomes 0, which is not a day
 		var err error
 		if to.Hour, err = strconv.Atoi(r.PostForm.Get("hour")); err != nil {
 			to.Hour = -1
@@ -128,7 +128,7 @@ func (p *Handlers) stopMails(w http.ResponseWriter, r *http.Request, kind, id st
 
 func (p *Handlers) addMember(w http.ResponseWriter, r *http.Request, kind, id string) {
 	p.changeMails(w, r, kind, id, "The recipient was added.", func(call operation.Call) error {
-		person, _ := strconv.ParseInt(r.PostForm.Get("person"), 10, 64) // an invalid number is no member
+		person, _ := strconv.ParseInt(r.PostForm.Get("person"), 10, 64) // an invalid number becomes 0, which is not a member
 		return p.mails.AddMember(r.Context(), call, id, person)
 	})
 }
@@ -149,7 +149,7 @@ func (p *Handlers) removeRecipient(w http.ResponseWriter, r *http.Request, kind,
 	})
 }
 
-// unsubscribePage asks a recipient to confirm unsubscribing, because mail scanners follow links.
+// unsubscribePage asks a recipient to confirm unsubscribing, because email scanners follow links.
 func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	subscriber, err := p.mails.Subscriber(r.Context(), r.PathValue("token"))
@@ -164,7 +164,7 @@ func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["unsubscribe"], "Unsubscribe", subscriber)
 }
 
-// unsubscribe ends the report emails to a recipient. Mail clients may send the request directly (RFC 8058).
+// unsubscribe stops the report emails to a recipient. Email clients may send the request directly (RFC 8058).
 func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	if err := p.mails.Unsubscribe(r.Context(), r.PathValue("token")); err != nil {
 		p.ShowError(w, r, err)
@@ -173,8 +173,8 @@ func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, r.URL.EscapedPath())
 }
 
-// Summarize returns the summary of a team's report for an email in a language. It returns not_found for a report
-// without metrics.
+// Summarize returns the summary of a team's report for an email in a language. It returns a not_found error if the
+// report has no metrics.
 func (p *Handlers) Summarize(
 	ctx context.Context, l *locale.Language, teamID int64, id string,
 ) (subscription.Summary, error) {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxListed     = 25  // number of hashtags and words shown
+	maxListed     = 25  // maximum number of hashtags and words shown
 	postsPerPage  = 15  // number of posts on a page
 	captionLength = 280 // maximum number of characters shown of a caption
 )
@@ -79,7 +79,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request, kind, id string)
 	p.show(w, r, http.StatusOK, kind, id, "", "")
 }
 
-// show shows a report's page, with the error formErr of the form at, if any.
+// show shows a report's page. If formErr is not empty, the page shows it in the form named at.
 func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind, id, at, formErr string) {
 	out, err := p.read(r, kind, id)
 	if err != nil {
@@ -157,7 +157,7 @@ func (v view) reach() float64 {
 	return plot.Reach(ratios...)
 }
 
-// ZoneName returns the time zone of hours and days.
+// ZoneName returns the name of the time zone for hours and days.
 func (v view) ZoneName() string { return v.zone.String() }
 
 // EngagementParts returns the interactions that count as engagement, such as "likes and comments".
@@ -241,7 +241,7 @@ func (v view) Contents() []part {
 	return out
 }
 
-// Most returns the number of posts with the most used word. It is the scale for the size of the words.
+// Most returns the number of posts that contain the most used word. It is the scale for the size of the words.
 func (v view) Most() float64 {
 	if s := v.Sections.Words; s != nil && len(s.Words) > 0 {
 		return float64(s.Words[0].Posts)

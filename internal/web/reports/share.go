@@ -27,8 +27,8 @@ type shareView struct {
 	CanBeShown bool   // the report is ready, so it has metrics to share
 }
 
-// createdLinkKey is the prefix of the session key of a new link, which the share page shows once. The ID of the
-// report follows.
+// createdLinkKey is the prefix of the session key for a new link, which the share page shows once. The report's ID
+// follows the prefix.
 const createdLinkKey = "report link "
 
 func (p *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id string) {
@@ -42,8 +42,8 @@ func (p *Handlers) showCreated(w http.ResponseWriter, r *http.Request, id, link 
 	shell.Redirect(w, r, "/reports/"+id+"/share")
 }
 
-// showShare shows the share page. given holds what is not read from the database: the new link, or the input and error
-// of a form.
+// showShare shows the share page. input holds the data that is not read from the database: the new link, or the input
+// and error of a form.
 func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, input shareView) {
 	v, out := shell.VisitorOf(r.Context()), input
 	zone, err := time.LoadLocation(v.Team.Timezone)
@@ -113,8 +113,8 @@ func (p *Handlers) replaceLink(w http.ResponseWriter, r *http.Request, _, id str
 	p.showCreated(w, r, id, created)
 }
 
-// linkCall reads the form, and returns the call of the given tool and the ID of the link in the path. On an error, it
-// writes the error response and returns false.
+// linkCall reads the form. It returns a call of the given operation, and the ID of the link in the path. If an error
+// occurs, it writes the error response and returns false.
 func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string) (operation.Call, int64, bool) {
 	if !p.ReadForm(w, r) {
 		return operation.Call{}, 0, false
@@ -134,7 +134,7 @@ func (p *Handlers) linkCall(w http.ResponseWriter, r *http.Request, tool string)
 
 // revokeView is the page that asks for confirmation before a share link is revoked.
 type revokeView struct {
-	ID   string // of the report
+	ID   string // ID of the report
 	Link sharelink.Link
 }
 

@@ -58,7 +58,7 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	}
 	_, err = p.readMetrics(r.Context(), link.Team, link.Report,
 		p.teamReader(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
-	// Set only what the page shows, because the visitor must not see or change more.
+	// Set only the fields that the page shows, because the visitor must not see or change anything else.
 	out.Detail = report.Detail{
 		Kind: link.Kind, Platform: out.ReportSummary.Platform, Subject: out.ReportSummary.Subject, Status: report.Ready,
 	}
@@ -82,8 +82,8 @@ var errTooManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files are being loaded through this link. Try again in a moment.").With("scope",
 	"report_link").WithRetryAfter(time.Second)
 
-// sharedPicture serves the thumbnail of one of a shared report's best posts. It applies the limit of the link before
-// it looks up anything in the database.
+// sharedPicture serves the thumbnail of one of a shared report's best posts. It applies the link's limit before any
+// database lookup.
 func (p *Handlers) sharedPicture(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	if !p.linkFiles.TryAcquire(token) {

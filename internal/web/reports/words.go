@@ -50,7 +50,7 @@ func templateFuncs(l *locale.Language) template.FuncMap {
 	}
 }
 
-// notes are the templates of the notes that contain values, for translation.
+// notes translates the notes that contain values.
 var notes = shell.NewNotes(
 	"%s excluded from engagement: less than two days old, so still getting likes.",
 	"%s excluded from engagement: some reactions that are public for other posts are hidden.",
@@ -166,7 +166,7 @@ func isBelowOne(r *result.FindingRatio) bool { return r != nil && r.High < 1 }
 // logarithmic reports whether a component of the score uses a logarithm. All components of a hashtag's score do.
 func logarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }
 
-// shareOf draws a bar that shows part relative to whole. It returns "" if part is unknown.
+// shareOf draws a bar that shows part relative to total. It returns "" if part is unknown.
 func shareOf(part any, total float64) template.HTML {
 	if p, ok := part.(*float64); ok {
 		if p == nil {
@@ -187,10 +187,10 @@ func shareOf(part any, total float64) template.HTML {
 // date formats a date as an HTML time element.
 func date(l *locale.Language, at time.Time) template.HTML {
 	text := `<time datetime="` + at.Format(time.DateOnly) + `">` + l.Format(at, locale.Day) + `</time>`
-	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
+	return template.HTML(text) //nolint:gosec // contains only digits and our own texts
 }
 
-// names maps names in results to their labels.
+// names maps the names in results to their labels.
 var names = map[string]locale.Key{
 	"image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel",
 	"weekdays": "Weekdays|Monday to Friday", "weekend": "Weekend", "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday",
@@ -198,7 +198,8 @@ var names = map[string]locale.Key{
 	"nano": "Tiny", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Very large",
 }
 
-// title returns the label of a name. If it has none, it capitalizes the name and replaces underscores with spaces.
+// title returns the label of a name. If the name has no label, title capitalizes it and replaces underscores with
+// spaces.
 func title(l *locale.Language, text string) string {
 	if text == "" {
 		return text
@@ -283,7 +284,7 @@ func age(l *locale.Language, v any) string {
 	return l.T("%s years", plot.FormatNumber(l, math.Round(10*days/year)/10))
 }
 
-// amount formats the value of a metric from which a component of a score is computed.
+// amount formats the value of a metric that a component of a score is computed from.
 func amount(l *locale.Language, figure string, v any) string {
 	switch figure {
 	case "rate_by_followers", "rate_by_views", "views_by_followers", "evenness":
@@ -296,7 +297,7 @@ func amount(l *locale.Language, figure string, v any) string {
 	return number(l, v)
 }
 
-// metricLabels maps the metrics from which scores are computed to their labels.
+// metricLabels maps metrics that scores are computed from to their labels.
 var metricLabels = map[string]locale.Key{
 	"rate_by_followers": "Engagement per follower", "rate_by_views": "Engagement per view",
 	"views_by_followers": "Views per follower", "percent_per_month": "Growth per month",
