@@ -91,7 +91,7 @@ func (p *Handlers) newChannelPage(w http.ResponseWriter, r *http.Request) {
 	}})
 }
 
-// showChannel shows the form of a channel. A channel without an ID is new.
+// showChannel shows the form for a channel. A channel without an ID is new.
 func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status int, view channelView) {
 	teams, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *Handlers) showChannel(w http.ResponseWriter, r *http.Request, status in
 	p.Show(w, r, status, pages["channel"], title, view)
 }
 
-// channelIn returns the values that the forms of new and existing channels have in common.
+// channelIn returns the values that the forms for new and existing channels have in common.
 func (p *Handlers) channelIn(r *http.Request, service notification.ChannelService) (notification.ChannelChange, error) {
 	f := r.PostForm
 	out := notification.ChannelChange{Name: f.Get("name"), URL: f.Get("url")}
@@ -244,7 +244,7 @@ func (p *Handlers) removeChannelPage(w http.ResponseWriter, r *http.Request, c n
 	p.ShowTitled(w, r, http.StatusOK, pages["channelremove"], p.T(r, "Remove the channel %s", c.Name), channelView{Channel: c})
 }
 
-// onChannel returns a handler that calls do with the ID of the channel in the path, and confirms it with a message.
+// onChannel returns a handler that calls do with the ID of the channel in the path, and then shows message.
 func (p *Handlers) onChannel(do func(context.Context, int64) error, message locale.Key) http.HandlerFunc {
 	return p.withChannel(func(w http.ResponseWriter, r *http.Request, c notification.Channel) {
 		if err := do(r.Context(), c.ID); err != nil {

@@ -35,7 +35,7 @@ type eventsView struct {
 	Ranges   []eventRange
 }
 
-// eventRange is a link to the events of the last days.
+// eventRange is a link to the events in a date range.
 type eventRange struct {
 	Name    locale.Key
 	Path    string
@@ -99,7 +99,8 @@ func (f eventsFilter) selection() auditlog.Filter {
 	return out
 }
 
-// path returns a path with the filter, for the events before an ID, or for the newest if it is 0.
+// path returns a path with the filter as its query. The page shows the events before an ID, or the newest events if
+// before is 0.
 func (f eventsFilter) path(place string, before int64) string {
 	query := url.Values{}
 	for name, value := range map[string]string{
@@ -209,8 +210,8 @@ func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 	return err
 }
 
-// findPerson sets the person filter from the entered text: an ID, an ID and a name, or a part of a name or email
-// address that only one person has.
+// findPerson sets the person filter from the entered text: an ID, an ID followed by a name, or part of a name or email
+// address. It sets an error unless exactly one person matches.
 func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 	id, err := p.chosenID(r, view.Who, teamsearch.PersonNames)
 	if view.Person = id; err != nil || id > 0 || view.Who == "" {
@@ -230,8 +231,8 @@ func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 	return nil
 }
 
-// findTeam sets the team filter from the entered text: an ID, an ID and a name, or a part of a name that only one
-// team has.
+// findTeam sets the team filter from the entered text: an ID, an ID followed by a name, or part of a name. It sets an
+// error unless exactly one team matches.
 func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	view.Teams = offered.Items
@@ -313,7 +314,7 @@ func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventD
 
 const (
 	batch        = 1000             // number of events per query for a file
-	batchTimeout = 30 * time.Second // time in which the client must accept them
+	batchTimeout = 30 * time.Second // time limit for the client to accept these events
 )
 
 // eventsFile serves the selected events as JSON Lines, oldest first.

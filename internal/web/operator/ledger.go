@@ -47,7 +47,7 @@ func (p *Handlers) lastAudit(ctx context.Context) (ledgerView, error) {
 	}
 	var detail auditDetail
 	if err := json.Unmarshal(e.Detail, &detail); err != nil {
-		return ledgerView{}, fmt.Errorf("reading the last audit of the ledger: %w", err)
+		return ledgerView{}, fmt.Errorf("decoding the last ledger audit: %w", err)
 	}
 	names, err := teamsearch.PersonNames(ctx, p.DB, []int64{detail.Operator})
 	return ledgerView{
@@ -59,7 +59,7 @@ func (p *Handlers) lastAudit(ctx context.Context) (ledgerView, error) {
 const auditTimeout = 5 * time.Minute
 
 func (p *Handlers) audit(w http.ResponseWriter, r *http.Request) {
-	// SetWriteDeadline fails only if the server has no deadlines
+	// SetWriteDeadline fails only if the server does not support deadlines
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(auditTimeout))
 	report, err := p.Credits.Audit(r.Context())
 	if err == nil {

@@ -18,7 +18,7 @@ type networkView struct {
 	delivery.Circuit
 
 	Name, Platform string
-	Calls          delivery.Calls // of the last 24 hours
+	Calls          delivery.Calls // calls in the last 24 hours
 	Published      time.Time      // time of the last known publication; zero if there is none
 }
 
@@ -27,7 +27,7 @@ type networksView struct {
 	Networks   []networkView
 	Rejections []delivery.AppRejection
 	Failures   []delivery.Failure
-	Names      teamsearch.Names // of the teams of the failures
+	Names      teamsearch.Names // names of the teams with failures
 	Checked    bool             // Findings holds the result of a check that was just run
 	Findings   []appcheck.Finding
 }
@@ -53,7 +53,7 @@ func (g checkGroup) Failed() int { return count(g.Findings, network.CheckFailed)
 // Unclear returns the number of findings whose result is unclear.
 func (g checkGroup) Unclear() int { return count(g.Findings, network.CheckUnclear) }
 
-// count returns the number of findings with a result.
+// count returns the number of findings with the given result.
 func count(findings []appcheck.Finding, result network.CheckResult) int {
 	n := 0
 	for _, f := range findings {
@@ -80,7 +80,7 @@ func (v networksView) Groups() []checkGroup {
 // instants matches the times in the details of findings.
 var instants = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// detailText translates the details of a finding and formats the times in it.
+// detailText translates the details of a finding and formats the times in them.
 func detailText(l *locale.Language, text string) string {
 	return instants.ReplaceAllStringFunc(translate(l, text), func(written string) string {
 		at, err := time.Parse(time.RFC3339, written)
@@ -105,7 +105,7 @@ const checkTimeout = time.Minute
 
 // checkApps checks the permissions of the apps that are registered with the networks.
 func (p *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
-	// SetWriteDeadline fails only if the server has no deadlines
+	// SetWriteDeadline fails only if the server does not support deadlines
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(checkTimeout))
 	findings, err := p.Apps.Check(r.Context())
 	if err != nil {

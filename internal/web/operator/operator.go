@@ -97,7 +97,7 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 	routes = append(routes, p.channelRoutes()...)
 	for i := range routes {
-		// Urgent, because operators must be able to use a busy node
+		// SkipsSlot, because operators must be able to use a busy node
 		routes[i].Audience, routes[i].Handler, routes[i].SkipsSlot = shell.Operators, p.asOperator(routes[i].Handler), true
 	}
 	return routes
@@ -137,13 +137,13 @@ func (p *Handlers) reject(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// finish redirects to next, which shows a confirmation message in the visitor's language.
+// finish redirects to next, which shows message as a confirmation. message is in the visitor's language.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, message, next string) {
 	p.FlashText(r, message)
 	shell.Redirect(w, r, next)
 }
 
-// overview is the start page: statistics, and what is paused or needs attention.
+// overview is the start page: statistics, pauses, and problems that need attention.
 type overview struct {
 	queueView
 
@@ -242,7 +242,7 @@ func (p *Handlers) addActivity(r *http.Request, view *overview) error {
 	return err
 }
 
-// numberOf returns the number with a name in the query, or 0 if it is missing or invalid.
+// numberOf returns the number in a query parameter, or 0 if it is missing or invalid.
 func numberOf(r *http.Request, name string) int64 {
 	n, err := strconv.ParseInt(r.URL.Query().Get(name), 10, 64)
 	if err != nil || n < 0 {

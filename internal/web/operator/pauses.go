@@ -28,8 +28,8 @@ type pausesView struct {
 	Form   url.Values
 }
 
-// pauses returns the pauses. The pause that turns the API off is not among them; the second result reports whether it
-// exists.
+// pauses returns the pauses. They do not include the pause that turns off the API. The second result reports whether
+// that pause exists.
 func (p *Handlers) pauses(ctx context.Context) ([]team.Pause, bool, error) {
 	all, err := p.Teams.Pauses(ctx)
 	var out []team.Pause
@@ -95,7 +95,7 @@ func (p *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
 	return err
 }
 
-// pauseIn returns the pause that a form describes.
+// pauseIn returns the pause that the form describes.
 func (p *Handlers) pauseIn(r *http.Request) (team.Pause, error) {
 	form := r.PostForm
 	out := team.Pause{
@@ -117,8 +117,8 @@ func (p *Handlers) pauseIn(r *http.Request) (team.Pause, error) {
 	return out, err
 }
 
-// target returns the ID of a team or key that was entered as an ID, as an ID and a name, or as a part of a name that
-// only one has.
+// target returns the ID of a team or key. entered is an ID, an ID followed by a name, or part of a name that only one
+// team or key has.
 func (p *Handlers) target(r *http.Request, scope team.Scope, entered string) (int64, error) {
 	names := teamsearch.TeamNames
 	if scope == team.ForKey {

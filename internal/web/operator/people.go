@@ -21,10 +21,10 @@ type peopleView struct {
 	Activities map[int64]teamsearch.Activity
 }
 
-// peopleOrders are the columns by which people can be sorted.
+// peopleOrders are the columns that people can be sorted by.
 var peopleOrders = []teamsearch.Order{teamsearch.ByName, teamsearch.ByMemberships, teamsearch.BySignIn}
 
-// peopleStates are the states by which people can be filtered.
+// peopleStates are the states that people can be filtered by.
 var peopleStates = []teamsearch.State{"", teamsearch.Operators, teamsearch.Suspended, teamsearch.Unconfirmed}
 
 func (p *Handlers) peoplePage(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,8 @@ type personView struct {
 	SignedIn time.Time // when the person last signed in; zero if it is unknown
 }
 
-// person returns the person whose ID is in the path. On an error, it writes the error response and returns false.
+// person returns the person whose ID is in the path. If an error occurs, it writes the error response and returns
+// false.
 func (p *Handlers) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
 	id, err := shell.PathID(r, "person")
 	var person team.Person
@@ -94,8 +95,8 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	p.ShowTitled(w, r, http.StatusOK, pages["person"], title, view)
 }
 
-// onPerson calls do with the person whose ID is in the path, and shows a message. Operators cannot change themselves,
-// so that at least one operator remains.
+// onPerson calls do with the person whose ID is in the path, and shows the message that do returns. Operators cannot
+// change themselves, so that at least one operator remains.
 func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (locale.Key, error)) {
 	if !p.ReadForm(w, r) {
 		return

@@ -10,10 +10,10 @@ import (
 	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 )
 
-// postsView is the page that lists deliveries whose outcome is unknown, so that a person must determine it.
+// postsView is the page that lists deliveries with an unknown outcome, which a person must determine.
 type postsView struct {
 	Unconfirmed []delivery.UnconfirmedDelivery
-	Names       teamsearch.Names // of the posts' teams
+	Names       teamsearch.Names // names of the posts' teams
 	Error       string
 }
 

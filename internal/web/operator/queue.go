@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	lateThreshold = time.Minute      // delay after which a post counts as late
-	slowThreshold = 10 * time.Minute // duration after which work counts as slow
+	lateThreshold = time.Minute      // delay from which a post counts as late
+	slowThreshold = 10 * time.Minute // duration from which work counts as slow
 	endedPeriod   = time.Hour        // period whose ended jobs are counted
 	failedPeriod  = 24 * time.Hour   // period whose failed jobs are listed
 )

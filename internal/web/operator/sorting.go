@@ -22,8 +22,8 @@ func sortingOf(path string, q teamsearch.Query) sorting {
 	return sorting{q.Order, q.Descending, path, q}
 }
 
-// SortPath returns the path of the list sorted by a column. If it is already sorted by that column, the direction is
-// reversed.
+// SortPath returns the path of the list sorted by a column. If the list is already sorted by that column, the direction
+// is reversed.
 func (s sorting) SortPath(column string) string {
 	q, by := s.query, teamsearch.Order(column)
 	q.After = 0

@@ -26,12 +26,12 @@ type teamsView struct {
 	Sizes map[int64]teamsearch.TeamStats
 }
 
-// teamOrders are the columns by which teams can be sorted.
+// teamOrders are the columns that teams can be sorted by.
 var teamOrders = []teamsearch.Order{
 	teamsearch.ByName, teamsearch.ByCredits, teamsearch.ByMembers, teamsearch.ByAccounts, teamsearch.ByLastActive,
 }
 
-// teamStates are the states by which teams can be filtered.
+// teamStates are the states that teams can be filtered by.
 var teamStates = []teamsearch.State{"", teamsearch.Closed}
 
 // stateFilter is a link that selects teams or people by their state.
@@ -52,7 +52,7 @@ func stateFilters(path string, q teamsearch.Query, states []teamsearch.State) []
 	return out
 }
 
-// queryIn returns the search that a request describes. It ignores an unknown state or sort order.
+// queryIn returns the search query of a request. It ignores an unknown state or sort order.
 func queryIn(r *http.Request, states []teamsearch.State, orders []teamsearch.Order) teamsearch.Query {
 	values := r.URL.Query()
 	q := teamsearch.Query{Text: values.Get("q"), After: numberOf(r, "after"), Limit: rowsPerPage}
@@ -91,7 +91,7 @@ func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// searchView is what the lists of teams and people have in common.
+// searchView holds the data that the lists of teams and people have in common.
 type searchView struct {
 	sorting
 
@@ -262,7 +262,7 @@ func (p *Handlers) fillTeam(r *http.Request, view *teamView) error {
 	return err
 }
 
-// onTeam handles one of the forms of a team's page: it calls do with the ID of the team in the path, and redirects to
+// onTeam handles one of the forms on a team's page. It calls do with the ID of the team in the path, and redirects to
 // the page with the message that do returns.
 func (p *Handlers) onTeam(w http.ResponseWriter, r *http.Request, form string, do func(id int64) (string, error)) {
 	if !p.ReadForm(w, r) {
@@ -292,7 +292,7 @@ func (p *Handlers) setPlan(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// dayEnd returns the end of a day in UTC, or the zero time if day is empty. It returns an error if the day is over.
+// dayEnd returns the end of a day in UTC, or the zero time if day is empty. It returns an error if the day has passed.
 func dayEnd(day string, now time.Time) (time.Time, error) {
 	if day == "" {
 		return time.Time{}, nil

@@ -80,7 +80,7 @@ func shortID(id string) string {
 	return "…" + id[len(id)-8:]
 }
 
-// labelOr returns the text of a value, or the value itself if it has none.
+// labelOr returns the text for a value, or the value itself if there is no text for it.
 func labelOr[T ~string](l *locale.Language, texts map[T]locale.Key, value T) string {
 	if text, ok := texts[value]; ok {
 		return l.T(text)
@@ -88,7 +88,7 @@ func labelOr[T ~string](l *locale.Language, texts map[T]locale.Key, value T) str
 	return string(value)
 }
 
-// translate translates a text of another package. If there is no translation, it returns the text in English.
+// translate translates a text from another package. If there is no translation, it returns the text in English.
 func translate(l *locale.Language, text string) string {
 	if l.IsEnglish() || !l.Has(locale.Key(text)) {
 		return text
@@ -162,10 +162,10 @@ var jobs = map[job.Type]locale.Key{
 	job.MediaImport:   "Upload or import", job.ContentFetch: "Download of a profile’s media",
 }
 
-// startAgainText is the default in nextSteps.
+// startAgainText is the default for job types that are not in nextSteps.
 const startAgainText locale.Key = "Not charged. A member can start it again."
 
-// nextSteps says what to do about failed jobs of a type.
+// nextSteps says what to do about failed jobs, by type.
 var nextSteps = map[job.Type]locale.Key{
 	job.SocialPost:  "A member retries it on the page of the post.",
 	job.MediaImport: "A member can upload or import the files again.",
@@ -181,7 +181,7 @@ var calls = map[string]locale.Key{
 var classes = map[network.ErrorClass]locale.Key{
 	network.ReconnectRequired: "access revoked|class", network.RefreshRequired: "access token expired|class",
 	network.RateLimited: "rate limit reached|class", network.Transient: "temporary error|class",
-	network.OutcomeUnknown: "outcome unknown|class", network.Processing: "processing at the network|class",
+	network.OutcomeUnknown: "outcome unknown|class", network.Processing: "processing on the network|class",
 	network.Rejected: "post rejected|class", network.RejectedMedia: "media rejected|class",
 	network.Duplicate: "duplicate content|class", network.QuotaExceeded: "quota used up|class",
 	network.AppNotApproved: "app not approved|class", network.HostBlocked: "server blocked|class",
