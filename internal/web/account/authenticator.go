@@ -13,8 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// setupKey is the session key under which the encrypted secret of an authenticator app is kept until the app is
-// confirmed.
+// setupKey is the session key for the encrypted secret of an authenticator app that is not confirmed yet.
 const setupKey = "totp setup"
 
 const replacePath = "/account/authenticator/replace"
@@ -105,8 +104,8 @@ type recoveryCodesPage struct {
 // fileHeading is the first line of the file with recovery codes.
 const fileHeading locale.Key = "pressroom recovery codes. Each code works once."
 
-// File returns a data: URL of a text file with the codes. The codes need not be stored or requested again, and the
-// page needs no script.
+// File returns a data: URL of a text file with the codes. The codes therefore don't have to be stored or requested
+// again, and the page does not need a script.
 func (m recoveryCodesPage) File() template.URL {
 	text := m.Heading + "\r\n\r\n" + strings.Join(m.Codes, "\r\n") + "\r\n"
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
@@ -153,8 +152,8 @@ func (p *Handlers) replaceApp(w http.ResponseWriter, r *http.Request) {
 	p.showAdded(w, r, added, true)
 }
 
-// tryReplaceApp replaces the app if the submitted codes are correct. Wrong codes of the current app delay further
-// attempts; recovery codes are never delayed for that reason.
+// tryReplaceApp replaces the app if the submitted codes are correct. Wrong codes from the current app delay further
+// attempts with such codes, but not with recovery codes.
 func (p *Handlers) tryReplaceApp(r *http.Request, holder totp.Holder, setup []byte) (totp.Enrollment, error) {
 	var added totp.Enrollment
 	code, current := r.PostForm.Get("code"), r.PostForm.Get("current")

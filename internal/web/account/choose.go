@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// chooserKey is the session key of a directory sign-in that waits until the person has chosen a team. The person is
+// chooserKey is the session key for a directory sign-in that waits until the person has chosen a team. The person is
 // not signed in yet.
 const chooserKey = "directory choice"
 

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// codeKey is the session key under which a pendingSignIn is stored.
+// codeKey is the session key for a pendingSignIn.
 const codeKey = "code"
 
 // codeTimeout is how long the person has to enter the code.
@@ -105,7 +105,7 @@ func (p *Handlers) pendingCode(r *http.Request) (*pendingSignIn, error) {
 	return &pending, nil
 }
 
-// signInByCode completes a sign-in with a code of the person's authenticator app or a recovery code.
+// signInByCode completes a sign-in with a code from the person's authenticator app or with a recovery code.
 func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 	if !p.readSignIn(w, r) {
 		return
@@ -132,8 +132,8 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 	p.enterAfterCode(w, r, *pending, form)
 }
 
-// checkCode checks the code in the form. It returns how many recovery codes remain if it was a recovery code, and -1
-// otherwise. Wrong app codes delay further app codes, but not recovery codes.
+// checkCode checks the code in the form. If it is a recovery code, checkCode returns how many recovery codes remain.
+// Otherwise it returns -1. Wrong app codes delay further app codes, but not recovery codes.
 func (p *Handlers) checkCode(r *http.Request, holder totp.Holder) (int, error) {
 	remainingCodes, ctx := -1, r.Context()
 	if recovery := r.PostForm.Get("recovery"); recovery != "" {
@@ -192,7 +192,7 @@ func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, pers
 	}
 	err := p.SignIn(r.Context(), person, p.ProofNow(shell.Code))
 	switch {
-	case apierr.Is(err, apierr.NotFound): // the person is in no other team
+	case apierr.Is(err, apierr.NotFound): // the person is not in another team
 		p.ShowText(w, r, http.StatusForbidden, "You did not join a team", text)
 	case err != nil:
 		p.ShowError(w, r, err)

@@ -22,7 +22,7 @@ func (p *Handlers) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/account")
 }
 
-// confirmPage asks for a click on a button, because mail scanners follow links but do not submit forms.
+// confirmPage asks for a click on a button, because email scanners follow links but do not submit forms.
 func (p *Handlers) confirmPage(w http.ResponseWriter, r *http.Request) {
 	token, v := r.PathValue("token"), shell.VisitorOf(r.Context())
 	if err := p.Teams.CheckProof(r.Context(), token, v.ID); err != nil {

@@ -45,8 +45,8 @@ func (p *Handlers) factorPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
 }
 
-// keepsFactor returns a check that the person still has a second factor after a removal, or nil if the visitor needs
-// none.
+// keepsFactor returns a check that the person still has a second factor after a removal, or nil if the visitor does not
+// need one.
 func (p *Handlers) keepsFactor(r *http.Request) func(context.Context, *db.Tx, int64) error {
 	if !p.NeedsFactor(shell.VisitorOf(r.Context())) {
 		return nil

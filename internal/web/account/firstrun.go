@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// firstRunView is the page on which the first person of an installation is created. If the form is shown again after
-// an error, the password field is empty.
+// firstRunView is the page for creating the first person of an installation. If the form is shown again after an error,
+// the password field is empty.
 type firstRunView struct {
 	team.FirstPerson
 
@@ -84,7 +84,7 @@ func (p *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) rejectFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
-	if errors.Is(err, team.ErrSetUp) { // by somebody else in the meantime
+	if errors.Is(err, team.ErrSetUp) { // somebody else has set up the installation in the meantime
 		p.FlashText(r, p.Detail(r, err))
 		shell.Redirect(w, r, "/sign-in")
 		return

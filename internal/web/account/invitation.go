@@ -48,8 +48,8 @@ func (p *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status
 	p.ShowTitled(w, r, status, pages["invitation"], p.T(r, "Join %s", view.TeamName), view)
 }
 
-// badLink shows why a link that was sent to a person does not work. An unknown link may be incomplete, so it suggests
-// checking that.
+// badLink shows why a link that was sent to a person does not work. An unknown link may be incomplete, so the page
+// suggests checking that.
 func (p *Handlers) badLink(w http.ResponseWriter, r *http.Request, err error) {
 	if apierr.Is(err, apierr.NotFound) {
 		p.ShowMessage(w, r, http.StatusNotFound, "This link does not work",
@@ -106,7 +106,7 @@ func (p *Handlers) welcome(w http.ResponseWriter, r *http.Request, o team.Offer)
 	shell.Redirect(w, r, "/")
 }
 
-// explainWaiting tells a person who accepted an invitation that an owner or admin must confirm the person.
+// explainWaiting tells a person who accepted an invitation that an owner or admin must first confirm who the person is.
 func (p *Handlers) explainWaiting(w http.ResponseWriter, r *http.Request, o team.Offer, mails bool) {
 	text := p.T(r, "We do not know yet whether %s is your address. An owner or admin of %s must confirm that it is you. "+
 		"You join the team as soon as they do.", o.Email, o.TeamName)
@@ -199,7 +199,7 @@ func (p *Handlers) finishInvitation(w http.ResponseWriter, r *http.Request, o te
 	p.welcome(w, r, o)
 }
 
-// methodOf returns shell.Passkey if the form contains a passkey, and other if not.
+// methodOf returns shell.Passkey if the form contains a passkey, and other otherwise.
 func methodOf(r *http.Request, other shell.Method) shell.Method {
 	if r.PostForm.Get("passkey") != "" {
 		return shell.Passkey

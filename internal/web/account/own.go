@@ -23,7 +23,7 @@ type view struct {
 	Language string // BCP 47 tag, or "" for the browser's language; current or as entered
 	Zones    []teamtime.ZoneOption
 
-	Languages []*locale.Language // to choose from
+	Languages []*locale.Language // languages to choose from
 
 	Error    string // error in Field
 	Field    string
@@ -31,7 +31,7 @@ type view struct {
 	App      *totp.App // nil if there is none
 	Sessions []shell.Session
 
-	Assistants []team.ListedKey // authorized by the person, in all teams
+	Assistants []team.ListedKey // assistants that the person authorized, in all teams
 	Offers     []team.Offer     // open invitations to the person's confirmed address
 
 	CanMail    bool   // a confirmation link can be emailed
@@ -214,7 +214,7 @@ func (p *Handlers) issuedCredentials(r *http.Request, person int64, zone *time.L
 	return out, nil
 }
 
-// choiceOf returns which credentials the form of a new password keeps and revokes.
+// choiceOf returns which credentials the form for a new password keeps and revokes.
 func choiceOf(r *http.Request) team.CredentialChoice {
 	return team.CredentialChoice{Keep: r.PostForm["keep"], Revoke: r.PostForm["revoke"]}
 }
@@ -232,8 +232,8 @@ func (p *Handlers) passwordPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // needsStepUp reports whether the visitor must sign in again before changing the password. The current password is
-// enough only if neither the session nor the account has another factor. On an error, it writes the error response,
-// and its second result is false.
+// enough only if neither the session nor the account has another factor. If an error occurs, it writes the error
+// response, and its second result is false.
 func (p *Handlers) needsStepUp(w http.ResponseWriter, r *http.Request) (bool, bool) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	if p.RecentlyAuthenticated(ctx) {
@@ -306,7 +306,7 @@ func (p *Handlers) forgetOtherBrowsers(r *http.Request, person int64) error {
 	return p.Teams.KeepBrowser(r.Context(), person, p.KnownBrowser(r))
 }
 
-// startNewSession starts a new session for a person whose sessions were all ended.
+// startNewSession starts a new session for a person after all of the person's sessions were ended.
 func (p *Handlers) startNewSession(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof,
 	message locale.Key) {
 	if err := p.forgetOtherBrowsers(r, person.ID); err != nil {

@@ -102,8 +102,8 @@ func (p *Handlers) removePasskey(w http.ResponseWriter, r *http.Request) {
 		})
 }
 
-// changeOne applies change to the passkey whose ID is in the path. Then it shows the message on the account page, or
-// the error on the passkey's page.
+// changeOne applies change to the passkey whose ID is in the path. Then it shows message on the account page, or the
+// error on the passkey's page.
 func (p *Handlers) changeOne(
 	w http.ResponseWriter, r *http.Request, message locale.Key, change func(*passkey.Passkey) error,
 ) {

@@ -15,10 +15,10 @@ const quietZone = 4
 // sizes.
 const moduleSize = 5
 
-// qrCode returns a QR code of a text as an inline SVG, dark on light in any color scheme. It is inline because the
-// page's Content-Security-Policy forbids images from data: URLs.
+// qrCode returns a QR code of text as an inline SVG, dark on light in any color scheme. It is inline because the page's
+// Content-Security-Policy forbids images from data: URLs.
 func qrCode(text string) (template.HTML, error) {
-	// Low error correction suffices on screens, and codes with fewer modules are easier to scan.
+	// Low error correction is enough on screens, and codes with fewer modules are easier to scan.
 	code, err := qr.Encode(text, qr.L, qr.Auto)
 	if err != nil {
 		return "", fmt.Errorf("drawing a QR code: %w", err)

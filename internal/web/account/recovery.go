@@ -46,7 +46,7 @@ func (p *Handlers) showRecovery(w http.ResponseWriter, r *http.Request, status i
 }
 
 // preselectRevocations preselects the items that an intruder may have created: open invitations, and API keys created
-// since the last change of the password.
+// since the password was last changed.
 func (p *Handlers) preselectRevocations(r *http.Request, person int64, shown []revocable) error {
 	changed, err := p.Teams.PasswordChangedAt(r.Context(), person)
 	if err != nil {

@@ -67,8 +67,8 @@ func (f signInForm) Fields() []field {
 
 type field struct{ Name, Value string }
 
-// maxKeptForm is the maximum size in bytes of a form that is kept during sign-in. A post with the longest text for
-// several accounts fits. Encoding the form may triple its size.
+// maxKeptForm is the maximum size in bytes of a form that is kept during sign-in. It is enough for a post with the
+// longest text for several accounts. Encoding the form may triple its size.
 const maxKeptForm = 512 << 10
 
 // signInKeepingForm shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no
@@ -79,7 +79,7 @@ func (p *Handlers) signInKeepingForm(w http.ResponseWriter, r *http.Request) {
 	}
 	form := signInForm{signInMethods: p.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
 		Kept: r.PostForm.Encode()}
-	if shell.VisitorOf(r.Context()) != nil { // another tab has signed in
+	if shell.VisitorOf(r.Context()) != nil { // signed in through another tab
 		p.SaveForm(r.Context(), form.Next, r.PostForm)
 		p.Flash(r, resumedText)
 		shell.Redirect(w, r, form.Next)
@@ -141,17 +141,17 @@ func (p *Handlers) submittedForm(r *http.Request) signInForm {
 	return form
 }
 
-// errWrongPassword rejects a wrong password of a signed-in person, whose email address the form shows.
+// errWrongPassword rejects the wrong password of a signed-in person. The form already shows the person's email address.
 var errWrongPassword = apierr.New(apierr.Unauthorized, "Incorrect password. Try again.")
 
-// errOtherPerson rejects a sign-in of another person than the one whose session it is.
+// errOtherPerson rejects a sign-in by a person other than the one who is signed in.
 var errOtherPerson = apierr.BadState("other_account",
 	"That is a different account. Sign in with the account you are using, or sign out first.")
 
 // resumedText explains what happened to a kept form.
 const resumedText = "You are signed in again. Your input is in the form below. Nothing has been saved or sent yet."
 
-// enter signs a person in and redirects.
+// enter signs in a person and redirects to the page named in the form.
 func (p *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm,
 	proof shell.Proof) {
 	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
@@ -210,7 +210,7 @@ func (p *Handlers) signOut(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, shell.LocalPath(r.PostForm.Get("next")))
 }
 
-// passkeyKey is the session key of the challenge for a passkey.
+// passkeyKey is the session key for the challenge of a passkey request.
 const passkeyKey = "passkey"
 
 func (p *Handlers) beginPasskeySignIn(w http.ResponseWriter, r *http.Request) {
@@ -269,7 +269,7 @@ func (p *Handlers) personByPasskey(r *http.Request) (int64, error) {
 	return person, err
 }
 
-// directoryKey is the session key of a directory sign-in in progress.
+// directoryKey is the session key for a directory sign-in in progress.
 const directoryKey = "directory"
 
 func (p *Handlers) redirectToDirectory(w http.ResponseWriter, r *http.Request) {
