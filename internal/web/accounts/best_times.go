@@ -12,9 +12,9 @@ import (
 
 const (
 	minTimesDays   = 90 // minimum number of days whose posts are compared; fewer days have too few posts
-	minPostsInHour = 2  // an hour with fewer posts gets no color
+	minPostsInHour = 2  // an hour with fewer posts has no color
 	heatLevels     = 5
-	heatFirstHour  = 6 // the heat map starts here unless a post is earlier
+	heatFirstHour  = 6 // the heat map starts at this hour unless a post is earlier
 )
 
 // hourMedians returns the median engagement of each hour of the week with enough posts, in ascending order.

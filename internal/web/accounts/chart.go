@@ -14,8 +14,8 @@ import (
 // maxDaily is the length in days of the longest period that is charted by day. Longer periods are charted by week.
 const maxDaily = 31
 
-// chart has the followers that accounts gained and the posts that they published in a period and in the preceding
-// one. The parts of the periods are days or, for long periods, weeks.
+// chart holds the followers that accounts gained and the posts that they published in a period and in the preceding
+// period. The parts of the periods are days or, for long periods, weeks.
 type chart struct {
 	past, from time.Time // beginnings of the preceding period and of the period, in the team's zone
 	step       int       // length of a part in days
@@ -41,7 +41,7 @@ type span struct {
 	views, engagement *int64
 }
 
-// newChart returns an empty chart of a period and the preceding one.
+// newChart returns an empty chart of a period and the preceding period.
 func newChart(in analytics.Period) *chart {
 	days := in.Days
 	out := &chart{past: in.Past(), from: in.Start(), step: 1}
@@ -67,7 +67,7 @@ func localDay(at time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// add adds the followers that accounts gained and the metrics of posts.
+// add adds the followers that accounts gained and the metrics of posts to the chart.
 func (c *chart) add(accounts []analytics.AccountComparison, posts []analytics.PostMetrics) {
 	half := len(c.parts) / 2
 	for _, a := range accounts {
@@ -127,7 +127,7 @@ func (c *chart) values(metric string) []int64 {
 	return out
 }
 
-// lines returns a line chart of a metric in the period and in the preceding one.
+// lines returns a line chart of a metric in the period and in the preceding period.
 func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 	half := len(c.parts) / 2
 	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), Zero: true, Tall: true,
@@ -158,7 +158,7 @@ func (c *chart) points(l *locale.Language, metric string, first int) []plot.Poin
 	return out
 }
 
-// title returns the heading of the chart of a metric.
+// title returns the heading of a metric's chart.
 func (c *chart) title(l *locale.Language, metric string) string {
 	switch {
 	case metric == "followers":
@@ -193,7 +193,7 @@ func (c *chart) rows(l *locale.Language, metric string) []row {
 	return out
 }
 
-// trend returns the change from past to now in percent. It returns "" if a number is unknown or past is 0.
+// trend returns the change from previous to current in percent. It returns "" if a number is unknown or previous is 0.
 func trend(l *locale.Language, current, previous *int64) template.HTML {
 	if current == nil || previous == nil || *previous == 0 {
 		return ""
@@ -201,8 +201,8 @@ func trend(l *locale.Language, current, previous *int64) template.HTML {
 	return trendOf(l, 100*float64(*current-*previous)/float64(*previous))
 }
 
-// growth returns the change in percent of a number that is now and has changed by change. It returns "" if it cannot
-// be calculated.
+// growth returns the change of a number in percent. current is the number after it has changed by change. growth
+// returns "" if the percentage cannot be calculated.
 func growth(l *locale.Language, current, change *int64) template.HTML {
 	if current == nil || change == nil || *current <= *change {
 		return ""

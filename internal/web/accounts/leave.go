@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// revocationText returns whether pressroom's permission on the network was revoked and, if it was not, where a person
-// can revoke it.
+// revocationText says whether pressroom's permission on the network was revoked. If it was not, the text says where a
+// person can revoke it.
 func revocationText(l *locale.Language, platform string, state account.RevocationState) string {
 	name := shell.NetworkName(platform)
 	switch state {
@@ -30,7 +30,7 @@ func revocationText(l *locale.Language, platform string, state account.Revocatio
 	return l.T("On %s, only you can revoke the permission.", name) + " " + revokeWhere(l, platform)
 }
 
-// revokePages maps each network to the settings page on which people revoke permissions, as of November 2026.
+// revokePages maps each network to the settings page where people revoke permissions, as of November 2026.
 var revokePages = map[string]locale.Key{
 	"bluesky":   "Settings, Privacy and security, App passwords",
 	"facebook":  "Settings, Business integrations",
@@ -112,7 +112,7 @@ func (p *Handlers) disconnect(w http.ResponseWriter, r *http.Request, a account.
 		return
 	}
 	if state == account.RevocationFailed {
-		p.Log.WarnContext(ctx, "revoking the permission at the network failed", "platform", a.Platform)
+		p.Log.WarnContext(ctx, "revoking the permission on the network failed", "platform", a.Platform)
 	}
 	p.FlashText(r, text+" "+revocationText(l, a.Platform, state))
 	shell.Redirect(w, r, "/accounts")

@@ -54,7 +54,7 @@ type entry struct {
 	account.SocialAccount
 
 	Name        string    // display name: untrusted text
-	Since, Ends time.Time // of the connection; Ends is zero if it does not expire
+	Since, Ends time.Time // start and end of the connection; Ends is zero if it does not expire
 	Followers   *int64    // nil if unknown
 
 	Last, Next time.Time // times of the newest published and the next scheduled post; zero if there is none

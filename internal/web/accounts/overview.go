@@ -29,7 +29,7 @@ type overviewView struct {
 	Plot     metricChart
 
 	Followers, Change *int64    // sums over the accounts with known values; nil if no value is known
-	Since             time.Time // first day with known followers if it is in the period, as midnight UTC; else zero
+	Since             time.Time // first day with known followers if it is in the period, as midnight UTC; otherwise zero
 	Now, Past         analytics.PeriodMetrics
 	Best              []analytics.TopPost
 	Times             analytics.PostingTimes
@@ -97,7 +97,7 @@ func (p *Handlers) comparePosts(ctx context.Context, team int64, accounts []int6
 	return err
 }
 
-// since returns the posts since a time. The posts must be sorted, newest first.
+// since returns the posts that are not older than from. The posts must be sorted, newest first.
 func since(posts []analytics.PostMetrics, from time.Time) []analytics.PostMetrics {
 	older := slices.IndexFunc(posts, func(p analytics.PostMetrics) bool { return p.At.Before(from) })
 	if older < 0 {
@@ -131,8 +131,8 @@ func chooseAccounts(v *overviewView, accounts []analytics.AccountComparison, net
 	v.Since = firstCounted(v.Accounts)
 }
 
-// firstCounted returns the first day for which the followers of any account are known. It returns the zero time if
-// they are known for the whole period for an account, or for no account.
+// firstCounted returns the first day for which the followers of any account are known. It returns the zero time if the
+// followers of an account are known for the whole period, or if no account's followers are known.
 func firstCounted(accounts []analytics.AccountComparison) time.Time {
 	var first time.Time
 	for _, a := range accounts {
@@ -193,7 +193,7 @@ func (v overviewView) HasPast() bool {
 	return v.Past.Posts > 0 || v.Past.Views != nil || v.Past.Engagement != nil
 }
 
-// Sort returns "", because the page has no list of posts to sort. The templates of both pages need it.
+// Sort returns "", because the page has no list of posts to sort. A template that both pages use needs this method.
 func (v overviewView) Sort() string { return "" }
 
 // ExportLink returns the path of the CSV file with the page's metrics.
@@ -204,14 +204,14 @@ func (v overviewView) ExportLink() string {
 // part is a network's or account's value of the chart's metric.
 type part struct {
 	Platform string
-	Name     string // of the account; "" for a network
-	ID       int64  // of the account; 0 for a network
+	Name     string // username of the account; "" for a network
+	ID       int64  // ID of the account; 0 for a network
 	Value    int64
 	Share    float64 // relative to the largest part
 }
 
-// Parts returns the chart's metric by network, or by account if only one network is shown. The largest comes first.
-// If there are fewer than two parts, it returns none.
+// Parts returns the chart's metric by network, or by account if only one network is shown. The largest comes first. If
+// there are fewer than two parts, it returns nil.
 func (v overviewView) Parts() []part {
 	var out []part
 	for _, a := range v.Accounts {

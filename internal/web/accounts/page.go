@@ -27,7 +27,7 @@ type view struct {
 	Failure post.Failure
 	Why     string // explanation of the failure
 	Period  period
-	Sort    string // metric by which the posts are sorted; "" means newest first
+	Sort    string // metric that the posts are sorted by; "" means newest first
 	Notes   []string
 	Manages bool
 	Error   string // why there are no analytics
@@ -36,12 +36,12 @@ type view struct {
 	Posts       []listedPost
 	First, Next string // paths of other pages of posts
 
-	Week analytics.AccountComparison // metrics of the period and the preceding one
+	Week analytics.AccountComparison // metrics of the period and the preceding period
 	Plot metricChart
 	Best []analytics.TopPost
 }
 
-// listedPost is a post of the account. OwnPost is the team's post in pressroom from which it was published, if any.
+// listedPost is a post of the account. OwnPost is the team's post in pressroom that it was published from, if any.
 type listedPost struct {
 	analytics.AccountPost
 	analytics.OwnPost
@@ -127,7 +127,7 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 // bestOfAccount is the number of an account's top posts that the page shows.
 const bestOfAccount = 3
 
-// compare reads the metrics of the period and the preceding one, the chart and the top posts.
+// compare reads the metrics of the period and the preceding period, the chart, and the top posts.
 func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) error {
 	ctx := r.Context()
 	all, err := p.analytics.ComparePeriods(ctx, out.TeamID, out.Period.Period)
@@ -180,7 +180,7 @@ func (v view) MaxMedian() float64 {
 	return most
 }
 
-// columns returns a chart of posts by weekday. It is empty without posts.
+// columns returns a chart of posts by weekday. The chart is empty if there are no posts.
 func (v view) columns(l *locale.Language) plot.Columns {
 	var out plot.Columns
 	if v.Cadence == nil {

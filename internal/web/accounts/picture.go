@@ -17,7 +17,8 @@ import (
 // picturePolicy is a Content-Security-Policy that prevents scripts in SVG images.
 const picturePolicy = "sandbox; default-src 'none'"
 
-// picture serves the profile picture of one of the team's accounts, or an image of its initials if it has none.
+// picture serves the profile picture of one of the team's accounts, or an image of the account's initials if it has no
+// picture.
 func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {
@@ -32,7 +33,7 @@ func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
 	WritePicture(w, r, picture)
 }
 
-// WritePicture writes an account's profile picture, or an image of its initials if it has none.
+// WritePicture writes an account's profile picture, or an image of the account's initials if it has no picture.
 func WritePicture(w http.ResponseWriter, r *http.Request, picture analytics.Picture) {
 	kind, image := picture.Type, picture.Image
 	if kind == "" {

@@ -34,7 +34,7 @@ func (v view) PeriodLink(days int) string {
 // Network returns "", because the page is about a single account.
 func (v view) Network() string { return "" }
 
-// SortLink returns the path of the page with the posts sorted by a metric, or by time if it is "".
+// SortLink returns the path of the page with the posts sorted by a metric, or by time if figure is "".
 func (v view) SortLink(figure string) string {
 	return v.link(v.Period.args(), v.Plot.Metric, figure) + "#posts"
 }
@@ -97,7 +97,7 @@ func (p *Handlers) postsAt(r *http.Request, out *view, at string,
 // maxOffset is the maximum offset in a list that is sorted by a metric.
 const maxOffset = 10_000
 
-// sortingOf returns the metric by which the request sorts posts, or "".
+// sortingOf returns the metric that the request sorts posts by, or "".
 func sortingOf(r *http.Request) string {
 	if figure := r.URL.Query().Get("sort"); slices.Contains(analytics.SortMetrics, figure) {
 		return figure
@@ -105,8 +105,8 @@ func sortingOf(r *http.Request) string {
 	return ""
 }
 
-// parsePosition parses a position in the list of posts. It reports whether the text has the format of readPosts'
-// links.
+// parsePosition parses a position in the list of posts. It also reports whether the text has the format that readPosts
+// uses in links.
 func parsePosition(text string) (analytics.PostPosition, bool) {
 	at, id, found := strings.Cut(text, " ")
 	micros, err := strconv.ParseInt(at, 10, 64)

@@ -62,7 +62,7 @@ func templateFuncs(l *locale.Language) template.FuncMap {
 	}
 }
 
-// notes are the templates of the notes that contain values, for translation.
+// notes translates the notes that contain values.
 var notes = shell.NewNotes(
 	"This installation does not collect metrics from %s.",
 	"Collection has failed since %s. It is retried automatically.",
@@ -73,7 +73,7 @@ var notes = shell.NewNotes(
 	"%s It requires an app that is approved for insights, and an account that was connected with this permission.",
 )
 
-// yearless is the time before and after now in which dates are shown without their year.
+// yearless is how far before or after now a date can be to be shown without its year.
 const yearless = 300 * 24 * time.Hour
 
 // futureTime formats a future time, with its year only if it is far in the future.
