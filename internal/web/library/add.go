@@ -28,10 +28,10 @@ type addView struct {
 // Value returns the value of a field.
 func (v addView) Value(name string) string { return v.Fields.Get(name) }
 
-// Into returns the ID of the folder for new files, 0 if there is none.
+// Into returns the ID of the folder for new files, or 0 if there is none.
 func (v addView) Into() int64 { return max(0, numberOf(v.Value("folder"))) }
 
-// InitialForm returns which form is shown first: the one with the error, or "upload".
+// InitialForm returns the name of the form to show first: the form with the error, or "upload".
 func (v addView) InitialForm() string {
 	switch v.Error.Field {
 	case "url", "filename":
@@ -134,7 +134,7 @@ func (p *Handlers) download(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// begin starts an operation that creates a job, and redirects to the page of the job.
+// begin runs an operation that creates a job, and redirects to the job's page.
 func (p *Handlers) begin(w http.ResponseWriter, r *http.Request, tool string, args operation.Arguments) {
 	outcome, err := p.Do(r, tool, args)
 	if err != nil {

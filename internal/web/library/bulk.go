@@ -25,13 +25,13 @@ type result struct {
 	Posts   []resultPost `json:"posts"` // posts that lost the file and need approval again
 }
 
-// resultPost is a post from which a file was removed.
+// resultPost is a post that a file was removed from.
 type resultPost struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 }
 
-// resultsKey is the session key of the results that the library page shows next.
+// resultsKey is the session key for the results that the library page shows next.
 const resultsKey = "media results"
 
 // bulkAction changes one file and describes the change in the result.
@@ -99,7 +99,7 @@ func (p *Handlers) storeResults(r *http.Request, ids []int64, do bulkAction) err
 	}
 	kept, err := json.Marshal(out)
 	if err != nil {
-		return fmt.Errorf("encode the results of files: %w", err)
+		return fmt.Errorf("encoding the results of a bulk action: %w", err)
 	}
 	p.Put(r.Context(), resultsKey, kept)
 	return nil
@@ -146,7 +146,7 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 	return out, nil
 }
 
-// moveAction returns the action that moves a file to the folder with the ID into, or out of its folder if into is 0.
+// moveAction returns the action that moves a file to the given folder, or out of its folder if folder is 0.
 func (p *Handlers) moveAction(folder int64) bulkAction {
 	return func(req itemRequest, out *result) error {
 		out.Said = p.T(req.Request, "Moved.")
@@ -181,7 +181,7 @@ func (p *Handlers) deleteOne(req itemRequest, out *result) error {
 // deletion is the page that asks for confirmation before files are deleted.
 type deletion struct {
 	Files    []deletedFile
-	Blocked  []deletedFile // files that cannot be deleted, because posts with them are being published
+	Blocked  []deletedFile // files that cannot be deleted because posts that use them are being published
 	Ahead    bool          // scheduled posts use some of the files
 	Size     int64         // bytes
 	Back, To string
@@ -222,7 +222,8 @@ func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 }
 
 // confirmPostChoice reports whether scheduled posts use the files and the form does not say what happens to these
-// posts. If so, it shows the confirmation page again.
+// posts. In that case, it shows the confirmation page again. If an error occurs, it writes the error response and
+// returns true.
 func (p *Handlers) confirmPostChoice(w http.ResponseWriter, r *http.Request, ids []int64) bool {
 	if r.PostForm.Get("posts") != "" {
 		return false
@@ -266,7 +267,7 @@ func selectedIDs(form url.Values) []int64 {
 	return out
 }
 
-// backTo returns the path of the library page from which a form was sent.
+// backTo returns the path of the library page that a form was sent from.
 func backTo(form url.Values) string {
 	query, err := url.ParseQuery(form.Get("back"))
 	if err != nil || len(query) == 0 {

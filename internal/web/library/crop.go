@@ -28,7 +28,7 @@ func (s shape) Ratio() string {
 	return strconv.FormatFloat(float64(s.ratio.Width)/float64(s.ratio.Height), 'f', -1, 64)
 }
 
-// shapes lists the aspect ratios that networks show in full.
+// shapes lists the aspect ratios that networks show without cropping.
 var shapes = []shape{
 	{"", "", "Any size", crop.AspectRatio{}},
 	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn", crop.AspectRatio{Width: 1, Height: 1}},
@@ -108,7 +108,7 @@ func (p *Handlers) crop(w http.ResponseWriter, req itemRequest) {
 	shell.Redirect(w, req.Request, pathOf(addResult.MediaID))
 }
 
-// editOf returns the edit that a form describes.
+// editOf returns the edit that the form describes.
 func (p *Handlers) editOf(req itemRequest) (crop.Edit, error) {
 	out := crop.Edit{QuarterTurns: int(numberOf(req.PostForm.Get("turn")) % 4)}
 	validShape := false

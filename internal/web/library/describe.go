@@ -27,7 +27,7 @@ type textsView struct {
 	Back, To string
 }
 
-// imageText is an image with its stored alt text or the one that was entered.
+// imageText is an image with its stored alt text or the entered alt text.
 type imageText struct {
 	gallery.Item
 
@@ -37,7 +37,7 @@ type imageText struct {
 	Saved bool
 }
 
-// textDigest returns a digest of a text, with which saveText detects that somebody else has changed the text.
+// textDigest returns a digest of a text. saveText uses it to detect that somebody else has changed the text.
 func textDigest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
@@ -105,7 +105,7 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 			image.Error = p.Detail(r, err)
 			if apierr.FromError(err).IsServerError() {
 				image.Error = p.T(r, "It could not be saved. Try again in a moment.")
-				p.Log.ErrorContext(r.Context(), "saving an alternative text failed", "media", image.ID, "error", err)
+				p.Log.ErrorContext(r.Context(), "saving an alt text failed", "media", image.ID, "error", err)
 			}
 		} else if image.Saved {
 			v.Saved++

@@ -17,13 +17,13 @@ type folderView struct {
 	media.MediaFolder
 
 	Move  []int64 // IDs of files to move to the new folder
-	Back  string  // query of the library page on which the files were selected
+	Back  string  // query of the library page where the files were selected
 	Error shell.FormError
 
 	CancelPath string
 }
 
-// folderPage shows the folder in the query, or a form for a new one.
+// folderPage shows the folder in the query, or a form for a new folder.
 func (p *Handlers) folderPage(w http.ResponseWriter, r *http.Request) {
 	p.showFolder(w, r, http.StatusOK, numberOf(r.URL.Query().Get("folder")), shell.FormError{})
 }

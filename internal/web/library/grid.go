@@ -19,7 +19,7 @@ import (
 const (
 	perPage     = 24  // items on a page
 	maxQuery    = 200 // maximum number of characters of a search
-	folderTiles = 8   // number of folders that are shown before the others are expanded
+	folderTiles = 8   // number of folders that are shown before the list is expanded
 )
 
 // filters holds the filters and the sort order of the page, as in its URL.
@@ -97,7 +97,7 @@ type gridView struct {
 
 	Items      []gallery.Item
 	Count      int // number of matching items
-	Missing    int // images without alternative text
+	Missing    int // number of images without alt text
 	Folders    []gallery.Folder
 	FolderName string // name of the selected folder; empty if there is none
 	Storage    media.MediaListStorage
@@ -164,7 +164,7 @@ func (v gridView) Orders() []choice {
 	return out
 }
 
-// Tiles returns the folders that are shown as tiles. A filtered library shows none.
+// Tiles returns the folders that are shown as tiles. A filtered library does not show tiles.
 func (v gridView) Tiles() []gallery.Folder {
 	if v.Folder != "" || v.Any() || v.Pager.First != "" {
 		return nil
@@ -172,7 +172,7 @@ func (v gridView) Tiles() []gallery.Folder {
 	return v.Folders
 }
 
-// First returns the folders that are shown before the other folders are unfolded.
+// First returns the folders that are shown before the list is expanded.
 func (v gridView) First() []gallery.Folder { return v.Tiles()[:min(len(v.Tiles()), folderTiles)] }
 
 // Rest returns the folders that are shown after expanding the list.

@@ -18,7 +18,7 @@ import (
 // view is the page of a media item.
 type view struct {
 	media.ItemView
-	List          filters // filters of the list from which the item was opened
+	List          filters // filters of the list that the item was opened from
 	Before, After int64   // IDs of the neighbors in that list; 0 if there is none
 	Uses          []media.Use
 	Folders       []media.MediaFolder
@@ -47,7 +47,7 @@ func (v view) BackFolder() string {
 	return v.Folder.Name
 }
 
-// Back returns the path of the list from which the item was opened, or of the item's folder.
+// Back returns the path of the list that the item was opened from, or of the item's folder.
 func (v view) Back() string {
 	if v.List == (filters{}) && v.Folder != nil {
 		return filters{Folder: strconv.FormatInt(v.Folder.ID, 10)}.Address()
@@ -55,7 +55,7 @@ func (v view) Back() string {
 	return v.List.Address()
 }
 
-// FolderID returns the ID of the item's folder, or 0 if it is in none.
+// FolderID returns the ID of the item's folder, or 0 if the item is not in a folder.
 func (v view) FolderID() int64 {
 	if v.Folder == nil {
 		return 0
@@ -72,7 +72,7 @@ func (v view) ScheduledPosts() []media.Use { return v.usesOf(media.UseScheduled)
 // Drafts returns the drafts that use the item.
 func (v view) Drafts() []media.Use { return v.usesOf(media.UseInDraft) }
 
-// PublishedPosts returns the published posts with the item.
+// PublishedPosts returns the published posts that use the item.
 func (v view) PublishedPosts() []media.Use { return v.usesOf(media.UsePublished) }
 
 func (v view) usesOf(kind media.UseKind) []media.Use {
@@ -120,7 +120,7 @@ func (p *Handlers) load(req itemRequest) (view, error) {
 	return v, p.findNeighbors(req, &v)
 }
 
-// findNeighbors sets the neighbors in the list from which the item was opened. It ignores invalid filters.
+// findNeighbors sets the neighbors in the list that the item was opened from. It ignores invalid filters.
 func (p *Handlers) findNeighbors(req itemRequest, v *view) error {
 	v.List = filtersOf(req.URL.Query())
 	f, err := v.List.filter()
@@ -131,8 +131,8 @@ func (p *Handlers) findNeighbors(req itemRequest, v *view) error {
 	return err
 }
 
-// save saves the name, alt text and folder of an item. It saves only what the visitor changed, because somebody else
-// may have changed the rest in the meantime.
+// save saves the name, alt text and folder of an item. It saves only the fields that the visitor changed, because
+// somebody else may have changed the others in the meantime.
 func (p *Handlers) save(w http.ResponseWriter, req itemRequest) {
 	if !p.ReadForm(w, req.Request) {
 		return
@@ -202,7 +202,7 @@ func (p *Handlers) delete(w http.ResponseWriter, req itemRequest) {
 	}
 }
 
-// removal describes the posts from which an item was removed.
+// removal describes the posts that an item was removed from.
 type removal struct {
 	post.RemovedMedia
 
@@ -220,7 +220,7 @@ func (t removal) text(l *locale.Language) string {
 	return l.N(t.Posts, "The file was deleted and removed from %d post.", "The file was deleted and removed from %d posts.")
 }
 
-// removeFromPosts removes the item from all unpublished posts. It does nothing if a post with the item is being
+// removeFromPosts removes the item from all unpublished posts. It does nothing if a post that uses the item is being
 // published.
 func (p *Handlers) removeFromPosts(req itemRequest) (removal, error) {
 	uses, err := p.media.Uses(req.Context(), req.call, req.id)

@@ -71,8 +71,8 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// hideFromClients returns a handler that shows "not found" to people with the role Client, who may not see the
-// library.
+// hideFromClients returns a handler that shows "not found" to people with the role Client, who are not allowed to see
+// the library.
 func (p *Handlers) hideFromClients(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if shell.VisitorOf(r.Context()).Team.Role == access.Client {
@@ -139,7 +139,7 @@ func seconds(n float64) string {
 	return strconv.Itoa(whole/60) + ":" + strconv.Itoa(100 + whole%60)[1:]
 }
 
-// numberOf parses a number. It returns 0 if the text is not a number or is negative.
+// numberOf parses a number. It returns 0 if text is not a number or is negative.
 func numberOf(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
