@@ -47,8 +47,8 @@ func cardOf(e list.HashtagListEntry, hashtags []string, query string) card {
 type pager struct{ First, Next string }
 
 const (
-	maxSamples  = 4    // hashtags of a list on its card
-	maxSearched = 2000 // hashtags of a list that are searched for matches to show
+	maxSamples  = 4    // maximum number of a list's hashtags on its card
+	maxSearched = 2000 // maximum number of a list's hashtags that are searched for matches to show
 	maxMatches  = 100  // maximum number of lists of each kind that a search shows
 )
 
@@ -135,8 +135,8 @@ func (p *Handlers) group(ctx context.Context, v *allView, lists []list.HashtagLi
 // None reports whether there are no lists to show.
 func (v allView) None() bool { return len(v.Own)+len(v.Ready)+len(v.OtherLanguage) == 0 }
 
-// Start reports whether the team has no list of its own, as far as the page shows: it is the first page and does not
-// filter them out.
+// Start reports whether the page shows that the team has no lists of its own: there are none on it, it is the first
+// page, and it does not filter them out.
 func (v allView) Start() bool {
 	return len(v.Own) == 0 && v.Pager.First == "" && v.Query == "" && v.Platform == "" && v.Scope != "system"
 }

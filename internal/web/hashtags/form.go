@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// maxForm is the maximum size of a form in bytes. Five thousand hashtags in any script fit, which is the maximum per
-// request.
+// maxForm is the maximum size of a form in bytes. It is enough for five thousand hashtags in any script, which is the
+// maximum per request.
 const maxForm = 2 << 20
 
 // fieldNames maps argument names to the labels of their fields.
@@ -19,7 +19,7 @@ var fieldNames = map[string]string{
 	"subcategory": "Subcategory", "query": "Keyword", "list_id": "List",
 }
 
-// formView is the form of a list's name and appearance.
+// formView is the form for a list's name and appearance.
 type formView struct {
 	ID          int64 // 0 for a new list
 	Fields      url.Values
@@ -39,7 +39,7 @@ func (v formView) Icons() []appearance { return icons }
 // Selected returns the selected color or icon. name is "color" or "icon".
 func (v formView) Selected(name string) string { return selectedValue(v.Fields, name) }
 
-// Custom returns the selected color or icon if it is not one of the offered ones, or "".
+// Custom returns the selected color or icon if the form does not offer it, or "".
 func (v formView) Custom(name string) string {
 	if name == "icon" {
 		return customValue(v.Fields, name, icons)

@@ -70,8 +70,7 @@ type listRequest struct {
 // actor returns the caller as an actor of the audit log.
 func (req listRequest) actor() auditlog.Actor { return auditlog.NewActor(req.call) }
 
-// withList returns a handler that calls do with the ID of the list in the path. It rejects visitors who are not
-// permitted to write.
+// withList returns a handler that calls do with the ID of the list in the path. It rejects visitors who may not write.
 func (p *Handlers) withList(do func(http.ResponseWriter, listRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")

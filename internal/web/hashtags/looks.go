@@ -112,7 +112,7 @@ func selectedValue(form url.Values, name string) string {
 	return strings.TrimSpace(form.Get(name + "_typed"))
 }
 
-// customValue returns the color or icon in a form if it is not among the offered ones, or "".
+// customValue returns the color or icon in a form if it is not in offered, or "".
 func customValue(form url.Values, name string, offered []appearance) string {
 	value := selectedValue(form, name)
 	if slices.ContainsFunc(offered, func(one appearance) bool { return one.Value == value }) {

@@ -42,7 +42,7 @@ type (
 	}
 )
 
-const maxRecent = 8 // maximum number of recent searches beside the form
+const maxRecent = 8 // maximum number of recent searches next to the form
 
 // example is an example hashtag on the search page of a team without searches.
 type example struct {
@@ -152,8 +152,8 @@ func (p *Handlers) showResults(
 	p.ShowTitled(w, r, status, pages["found"], p.T(r, "Hashtags for %s", v.SearchQuery.Words), v)
 }
 
-// readSearch returns the search with the job ID id, and its results. It returns not_found if the job is not a hashtag
-// search.
+// readSearch returns the search with the given job ID, and its results. It returns a not_found error if the job is not
+// a hashtag search.
 func (p *Handlers) readSearch(r *http.Request, id string) (resultsView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
 	v := resultsView{CanWrite: shell.VisitorOf(r.Context()).Is(shell.Writers)}
@@ -223,7 +223,7 @@ func (p *Handlers) addResults(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, pathOf(c.ID))
 }
 
-// addSelected adds the selected hashtags to the list in the form, or to a new list if the form asks for one.
+// addSelected adds the selected hashtags to the list in the form, or to a new list if the form requests one.
 func (p *Handlers) addSelected(r *http.Request) (list.HashtagListChange, error) {
 	selected := r.PostForm["hashtag"]
 	if len(selected) == 0 {
@@ -247,7 +247,7 @@ func (p *Handlers) addSelected(r *http.Request) (list.HashtagListChange, error) 
 	return p.changeList(r, "add_hashtags", args)
 }
 
-// createFromResults creates a list of found hashtags for the network of the search.
+// createFromResults creates a list of found hashtags for the search's network.
 func (p *Handlers) createFromResults(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
 	if name == "" {
 		return list.HashtagListChange{}, errNoName

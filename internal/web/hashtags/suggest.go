@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	maxPostsRead   = 50 // number of newest posts from which suggestions are made
+	maxPostsRead   = 50 // number of newest posts that suggestions are made from
 	maxSuggestions = 12 // maximum number of hashtags in a suggestion
 )
 
-// suggestion is a group of hashtags that the form of a new list offers.
+// suggestion is a group of hashtags that the form for a new list offers.
 type suggestion struct {
 	List     string // ready-made list that the hashtags come from; empty for the team's posts
 	Hashtags []string

@@ -24,8 +24,8 @@ var themes = []theme{
 	{Name: "Formats", ids: []int64{33, 34}},
 }
 
-// byTheme groups ready-made lists by theme. Lists without a theme come last, under the name others, or without a name
-// if there is no other group.
+// byTheme groups ready-made lists by theme. Lists without a theme come last, in a group named others. That group has no
+// name if there are no other groups.
 func byTheme(cards []card, others locale.Key) []theme {
 	var out []theme
 	rest := theme{Name: others}
@@ -46,7 +46,7 @@ func byTheme(cards []card, others locale.Key) []theme {
 	}
 	if len(rest.Cards) > 0 {
 		if len(out) == 0 {
-			rest.Name = "" // the heading above the lists suffices
+			rest.Name = "" // the heading above the lists is enough
 		}
 		out = append(out, rest)
 	}

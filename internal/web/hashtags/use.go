@@ -15,7 +15,8 @@ const maxUsed = 30
 // MaxUsed returns the maximum number of hashtags for a post.
 func (v *view) MaxUsed() int64 { return maxUsed }
 
-// use opens a new post with the selected hashtags of a list, or with its first ones if none is selected.
+// use opens a new post with the selected hashtags of a list, or with the first hashtags of the list if none is
+// selected.
 func (p *Handlers) use(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	if err != nil {

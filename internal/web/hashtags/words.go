@@ -33,8 +33,8 @@ func rate(l *locale.Language, n *float64) string {
 	return l.Decimal(*n, 1)
 }
 
-// posts formats the number of posts with a hashtag as a short number. The title has the exact number or, for an
-// estimate, the range.
+// posts formats the number of posts with a hashtag as a short number. The title attribute contains the exact number or,
+// for an estimate, the range.
 func posts(l *locale.Language, p *hashtaganalysis.TagPosts) template.HTML {
 	switch {
 	case p == nil:
