@@ -111,7 +111,7 @@ func (p *Handlers) saveSchedule(w http.ResponseWriter, r *http.Request, kind, id
 		if to.Period == subscription.Monthly {
 			day = r.PostForm.Get("monthday")
 		}
-		to.Day, _ = strconv.Atoi(day) // an invalid number becomes 0, which is not a day
+		to.Day, _ = strconv.Atoi(day) // 0 if invalid, which is not a day
 		var err error
 		if to.Hour, err = strconv.Atoi(r.PostForm.Get("hour")); err != nil {
 			to.Hour = -1
@@ -128,7 +128,7 @@ func (p *Handlers) stopMails(w http.ResponseWriter, r *http.Request, kind, id st
 
 func (p *Handlers) addMember(w http.ResponseWriter, r *http.Request, kind, id string) {
 	p.changeMails(w, r, kind, id, "The recipient was added.", func(call operation.Call) error {
-		person, _ := strconv.ParseInt(r.PostForm.Get("person"), 10, 64) // an invalid number becomes 0, which is not a member
+		person, _ := strconv.ParseInt(r.PostForm.Get("person"), 10, 64) // 0 if invalid, which is not a member
 		return p.mails.AddMember(r.Context(), call, id, person)
 	})
 }
