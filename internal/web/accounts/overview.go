@@ -29,7 +29,7 @@ type overviewView struct {
 	Plot     metricChart
 
 	Followers, Change *int64    // sums over the accounts with known values; nil if no value is known
-	Since             time.Time // first day with known followers if it is in the period, as midnight UTC; otherwise zero
+	Since             time.Time // first day with known followers if in the period, as midnight UTC; otherwise zero
 	Now, Past         analytics.PeriodMetrics
 	Best              []analytics.TopPost
 	Times             analytics.PostingTimes

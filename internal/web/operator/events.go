@@ -211,7 +211,7 @@ func (p *Handlers) fillEvents(r *http.Request, view *eventsView) error {
 }
 
 // findPerson sets the person filter from the entered text: an ID, an ID followed by a name, or part of a name or email
-// address. It sets an error unless exactly one person matches.
+// address. If such a part does not match exactly one person, findPerson sets an error.
 func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 	id, err := p.chosenID(r, view.Who, teamsearch.PersonNames)
 	if view.Person = id; err != nil || id > 0 || view.Who == "" {
@@ -231,8 +231,8 @@ func (p *Handlers) findPerson(r *http.Request, view *eventsView) error {
 	return nil
 }
 
-// findTeam sets the team filter from the entered text: an ID, an ID followed by a name, or part of a name. It sets an
-// error unless exactly one team matches.
+// findTeam sets the team filter from the entered text: an ID, an ID followed by a name, or part of a name. If such a
+// part does not match exactly one team, findTeam sets an error.
 func (p *Handlers) findTeam(r *http.Request, view *eventsView) error {
 	offered, err := teamsearch.Teams(r.Context(), p.DB, teamsearch.Query{Limit: maxOfferedTeams})
 	view.Teams = offered.Items

@@ -78,7 +78,7 @@ func (p *Handlers) readAccount(r *http.Request, page *accountPageView) error {
 	return apierr.ItemNotFound()
 }
 
-// maxLines is the maximum number of attempts that the page shows. It omits the earliest ones.
+// maxLines is the maximum number of attempts that the page shows. The page omits the earliest attempts.
 const maxLines = 100
 
 // decide records a person's decision on a delivery with an unknown outcome.

@@ -168,7 +168,7 @@ type store struct {
 	created                  atomic.Int64
 }
 
-// The session manager never calls the following methods without a context, because it prefers those with a context.
+// The session manager never calls the following three methods. It prefers their variants with a context.
 
 func (s *store) Find(token string) ([]byte, bool, error) {
 	return s.FindCtx(context.Background(), token)

@@ -11,9 +11,8 @@ import (
 )
 
 // followTeamLink wraps the pages. Links in API responses name a team in their query. A GET request with such a query
-// selects the team and redirects to the same page without that parameter. If the visitor is not in the team, the
-// response is
-// 404. Pages handle signed-out visitors themselves.
+// selects the team and redirects to the same page without that parameter. If the visitor is not in the team,
+// followTeamLink responds with 404. Pages handle signed-out visitors themselves.
 func (s *Shell) followTeamLink(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, query := VisitorOf(r.Context()), r.URL.Query()
