@@ -50,6 +50,7 @@ import (
 	"pressroom.example/pressroom/internal/web/search"
 	"pressroom.example/pressroom/internal/web/settings"
 	"pressroom.example/pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/web/unsaved"
 	"pressroom.example/pressroom/internal/web/voices"
 )
 
@@ -127,7 +128,7 @@ func New(opts Options) (*App, error) {
 
 // SweepUnsavedForms deletes old unsaved forms of posts and returns the number of deleted forms.
 func (a *App) SweepUnsavedForms(ctx context.Context) (int64, error) {
-	return compose.SweepUnsaved(ctx, a.DB)
+	return unsaved.Sweep(ctx, a.DB)
 }
 
 // SummarizeReport returns the summary of a team's report for an email in the language l.
@@ -155,16 +156,17 @@ func (a *App) pageRoutes() []shell.Route {
 	if a.Components {
 		dev = components.New(a.Shell).Routes()
 	}
+	composer := compose.New(a.Shell, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists, a.Analytics)
 	return slices.Concat(
 		dev,
 		a.packageRoutes(),
 		a.account.Routes(),
-		compose.New(a.Shell, a.Posts, a.Approvals, a.Library, a.Operator.Apps, a.Lists, a.Analytics).Routes(),
+		composer.Routes(),
 		posts.New(a.Shell, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
 		approvals.New(a.Shell, a.Approvals, a.Posts).Routes(),
 		a.reports.Routes(),
 		accounts.New(a.Shell, a.Connector, a.Posts, a.Analytics).Routes(),
-		library.New(a.Shell, a.Media, a.Posts).Routes(),
+		library.New(a.Shell, a.Media, a.Posts, composer).Routes(),
 		hashtags.New(a.Shell, a.Lists, a.Jobs).Routes(),
 		voices.New(a.Shell, a.Voices).Routes(),
 		search.New(a.Shell).Routes(),

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/media"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit/must"
-	"pressroom.example/pressroom/internal/web/compose"
+	"pressroom.example/pressroom/internal/web/unsaved"
 )
 
 // storeUnsaved stores unsaved input as the composer's script does while a person types.
@@ -179,7 +179,7 @@ func TestUnsavedFormLimits(t *testing.T) {
 		c.change(t, `UPDATE unsaved_forms SET kept_at = ? WHERE person_id = ?`, db.Micros(h.db.Now().Add(-31*24*time.Hour)),
 			c.people[access.Editor].ID)
 		b.storeUnsaved(form())
-		if n := must.Get(compose.SweepUnsaved(t.Context(), h.db))(t); n < 19 || h.count(t, own, c.people[access.Editor].ID) != 1 {
+		if n := must.Get(unsaved.Sweep(t.Context(), h.db))(t); n < 19 || h.count(t, own, c.people[access.Editor].ID) != 1 {
 			t.Errorf("%d forms were deleted by the sweep", n)
 		}
 	})

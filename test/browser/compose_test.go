@@ -26,6 +26,12 @@ func TestComposeThread(t *testing.T) {
 	driveComposer(t, "compose_thread.js")
 }
 
+// TestComposeCrop crops images of a post.
+func TestComposeCrop(t *testing.T) {
+	t.Parallel()
+	driveComposer(t, "compose_crop.js")
+}
+
 // driveComposer runs a script of the composer with two images to upload.
 func driveComposer(t *testing.T, script string) {
 	t.Helper()

@@ -75,7 +75,7 @@ var layers = map[string][]string{
 		"internal/web/live",
 		"internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts",
 		"internal/web/preview", "internal/web/reference", "internal/web/reports", "internal/web/search",
-		"internal/web/settings", "internal/web/voices",
+		"internal/web/settings", "internal/web/unsaved", "internal/web/voices",
 	},
 	"apicli": {"internal/apicli", "internal/apicli/profile", "internal/apicli/manpage"},
 	"server": {"internal/server"},

@@ -250,7 +250,7 @@ func (p *Handlers) addSavedPost(r *http.Request, out *view, actor *access.Actor,
 		out.Draft = rand.Text()
 	}
 	if r.Method == http.MethodGet && !out.Unsaved {
-		if out.Offers, err = p.unsaved(r, id, out.Zone); err != nil {
+		if out.Offers, err = p.unsavedForms(r, id, out.Zone); err != nil {
 			return err
 		}
 		if out.Again != "" {

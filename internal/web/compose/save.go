@@ -59,6 +59,8 @@ func (p *Handlers) handleButton(w http.ResponseWriter, r *http.Request, s formDa
 			return
 		}
 		p.save(w, r, s, what)
+	case "crop":
+		p.openCrop(w, r, s, rest)
 	default:
 		if err := p.edit(r, &s, what, rest); err != nil {
 			p.show(w, r, s, err)

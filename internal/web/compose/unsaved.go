@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,14 +15,10 @@ import (
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/web/unsaved"
 )
 
-const (
-	unsavedLife   = 30 * 24 * time.Hour // an unsaved form is deleted after this time
-	unsavedForms  = 20                  // of a person; older ones are deleted
-	maxUnsaved    = 512 << 10           // size of a form in bytes
-	excerptLength = 80                  // of an offered form's text, in characters
-)
+const excerptLength = 80 // of an offered form's text, in characters
 
 // alreadySubmitted is the text for a form that cannot be kept.
 const alreadySubmitted locale.Key = "This form was already submitted, perhaps in another tab. Copy your text, then open the post again."
@@ -63,19 +58,19 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	case s.Draft == "":
 		p.ShowError(w, r, apierr.Invalid(apierr.Malformed, "draft", "Reload the page and try again."))
 		return
-	case len(fields) > maxUnsaved:
+	case len(fields) > unsaved.MaxSize:
 		p.ShowError(w, r, apierr.Invalid(apierr.TooLong, "", "The post is too long to autosave."))
 		return
 	}
 	if form.Get("post") == "" && !s.hasContent() && s.Choices.IsZero() {
-		if err := p.deleteUnsaved(r, s.Draft); err != nil {
+		if err := unsaved.Discard(r.Context(), p.DB, unsavedKey(r, s.Draft)); err != nil {
 			p.ShowError(w, r, err)
 			return
 		}
 		w.WriteHeader(http.StatusResetContent)
 		return
 	}
-	stored, err := p.storeUnsaved(r, s.Draft, form.Get("post"), fields)
+	stored, err := unsaved.Store(r.Context(), p.DB, unsavedKey(r, s.Draft), form.Get("post"), fields)
 	switch {
 	case err != nil:
 		p.ShowError(w, r, err)
@@ -86,54 +81,18 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// storeUnsaved stores the fields of a form. It reports false if the form was saved in the meantime.
-func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) (bool, error) {
-	v, stored := shell.VisitorOf(r.Context()), false
-	err := p.DB.InTx(r.Context(), "compose.keep_unsaved", func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx,
-			`INSERT INTO unsaved_forms (person_id, id, team_id, post_id, fields, kept_at) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (person_id, id) DO UPDATE SET team_id = excluded.team_id, post_id = excluded.post_id,
-		fields = excluded.fields, kept_at = excluded.kept_at WHERE unsaved_forms.fields <> ''`,
-			v.ID, id, v.Team.ID, post, fields, db.Micros(tx.Now()))
-		if err != nil {
-			return fmt.Errorf("storing an unsaved form: %w", err)
-		}
-		stored = n > 0
-		// Saved forms do not count. SweepUnsaved deletes them.
-		if _, err := tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE person_id = ? AND fields <> '' AND id NOT IN
-		(SELECT id FROM unsaved_forms WHERE person_id = ? AND fields <> '' ORDER BY kept_at DESC, id LIMIT ?)`,
-			v.ID, v.ID, unsavedForms); err != nil {
-			return fmt.Errorf("deleting old unsaved forms: %w", err)
-		}
-		return nil
-	})
-	return stored, err
+// unsavedKey returns the key of a form of the visitor.
+func unsavedKey(r *http.Request, id string) unsaved.Key {
+	v := shell.VisitorOf(r.Context())
+	return unsaved.Key{PersonID: v.ID, TeamID: v.Team.ID, ID: id}
 }
 
-// deleteUnsaved deletes an unsaved form of the visitor.
-func (p *Handlers) deleteUnsaved(r *http.Request, id string) error {
-	return p.DB.InTx(r.Context(), "compose.discard_unsaved", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE person_id = ? AND id = ? AND fields <> ''`,
-			shell.VisitorOf(ctx).ID, id); err != nil {
-			return fmt.Errorf("discarding an unsaved form: %w", err)
-		}
-		return nil
-	})
-}
-
-// endUnsaved records that a form was saved, so that a late request does not store it again.
+// endUnsaved records that a form was saved.
 func (p *Handlers) endUnsaved(r *http.Request, s formData) {
 	if s.Draft == "" {
 		return
 	}
-	v := shell.VisitorOf(r.Context())
-	err := p.DB.InTx(r.Context(), "compose.end_unsaved", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO unsaved_forms (person_id, id, team_id, fields, kept_at) VALUES (?, ?, ?, '', ?)
-		ON CONFLICT (person_id, id) DO UPDATE SET fields = '', kept_at = excluded.kept_at`,
-			v.ID, s.Draft, v.Team.ID, db.Micros(tx.Now()))
-		return err
-	})
-	if err != nil { // the form is only offered once more
+	if err := unsaved.End(r.Context(), p.DB, unsavedKey(r, s.Draft)); err != nil { // the form is only offered once more
 		p.Log.ErrorContext(r.Context(), "recording that a form was saved failed", "error", err)
 	}
 }
@@ -144,8 +103,8 @@ const unsavedOfPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_
 	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
 	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`
 
-// unsaved returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first.
-func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]unsavedForm, error) {
+// unsavedForms returns the visitor's unsaved forms of a post, or of new posts if id is empty, the latest first.
+func (p *Handlers) unsavedForms(r *http.Request, id string, zone *time.Location) ([]unsavedForm, error) {
 	v, path := shell.VisitorOf(r.Context()), "/posts/new"
 	if id != "" {
 		path = "/posts/" + id + "/edit"
@@ -167,7 +126,7 @@ func (p *Handlers) unsaved(r *http.Request, id string, zone *time.Location) ([]u
 		f.KeptAt, f.Path, f.Again = db.Time(kept).In(zone), path, form.Get("again")
 		return nil
 	}, `SELECT id, fields, kept_at FROM unsaved_forms WHERE `+unsavedOfPost+` ORDER BY kept_at DESC, id LIMIT ?`,
-		v.ID, v.Team.ID, id, id, unsavedForms)
+		v.ID, v.Team.ID, id, id, unsaved.MaxForms)
 	if err != nil {
 		return nil, fmt.Errorf("reading unsaved forms: %w", err)
 	}
@@ -205,7 +164,7 @@ func (p *Handlers) discardUnsaved(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	if err := p.deleteUnsaved(r, r.PostForm.Get("unsaved")); err != nil {
+	if err := unsaved.Discard(r.Context(), p.DB, unsavedKey(r, r.PostForm.Get("unsaved"))); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -215,20 +174,4 @@ func (p *Handlers) discardUnsaved(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	shell.Redirect(w, r, "/posts/new")
-}
-
-// SweepUnsaved deletes up to a thousand old unsaved forms and returns their number.
-func SweepUnsaved(ctx context.Context, d *db.DB) (int64, error) {
-	var n int64
-	err := d.InTx(ctx, "compose.sweep_unsaved", func(ctx context.Context, tx *db.Tx) error {
-		var err error
-		n, err = tx.Exec(ctx, `DELETE FROM unsaved_forms WHERE (person_id, id) IN
-		(SELECT person_id, id FROM unsaved_forms WHERE kept_at <= ? ORDER BY kept_at LIMIT 1000)`,
-			db.Micros(tx.Now().Add(-unsavedLife)))
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("sweeping unsaved forms: %w", err)
-	}
-	return n, nil
 }

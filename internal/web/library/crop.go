@@ -17,7 +17,8 @@ type shape struct {
 	Value, Text string // Text is empty if any ratio is allowed
 	Use         locale.Key
 
-	ratio crop.AspectRatio
+	ratio    crop.AspectRatio
+	networks []string // that show the ratio in full, or Story
 }
 
 // Ratio returns the width divided by the height, or "0" if any ratio is allowed.
@@ -30,13 +31,25 @@ func (s shape) Ratio() string {
 
 // shapes lists the aspect ratios that networks show without cropping.
 var shapes = []shape{
-	{"", "", "Any size", crop.AspectRatio{}},
-	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn", crop.AspectRatio{Width: 1, Height: 1}},
-	{"4x5", "4:5", "Portrait: Instagram, Facebook, Threads", crop.AspectRatio{Width: 4, Height: 5}},
-	{"1.91x1", "1.91:1", "Landscape: Facebook, LinkedIn, links", crop.AspectRatio{Width: 191, Height: 100}},
-	{"9x16", "9:16", "Full screen: stories, Reels, TikTok", crop.AspectRatio{Width: 9, Height: 16}},
-	{"16x9", "16:9", "Wide: X, Bluesky, YouTube", crop.AspectRatio{Width: 16, Height: 9}},
-	{"2x3", "2:3", "Pin: Pinterest", crop.AspectRatio{Width: 2, Height: 3}},
+	{"", "", "Any size", crop.AspectRatio{}, nil},
+	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn",
+		crop.AspectRatio{Width: 1, Height: 1}, []string{"instagram", "facebook", "linkedin"},
+	},
+	{"4x5", "4:5", "Portrait: Instagram, Facebook, Threads",
+		crop.AspectRatio{Width: 4, Height: 5}, []string{"instagram", "facebook", "threads"},
+	},
+	{"1.91x1", "1.91:1", "Landscape: Facebook, LinkedIn, links",
+		crop.AspectRatio{Width: 191, Height: 100}, []string{"facebook", "linkedin"},
+	},
+	{"9x16", "9:16", "Full screen: stories, Reels, TikTok",
+		crop.AspectRatio{Width: 9, Height: 16}, []string{Story, "tiktok"},
+	},
+	{"16x9", "16:9", "Wide: X, Bluesky, YouTube",
+		crop.AspectRatio{Width: 16, Height: 9}, []string{"x", "bluesky", "youtube"},
+	},
+	{"2x3", "2:3", "Pin: Pinterest",
+		crop.AspectRatio{Width: 2, Height: 3}, []string{"pinterest"},
+	},
 }
 
 // rotations lists the rotations, in quarter turns to the right.
@@ -48,23 +61,43 @@ var rotations = []option{
 type cropView struct {
 	media.ItemView
 
+	Form                             *PostForm // the form that the copy is for; nil if it is only for the library
 	Shape, Turn                      string
 	Left, Top, PartWidth, PartHeight string // in pixels, as typed
 	Error                            shell.FormError
 }
 
-// Shapes returns the options for the aspect ratio.
-func (cropView) Shapes() []shape { return shapes }
+// Free returns the option for any aspect ratio.
+func (cropView) Free() shape { return shapes[0] }
+
+// Suggested returns the aspect ratios for the networks of the form.
+func (v cropView) Suggested() []shape { suggested, _ := v.Form.suggestedShapes(); return suggested }
+
+// Others returns the other aspect ratios.
+func (v cropView) Others() []shape { _, others := v.Form.suggestedShapes(); return others }
 
 // Turns returns the options for the rotation.
 func (cropView) Turns() []option { return rotations }
 
-func (p *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
-	p.showCrop(w, req, http.StatusOK, shell.FormError{})
+// Back returns the path of the page from which the person came.
+func (v cropView) Back() string {
+	if v.Form != nil {
+		return v.Form.ImagePath(v.ID)
+	}
+	return pathOf(v.ID)
 }
 
-func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, status int, formErr shell.FormError) {
-	v := cropView{Turn: "0", Left: "0", Top: "0", Error: formErr}
+func (p *Handlers) cropPage(w http.ResponseWriter, req itemRequest) {
+	form, err := postFormOf(req.URL.Query())
+	if err != nil {
+		p.ShowError(w, req.Request, err)
+		return
+	}
+	p.showCrop(w, req, form, http.StatusOK, shell.FormError{})
+}
+
+func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, f *PostForm, status int, formErr shell.FormError) {
+	v := cropView{Form: f, Turn: "0", Left: "0", Top: "0", Error: formErr}
 	var err error
 	if v.ItemView, err = p.media.View(req.Context(), req.call, req.id); err == nil && v.Kind != media.Image {
 		err = apierr.ItemNotFound()
@@ -81,9 +114,14 @@ func (p *Handlers) showCrop(w http.ResponseWriter, req itemRequest, status int, 
 	p.ShowTitled(w, req.Request, status, pages["crop"], p.T(req.Request, "Crop %s", v.Name), v)
 }
 
-// crop adds a cropped copy of an image and shows it.
+// crop adds a cropped copy of an image and shows it, or the form of a post in which it replaces the image.
 func (p *Handlers) crop(w http.ResponseWriter, req itemRequest) {
 	if !p.ReadForm(w, req.Request) {
+		return
+	}
+	form, err := postFormOf(req.PostForm)
+	if err != nil {
+		p.ShowError(w, req.Request, err)
 		return
 	}
 	edit, err := p.editOf(req)
@@ -97,15 +135,23 @@ func (p *Handlers) crop(w http.ResponseWriter, req itemRequest) {
 		p.Flash(req.Request, "The new image was saved, but its folder or alt text could not be copied. Check both.")
 	case err != nil:
 		if formErr, ok := p.FormErrorOf(w, req.Request, err, fieldNames); ok {
-			p.showCrop(w, req, shell.StatusOf(err), formErr)
+			p.showCrop(w, req, form, shell.StatusOf(err), formErr)
 		}
 		return
+	case form != nil:
+		p.Flash(req.Request, "The new image is in the post. The original is unchanged.")
 	case addResult.AlreadyExists:
 		p.Flash(req.Request, "The library already had this image.")
 	default:
 		p.Flash(req.Request, "This is the new image. The original is unchanged.")
 	}
-	shell.Redirect(w, req.Request, pathOf(addResult.MediaID))
+	if form == nil {
+		shell.Redirect(w, req.Request, pathOf(addResult.MediaID))
+		return
+	}
+	if err := p.returnToForm(w, req, *form, addResult.MediaID); err != nil {
+		p.ShowError(w, req.Request, err)
+	}
 }
 
 // editOf returns the edit that the form describes.

@@ -36,14 +36,15 @@ var pages = shell.Parse(files, shell.Data{
 type Handlers struct {
 	*shell.Shell
 
-	media *media.Service
-	posts *post.Service
-	crops *crop.Service
+	media    *media.Service
+	posts    *post.Service
+	crops    *crop.Service
+	composer Composer
 }
 
 // New returns the handlers.
-func New(sh *shell.Shell, m *media.Service, p *post.Service) *Handlers {
-	return &Handlers{sh, m, p, crop.New(m)}
+func New(sh *shell.Shell, m *media.Service, p *post.Service, c Composer) *Handlers {
+	return &Handlers{sh, m, p, crop.New(m), c}
 }
 
 // Routes returns the routes of the pages.

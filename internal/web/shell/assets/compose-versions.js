@@ -316,4 +316,8 @@ shared.setAttribute('role', 'tabpanel');
 shared.setAttribute('aria-labelledby', 'tab-shared');
 for (const options of form.querySelectorAll('[data-options]')) options.open = Boolean(options.querySelector('[aria-invalid], .reason'));
 follow();
-if (!caption.matches('[aria-invalid]')) reveal(form.querySelector('#own [aria-invalid], [data-options] [aria-invalid]'));
+
+// After an image was cropped, the focus returns to it. Browsers move it to the fragment when the page has loaded.
+const cropped = location.hash.startsWith('#item-') && document.getElementById(location.hash.slice(1));
+if (cropped) addEventListener('load', () => goTo(cropped));
+else if (!caption.matches('[aria-invalid]')) reveal(form.querySelector('#own [aria-invalid], [data-options] [aria-invalid]'));
