@@ -35,7 +35,7 @@ var pages = shell.Parse(files, shell.Data{
 	"compose": (*view)(nil), "compose#creators": view{}, "compose#emoji": []emoji.Category{},
 	"compose#fresh": view{}, "compose#hashtags": hashtagPanel{}, "compose#moment": view{},
 	"compose#month": month{}, "compose#next": previewView{}, "compose#no threads": previewView{},
-	"compose#part lengths": previewView{}, "compose#preview": previewView{},
+	"compose#part lengths": previewView{}, "compose#preview": (*previewView)(nil),
 	"compose#split offer": previewView{}, "compose#suggestions": suggestions{},
 	"compose#tallies": previewView{}, "compose#thread offer": previewView{}, "compose#twice": view{},
 	"compose#voice": voiceCheck{}, "compose#zone": view{}, "confirm": (*confirmation)(nil),

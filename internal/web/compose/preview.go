@@ -276,7 +276,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	for _, part := range []struct {
 		name string
 		body any
-	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"moment", fresh}, {"zone", fresh},
+	}{{"preview", &out}, {"fresh", fresh}, {"twice", fresh}, {"moment", fresh}, {"zone", fresh},
 		{"creators", fresh}, {"tallies", out}, {"thread offer", out}, {"no threads", out},
 		{"part lengths", out}, {"split offer", out}, {"next", out}, {"voice", fresh.Wording}} {
 		block, err := pages["compose"].RenderBlock(p.Language(r), part.name, part.body)
