@@ -9,7 +9,7 @@ import (
 
 var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that people's " +
 	"authenticator apps were sealed with; append the missing key after a comma, and remove it once pressroom admin " +
-	"reseal reports left=0")
+	"reseal prints 0 as left")
 
 var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id",
 	AssociatedData: associatedData}

@@ -92,8 +92,8 @@ var sealedChannels = tokencrypt.Column{Table: "notice_channels", Name: "sealed",
 	AssociatedData: channelAssociatedData}
 
 var errChannelSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks a key that encrypted addresses of " +
-	"notification channels; append the missing key after a comma, and remove it once pressroom admin reseal reports " +
-	"left=0")
+	"notification channels; append the missing key after a comma, and remove it once pressroom admin reseal prints 0 " +
+	"as left")
 
 // CheckSealing returns an error if the configured keys cannot decrypt the addresses of all channels.
 func (s *Service) CheckSealing(ctx context.Context) error {
