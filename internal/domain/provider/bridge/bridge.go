@@ -31,17 +31,13 @@ type Fetch func(ctx context.Context, address string, limit int64, into io.Writer
 // Options configures a Client.
 type Options struct {
 	// URL is the bridge's base URL with the scheme http or https. /v1/… is appended.
-	URL string `json:"url"`
-	// TokenEnv is the name of the environment variable that contains the bridge's token. It is empty if the bridge does
-	// not need a token.
-	TokenEnv string `json:"token_env"`
-
-	Token       string           `json:"-"` // value of TokenEnv; sent only to the bridge, as a bearer token
-	FetchPublic Fetch            `json:"-"` // downloads files on other hosts; must be safe for any URL
-	HTTP        *http.Client     `json:"-"` // default: a client with limits; its redirect policy and cookie jar are ignored
-	Timeout     time.Duration    `json:"-"` // per response; default 30 s
-	FileTimeout time.Duration    `json:"-"` // per file on the bridge; default 10 min
-	Now         func() time.Time `json:"-"` // default: time.Now
+	URL         string
+	Token       string           // sent only to the bridge, as a bearer token; empty if the bridge needs none
+	FetchPublic Fetch            // downloads files on other hosts; must be safe for any URL
+	HTTP        *http.Client     // default: a client with limits; its redirect policy and cookie jar are ignored
+	Timeout     time.Duration    // per response; default 30 s
+	FileTimeout time.Duration    // per file on the bridge; default 10 min
+	Now         func() time.Time // default: time.Now
 }
 
 // Client is a client of a bridge. It is safe for concurrent use.

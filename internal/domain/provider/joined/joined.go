@@ -1,5 +1,5 @@
-// Package joined combines several providers into one. The operator sets the order of the providers. A provider is used
-// only for queries that earlier providers do not support.
+// Package joined combines several providers into one. A provider is used only for queries that earlier providers do not
+// support. The server sets the order: the official providers first for metrics, the bridge first for media.
 package joined
 
 import (
