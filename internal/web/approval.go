@@ -17,7 +17,7 @@ import (
 // of files in a post, but keeps one link from occupying a whole node.
 const maxLinkFiles = 48
 
-// errTooManyFiles is the error for too many concurrent downloads of one approval link.
+// errTooManyFiles is the error for too many concurrent downloads through one approval link.
 var errTooManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files are being loaded through this link. Try again in a moment.").With("scope", "approval_link").
 	WithRetryAfter(time.Second)
@@ -37,7 +37,7 @@ func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Video, a.Media.OpenForTeam)
 }
 
-// approvalFile serves a file of a post. It applies the limit of the link before it looks up anything in the database.
+// approvalFile serves a file of a post. It checks the link's download limit before it queries the database.
 func (a *App) approvalFile(
 	w http.ResponseWriter, r *http.Request, kind string,
 	open func(ctx context.Context, team, id int64) (media.File, error),
@@ -71,7 +71,7 @@ func (a *App) approvalFile(
 	serveFile(w, r, file)
 }
 
-// approvalAccount serves the profile picture of an account of a post to anyone with the approval link.
+// approvalAccount serves the profile picture of one of a post's accounts to anyone with the approval link.
 func (a *App) approvalAccount(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	var team int64

@@ -21,7 +21,7 @@ type step struct {
 	Done       bool
 }
 
-// checklist returns the setup steps of a new team for its owner and admins. It returns no steps once all are done or
+// checklist returns the setup steps of a new team, for its owner and admins. It returns nil once all steps are done or
 // somebody has dismissed the checklist.
 func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
 	if !v.Is(shell.Managers) {

@@ -26,10 +26,10 @@ type connectView struct {
 // blueskyServer is the server of most Bluesky accounts.
 const blueskyServer = "https://bsky.social"
 
-// DefaultServer returns the server with which the form is prefilled.
+// DefaultServer returns the server that the form is prefilled with.
 func (v connectView) DefaultServer() string { return cmp.Or(v.Sandbox.Server, blueskyServer) }
 
-// methodHints describes which accounts each sign-in method is for, on networks with several methods. The keys have the
+// methodHints explains which accounts each sign-in method is for, on networks with several methods. The keys have the
 // form "platform/method".
 var methodHints = map[string]locale.Key{
 	"instagram/instagram": "For business and creator accounts. You sign in with the account itself and need no Facebook Page.",
@@ -47,7 +47,7 @@ var methodTitles = map[string]locale.Key{
 // methodTitle returns the heading of a sign-in method, or "".
 func methodTitle(platform, kind string) locale.Key { return methodTitles[platform+"/"+kind] }
 
-// methodHint returns a text about which accounts a sign-in method is for, or "".
+// methodHint returns a text that explains which accounts a sign-in method is for, or "".
 func methodHint(platform, kind string) locale.Key { return methodHints[platform+"/"+kind] }
 
 // startsWithVowelSound reports whether the indefinite article before a network's name is "an".
@@ -78,7 +78,7 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 	a.ShowTitled(w, r, status, pages["connect"], a.T(r, "Connect %s", shell.NetworkName(view.Platform)), view)
 }
 
-// connect redirects the person to the network's page or, if the network has none, signs in with the submitted
+// connect redirects the person to the network's sign-in page. If the network has none, it signs in with the submitted
 // credentials.
 func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
@@ -179,7 +179,7 @@ type connectFailure struct{ Text, RetryPath string }
 
 func choicePath(id int64) string { return account.ConnectPath + "choose/" + strconv.FormatInt(id, 10) }
 
-// choiceView is the page on which a person chooses one of several accounts.
+// choiceView is the page where a person chooses one of several accounts.
 type choiceView struct {
 	account.Choice
 

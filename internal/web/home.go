@@ -36,7 +36,7 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 const (
 	homePosts     = 5 // posts per section of the home page
 	homeDaily     = 4 // posts per day
-	homeDays      = 7 // days ahead whose posts it shows, and days back whose failures it shows
+	homeDays      = 7 // number of days ahead whose posts are shown, and of past days whose failures are shown
 	homeAttention = 3 // accounts that need attention
 	homeFailed    = 3 // failed posts, and posts with client comments
 	homeLargest   = 6 // accounts with metrics
@@ -47,17 +47,17 @@ type homeView struct {
 	account.Overview
 
 	Open            bool             // there is a selected team, and it is not closed
-	Failed          []listedPost     // posts of the last days that failed or whose outcome is unknown
+	Failed          []listedPost     // recent posts that failed or whose outcome is unknown
 	More            bool             // more posts failed or more accounts need attention
 	OverdueDrafts   []calendar.Entry // drafts whose time has passed, for people who can reschedule them
 	AwaitingVisitor []calendar.Entry // posts waiting for approval, for clients
 	AwaitingClient  []calendar.Entry // posts waiting for a client's approval, for people who can ask again
-	Unsent          int              // how many of them no working link shows
-	Replies         []reply          // posts with comments of clients to answer, for people who can answer
-	Now             time.Time        // in the visitor's zone
+	Unsent          int              // number of posts in AwaitingClient that no working link shows
+	Replies         []reply          // posts with client comments to answer, for people who can answer
+	Now             time.Time        // in the visitor's time zone
 	Ahead           []homeDay
 	Recent          []listedPost
-	Weeks           []analytics.AccountComparison // first the accounts that published this week, then the largest ones
+	Weeks           []analytics.AccountComparison // accounts that published this week, then the largest ones
 	Steps           []step                        // the checklist of a new team, for its owner and admins
 
 	OtherWeeks int // number of accounts that are not in Weeks
@@ -123,7 +123,7 @@ func (t homeView) AttentionCount() string {
 	return formatCount(n, t.More || max(len(t.OverdueDrafts), len(t.AwaitingVisitor), len(t.AwaitingClient)) == homePosts)
 }
 
-// ShowsOnlySteps reports whether the page has nothing to show but the first steps: no posts and no metrics.
+// ShowsOnlySteps reports whether the page can show only the setup steps, because there are no posts and no metrics.
 func (t homeView) ShowsOnlySteps() bool {
 	return !t.HasPlans() && len(t.Recent) == 0 && len(t.Weeks) == 0 && (len(t.Steps) > 0 || t.Accounts == 0)
 }
@@ -158,7 +158,7 @@ func formatCount(n int, more bool) string {
 	return strconv.Itoa(n)
 }
 
-// homeDay is one of the next days.
+// homeDay is one of the next days, with its posts.
 type homeDay struct {
 	Date  time.Time
 	Posts []listedPost
@@ -175,7 +175,7 @@ type listedPost struct {
 	Failures posts.Failures
 }
 
-// homeView reads the home page. It is empty without a team or for a closed team.
+// homeView returns the content of the home page. The content is empty if no team is selected or the team is closed.
 func (a *App) homeView(r *http.Request) (homeView, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	out := homeView{Open: v.Team.ID > 0 && !v.Team.Closed}
@@ -252,7 +252,7 @@ func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *homeView) e
 	return nil
 }
 
-// countUnsent returns how many posts have no working link for their client.
+// countUnsent returns how many of the waiting posts have no working link for a client.
 func (a *App) countUnsent(ctx context.Context, team int64, waiting []calendar.Entry) (int, error) {
 	ids := make([]string, len(waiting))
 	for i, one := range waiting {
@@ -323,7 +323,7 @@ func homeBounds(now time.Time) []time.Time {
 	return bounds
 }
 
-// withDetails adds the details that the page shows to posts, and converts their times to a zone.
+// withDetails returns the entries with the details that the page shows and with their times in the given zone.
 func (a *App) withDetails(
 	ctx context.Context, team int64, zone *time.Location, entries []calendar.Entry,
 ) ([]listedPost, error) {
@@ -344,7 +344,7 @@ func (a *App) withDetails(
 	return out, nil
 }
 
-// addMetrics adds the metrics that the networks report for posts.
+// addMetrics adds to each post the metrics that the networks report for it.
 func (a *App) addMetrics(ctx context.Context, team int64, posts []listedPost) error {
 	ids := make([]string, len(posts))
 	for i, one := range posts {

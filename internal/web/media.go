@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// filePolicy is a Content-Security-Policy that prevents scripts in a served file.
+// filePolicy is the Content-Security-Policy that prevents a served file from running scripts.
 const filePolicy = "sandbox; default-src 'none'"
 
 // videoPolicy is the Content-Security-Policy for a video. A browser shows a video in a page that it generates, and
@@ -66,7 +66,7 @@ func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
 	serveFile(w, r, file)
 }
 
-// publicFile serves a file through a signed link, for networks.
+// publicFile serves a file to a network through a signed link.
 func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
 	file, err := a.Library.OpenPublic(r.Context(), r.PathValue("token"))
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 
 const (
 	securityPath    = "/.well-known/security.txt"
-	securityExpires = 180 * 24 * time.Hour // from the end of today; RFC 9116 recommends less than a year
+	securityExpires = 180 * 24 * time.Hour // counted from the end of today; RFC 9116 recommends less than a year
 )
 
-// securityText serves the contact for vulnerability reports (RFC 9116). It shows "not found" if the operator
-// configures no contact.
+// securityText serves the contact for vulnerability reports (RFC 9116). It responds with "not found" if no contact is
+// configured.
 func (a *App) securityText(w http.ResponseWriter, r *http.Request) {
 	if a.SecurityContact == "" {
 		a.NotFound(w, r)

@@ -118,8 +118,8 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	result, err := a.uploadFile(r, body)
 	if err != nil {
-		a.rejectFile(w, r, body, a.translateError(r,
-			err)) // discards the rest of the body without holding an upload slot
+		// rejectFile discards the rest of the body without holding an upload slot.
+		a.rejectFile(w, r, body, a.translateError(r, err))
 		return
 	}
 	writeJSON(w, http.StatusOK, uploadResponse{result.MediaID, result.Name, result.AlreadyExists})
@@ -184,7 +184,7 @@ func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Upl
 	}
 }
 
-// checkForm returns an error if the Content-Length of a form shows that its files exceed a limit.
+// checkForm returns an error if a form's Content-Length shows that its files exceed a limit.
 func (a *App) checkForm(r *http.Request) error {
 	id, err := batchID(r)
 	if err != nil {
@@ -193,7 +193,7 @@ func (a *App) checkForm(r *http.Request) error {
 	return a.Library.CheckBatchForm(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.ContentLength)
 }
 
-// maxFieldBytes is the maximum size in bytes of a form of the upload page, not counting the files.
+// maxFieldBytes is the maximum size in bytes of the upload page's form, not counting the files.
 const maxFieldBytes = 64 << 10
 
 // addParts adds each file of a form and returns the errors of rejected files. It stops and returns an error if the
@@ -246,8 +246,8 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/upload/"+id)
 }
 
-// describe saves an image's alternative text from an upload page. Requests that accept JSON get status 204 or a
-// problem document instead of a page. It acts in the file's team, even if the visitor has selected another one.
+// describe saves an image's alternative text from an upload page. Requests that accept JSON get status 204 or a problem
+// document instead of a page. It acts in the file's team, even if the visitor has selected another team.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	wantsJSON := strings.Contains(r.Header.Get("Accept"), "application/json")
 	if shell.VisitorOf(r.Context()) == nil && wantsJSON {
@@ -301,8 +301,8 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, linkUploadResponse{receivedData{result.MediaID}})
 }
 
-// receiveLink accepts the file of a link while holding an upload slot. The library limits concurrent uploads per link
-// and team.
+// receiveLink accepts a file through an upload link while holding an upload slot. The library limits concurrent uploads
+// per link and team.
 func (a *App) receiveLink(r *http.Request, body *shell.Upload) (media.AddResult, error) {
 	leave, err := a.AcquireUploadSlot(r)
 	if err != nil {

@@ -75,7 +75,7 @@ type Options struct {
 	Erasure       *erasure.Service
 	OAuth         *oauth.Service // authorizes assistants
 	Notifications *notification.Service
-	Describe      func() ([]byte, error) // returns the OpenAPI document, from which the reference is made
+	Describe      func() ([]byte, error) // returns the OpenAPI document, from which the reference is generated
 	Directory     *oidc.Directory        // for sign-in; nil if not configured
 	// SecurityContact is a URI for vulnerability reports; empty if there is none.
 	SecurityContact string
@@ -87,7 +87,7 @@ type Options struct {
 	Feed            *live.Feed // notifies open pages of changes
 }
 
-// App serves all paths except the paths of the API and MCP.
+// App serves all paths except those of the API and MCP.
 type App struct {
 	*shell.Shell
 	Options
@@ -195,7 +195,7 @@ func (a *App) packageRoutes() []shell.Route {
 		{Pattern: "POST /checklist/dismiss", Audience: shell.Managers, Handler: a.dismissChecklist},
 		{Pattern: "POST /team", Audience: shell.People, Handler: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", Audience: shell.People, Handler: a.uploadPage},
-		// For Anyone, because a signed-out script gets an error, and a person the sign-in page.
+		// Open to Anyone: a signed-out script gets an error, and a signed-out person gets the sign-in page.
 		{Pattern: "POST /upload/{batch}/files", Audience: shell.Anyone, Handler: a.upload, SkipsSlot: true},
 		{Pattern: "POST /upload/{batch}/done", Audience: shell.People, Handler: a.uploadDone},
 		{Pattern: "GET /connect/{token}", Audience: shell.People, Handler: a.connectPage},
@@ -208,7 +208,7 @@ func (a *App) packageRoutes() []shell.Route {
 			AllowsOneFactor: true},
 		{Pattern: "GET /approval/{token}/accounts/{id}", Audience: shell.Anyone, Handler: a.approvalAccount,
 			AllowsOneFactor: true},
-		// Urgent, because approvalFile limits the downloads per link.
+		// These routes skip the slot because approvalFile limits the downloads per link.
 		{Pattern: "GET /approval/{token}/images/{id}", Audience: shell.Anyone, Handler: a.approvalImage, SkipsSlot: true,
 			AllowsOneFactor: true},
 		{Pattern: "GET /approval/{token}/videos/{id}", Audience: shell.Anyone, Handler: a.approvalVideo, SkipsSlot: true,
@@ -220,7 +220,7 @@ func (a *App) packageRoutes() []shell.Route {
 	}
 }
 
-// redirectTo returns a handler that redirects from a path that people may guess to a page.
+// redirectTo returns a handler that redirects to a page. Its routes are paths that people may guess.
 func redirectTo(page string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { shell.Redirect(w, r, page) }
 }

@@ -1,4 +1,4 @@
-// Package approvals serves the page on which clients approve posts, and the pages on which the team sends and manages
+// Package approvals serves the page where clients approve posts, and the pages where the team sends and manages
 // approval requests.
 package approvals
 

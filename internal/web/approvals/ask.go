@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// newRequestView is the page on which a person sends posts to a client for approval.
+// newRequestView is the page where a person sends posts to a client for approval.
 type newRequestView struct {
 	input
 
@@ -78,7 +78,7 @@ type listedPost struct {
 	postlist.Details
 	post.Record
 
-	At  time.Time // in the team's zone; zero for none
+	At  time.Time // in the team's time zone; zero if the post has no time
 	Why string    // why the post cannot be sent; "" if it can
 }
 
@@ -141,14 +141,14 @@ func (p *Handlers) showNewRequest(w http.ResponseWriter, r *http.Request, status
 	p.Show(w, r, status, pages["ask"], "Send for approval", v)
 }
 
-// maySchedule reports whether the visitor may let approved posts be scheduled.
+// maySchedule reports whether the visitor may choose that posts are scheduled as soon as they are approved.
 func (p *Handlers) maySchedule(r *http.Request) bool {
 	call, err := p.NewCall(r, "ask_approval")
 	return err == nil && call.Require(access.Publish) == nil
 }
 
-// addDraft adds what the form shows only for a single post: the time of a draft, and whether a network would reject
-// the post.
+// addDraft adds the data that the form shows only for a single post: the time of a draft, and whether a network would
+// reject the post.
 func (p *Handlers) addDraft(r *http.Request, v *newRequestView) error {
 	draft := v.Posts[0]
 	v.Draft = draft.Status == post.Draft && v.MaySchedule
@@ -244,7 +244,7 @@ func (in input) setTime(request *approval.NewRequest, zone *time.Location) error
 func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email string) {
 	switch {
 	case sent.EmailErr != nil:
-		p.Log.WarnContext(r.Context(), "mailing an approval link failed", "request", sent.ID, "error", sent.EmailErr)
+		p.Log.WarnContext(r.Context(), "emailing an approval link failed", "request", sent.ID, "error", sent.EmailErr)
 		p.Flash(r, "The link works, but it could not be emailed. Send it to the client yourself, or try again.")
 	case email != "":
 		p.Flash(r, "The link was emailed to %s.", email)
@@ -253,7 +253,7 @@ func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email s
 	}
 }
 
-// require returns an error if the visitor may not write. what names the operation.
+// require returns an error if the visitor may not write. what is the operation's name.
 func (p *Handlers) require(r *http.Request, what string) error {
 	call, err := p.NewCall(r, what)
 	if err != nil {

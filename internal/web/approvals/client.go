@@ -17,10 +17,10 @@ import (
 )
 
 // maxClientForm is the maximum size in bytes of a client's form: the longest comment on each post, with each byte
-// percent-encoded as three.
+// percent-encoded as 3 bytes.
 const maxClientForm = 3*4*approval.MaxComment*approval.MaxPosts + shell.MaxForm
 
-// clientView is the page on which a client approves posts.
+// clientView is the page where a client approves posts.
 type clientView struct {
 	approval.Page
 
@@ -81,8 +81,8 @@ type postPreview struct {
 // below the grid.
 var gridSizes = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
 
-// previewsOf returns the previews of a post: one for each network, and one for each account with its own content.
-// Each shows the full text and the date of the post.
+// previewsOf returns the previews of a post: one for each network, and one for each account with its own content. Each
+// preview shows the post's full text and its date.
 func previewsOf(
 	p post.Record, link string, l *locale.Language, zone *time.Location, names map[int64]string,
 ) []postPreview {
@@ -162,7 +162,7 @@ func (c *card) When() string {
 	return c.whenDraft(at)
 }
 
-// whenDraft describes when a draft is published. at is its planned time, or "" without one.
+// whenDraft describes when a draft is published. at is the planned time, or "" if the draft has none.
 func (c *card) whenDraft(at string) string {
 	switch {
 	case c.Approval == post.Approved && at == "":
@@ -296,7 +296,7 @@ func (v *clientView) count(c *card) {
 	}
 }
 
-// team returns the ID of the team whose posts the page shows, or 0 if no post is visible.
+// team returns the ID of the team that owns the posts, or 0 if no post is visible.
 func (v *clientView) team() int64 {
 	for _, one := range v.Proposals {
 		if one.TeamID != 0 {
@@ -330,7 +330,7 @@ func (p *Handlers) rejectLink(w http.ResponseWriter, r *http.Request, err error,
 	p.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
 }
 
-// Actions of a client.
+// Client actions.
 const (
 	approve    = "approve"
 	reject     = "reject"

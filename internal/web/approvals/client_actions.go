@@ -36,8 +36,8 @@ func (p *Handlers) submitAction(w http.ResponseWriter, r *http.Request) {
 	p.finishAction(w, r, err, postID, suffix)
 }
 
-// approveAll approves the waiting posts of the form. If a post cannot be approved, it stops and returns the post's
-// ID, the suffix of its fields and the error.
+// approveAll approves the posts in the form that wait for a decision. If a post cannot be approved, it stops and
+// returns the post's ID, the suffix of its fields and the error.
 func (p *Handlers) approveAll(r *http.Request, page approval.Page) (string, string, error) {
 	for _, proposal := range page.Proposals {
 		suffix := ""

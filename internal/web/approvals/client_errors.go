@@ -2,7 +2,8 @@ package approvals
 
 import "pressroom.example/pressroom/internal/apierr"
 
-// setError sets the error of the post that it is about, or of the page if it is about the name or no post.
+// setError shows text with the post that the error is about. If the error is about the client's name or about no post,
+// it shows text with the whole page.
 func (v *clientView) setError(f *apierr.Error, text, postID string) {
 	field, _ := f.Context["argument"].(string)
 	for _, c := range v.Cards {

@@ -41,7 +41,7 @@ type requestItem struct {
 	Live   bool   // the link still works
 	Mailed bool   // the link was emailed
 	Link   string // link to send to the client; empty if it no longer works
-	Resend bool   // whether sending again shows the client a version that the link does not show
+	Resend bool   // sending again would show the client a version that the link does not show
 }
 
 // requestedPost is a post of an approval request, with its comments and decisions.
@@ -186,7 +186,7 @@ func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Locat
 	return err
 }
 
-// requestIn returns an approval request with its times in a zone.
+// requestIn returns a list item for an approval request, with its times in the given zone.
 func (p *Handlers) requestIn(request approval.Request, posts postSummaries, zone *time.Location) requestItem {
 	out := requestItem{Request: request, Live: request.Live(p.DB.Now()), Mailed: !request.MailedAt.IsZero()}
 	if out.Live {
@@ -269,7 +269,7 @@ func (p *Handlers) addContent(r *http.Request, a *requestedPost, zone *time.Loca
 	return err
 }
 
-// threadOf returns a thread with its times in a zone, and reports whether the client has commented.
+// threadOf returns the thread with its times in the given zone, and reports whether the client has commented.
 func threadOf(thread []approval.ThreadEntry, zone *time.Location) ([]approval.ThreadEntry, bool) {
 	var out []approval.ThreadEntry
 	hasComment := false
@@ -327,8 +327,8 @@ func (p *Handlers) change(
 	shell.Redirect(w, r, "/approvals/"+id)
 }
 
-// maxReplyForm is the maximum size in bytes of the form of a reply: the longest comment, with each byte
-// percent-encoded as three.
+// maxReplyForm is the maximum size in bytes of a reply form: the longest comment, with each byte percent-encoded as 3
+// bytes.
 const maxReplyForm = 3*4*approval.MaxComment + shell.MaxForm
 
 // replyView is the page that shows a rejected reply again.

@@ -13,7 +13,7 @@ const (
 	// signerCookie holds the name that a client last entered for a decision in this browser. It grants no access.
 	signerCookie = "pressroom-signer"
 	signerLife   = 180 * 24 * time.Hour
-	maxSigner    = 200 // characters of a name
+	maxSigner    = 200 // maximum length of a name in characters
 )
 
 // signer returns the name that was last entered in this browser, or "". Other people with the same link do not see

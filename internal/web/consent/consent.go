@@ -1,5 +1,5 @@
-// Package consent serves the page on which people authorize OAuth clients, and the endpoints for metadata,
-// registration, tokens and revocation. Package oauth implements the authorization server.
+// Package consent serves the page where people authorize OAuth clients, and the endpoints for metadata, registration,
+// tokens and revocation. Package oauth implements the authorization server.
 package consent
 
 import (
@@ -18,7 +18,7 @@ var pages = shell.Parse(files, shell.Data{
 	"consent": consentView{}, "turned": invalidRequestPage{},
 }, nil)
 
-// Paths of the page and the endpoints. Clients discover the OAuth paths in the metadata, so these may change.
+// Paths of the page and the endpoints. Clients discover the OAuth paths in the metadata, so those paths may change.
 const (
 	authorizePath = "/oauth/authorize"
 	tokenPath     = "/oauth/token" //nolint:gosec // an address
@@ -52,21 +52,21 @@ func (p *Handlers) SessionlessRoutes() []shell.Route {
 	)
 }
 
-// withSlot returns a handler that occupies a slot of the node while it runs. If no slot is free, it responds with an
+// withSlot returns a handler that holds one of the node's slots while it runs. If no slot is free, it responds with an
 // OAuth error instead of a page.
 func (p *Handlers) withSlot(do http.HandlerFunc) http.HandlerFunc {
 	return p.WithSlot(do, p.reject).ServeHTTP
 }
 
-// corsRoutes returns the routes of an endpoint that allows all origins, because clients also run in browsers. That is
-// safe, because the endpoints use no cookies.
+// corsRoutes returns the routes of an endpoint that allows all origins, because clients also run in browsers. Allowing
+// all origins is safe because the endpoints do not use cookies.
 func corsRoutes(method, path string, do http.HandlerFunc) []shell.Route {
 	return []shell.Route{
 		{Pattern: method + " " + path, Audience: shell.Anyone, Handler: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
 			do(w, r)
-		}, SkipsSlot: true}, // the endpoints that are not metadata occupy a slot through withSlot
+		}, SkipsSlot: true}, // all endpoints except metadata take a slot through withSlot
 		{Pattern: http.MethodOptions + " " + path, Audience: shell.Anyone, Handler: func(w http.ResponseWriter,
 			_ *http.Request) {
 			h := w.Header()

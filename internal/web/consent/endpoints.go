@@ -40,7 +40,7 @@ func (p *Handlers) serverMetadata(w http.ResponseWriter, _ *http.Request) {
 
 const documentation = "/docs/assistants"
 
-// resourceMetadata serves the metadata of a protected resource (RFC 9728).
+// resourceMetadata returns a handler that serves the metadata of a protected resource (RFC 9728).
 func (p *Handlers) resourceMetadata(resource string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{
@@ -108,7 +108,7 @@ func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// readForm returns a client's form and its client ID. Some clients send the ID in the Authorization header, with an
+// readForm returns the submitted form and the client ID. Some clients send the ID in the Authorization header, with an
 // empty password. If the form or the ID is invalid, it writes the error response and returns false.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)

@@ -19,14 +19,15 @@ import (
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
-// forwardedParams lists the parameters of the request that the form repeats.
+// forwardedParams lists the request parameters that the form sends again.
 var forwardedParams = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
 	"resource", "response_mode",
 }
 
 // authorize shows a client's request to a signed-in person. It validates the request before it asks the visitor to sign
-// in, so that clients learn of errors immediately. But it fetches client metadata only for signed-in people.
+// in, so that clients learn of errors immediately. However, if client metadata must be fetched, the visitor has to sign
+// in first.
 func (p *Handlers) authorize(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RequestURI()) > shell.MaxNext {
 		p.ShowMessage(w, r, http.StatusRequestURITooLong, "Action not completed",
@@ -56,7 +57,7 @@ func (p *Handlers) authorize(w http.ResponseWriter, r *http.Request) {
 }
 
 // rejectRequest shows why a request is invalid. It does not redirect to another host, because a redirect URI may have
-// been registered for phishing, but shows a link that returns the error to the client.
+// been registered for phishing. Instead, it shows a link that returns the error to the client.
 func (p *Handlers) rejectRequest(w http.ResponseWriter, r *http.Request, err error) {
 	var redirectErr *oauth.RedirectError
 	switch {
@@ -94,8 +95,8 @@ type selection struct {
 	level string // value of a levelOption
 }
 
-// capabilities returns the selected capabilities, limited to those in able and to those that the person's role in the
-// selected team has. It returns an error text if the selection is invalid.
+// capabilities returns the selected capabilities, limited to the available ones and to those that the person's role in
+// the selected team has. It returns an error text if the selection is invalid.
 func (s selection) capabilities(teams []teamOption, available []access.Capability) ([]access.Capability, locale.Key) {
 	at := slices.IndexFunc(teams, func(t teamOption) bool { return t.ID == s.team })
 	switch {
@@ -134,11 +135,11 @@ type teamOption struct {
 	ID          int64
 	Name        string
 	Role        locale.Key
-	MissingText string     // offered capabilities that the role lacks, as text
+	MissingText string     // available capabilities that the role lacks, as text
 	Why         locale.Key // why it cannot be selected; empty if it can
 	Chosen      bool
 
-	capabilities []access.Capability // requested capabilities that the role has
+	capabilities []access.Capability // requested capabilities that the role allows
 }
 
 // levelOption is a level that can be granted.
@@ -160,7 +161,7 @@ func (p *Handlers) show(
 	out := consentView{Name: authReq.Client.Name, Place: authReq.RedirectHost(), Error: p.T(r, formErr), Fields: fields(params)}
 	to, err := url.Parse(authReq.Redirect)
 	if err != nil { // unreachable: the URI was validated before
-		p.ServerError(w, r, fmt.Errorf("reading a redirect address: %w", err))
+		p.ServerError(w, r, fmt.Errorf("parsing the redirect URI: %w", err))
 		return
 	}
 	out.Local, out.Own = to.Scheme == "http", to.Scheme != "http" && to.Scheme != "https"
@@ -181,8 +182,9 @@ func (p *Handlers) show(
 	p.Show(w, r, status, pages["consent"], "Authorize an app", out)
 }
 
-// policy returns a Content-Security-Policy that allows the redirect to the client after the form is submitted.
-// Browsers apply form-action to every redirect that follows a form, and clients redirect between several hosts.
+// policy returns a Content-Security-Policy that allows the browser to be redirected to the client after it submits the
+// form. Browsers apply form-action to every redirect that follows a form submission, and clients may redirect between
+// several hosts.
 func policy(to *url.URL) string {
 	allowed := "form-action 'self' https:"
 	switch {
@@ -205,8 +207,8 @@ func fields(params url.Values) []field {
 	return out
 }
 
-// teamOptions returns the person's teams, with the reasons why some cannot be selected, and the requested
-// capabilities that the person can grant in any of them. The team with the ID selectedID is selected.
+// teamOptions returns the person's teams, with the reasons why some cannot be selected. It also returns the requested
+// capabilities that the person can grant in at least one of the teams. The team with the ID selectedID is selected.
 func (p *Handlers) teamOptions(
 	r *http.Request, v *shell.Visitor, authReq oauth.AuthorizationRequest, selectedID int64,
 ) ([]teamOption, []access.Capability, error) {
@@ -245,7 +247,8 @@ func selectTeam(teams []teamOption) {
 	}
 }
 
-// unavailableReason returns the reason why a person with the role in t cannot authorize a client for the team, or "".
+// unavailableReason returns the reason why a person with the role in t cannot authorize a client for that team, or ""
+// if they can.
 func (p *Handlers) unavailableReason(ctx context.Context, t team.OwnTeam, requested []access.Capability) (locale.Key, error) {
 	if t.Closed {
 		return "This team is closed.", nil
@@ -297,8 +300,8 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	p.allow(w, r, authReq, params)
 }
 
-// restoredSelection returns what the person selected for this request before signing in again. It ignores a form that
-// was submitted for another request.
+// restoredSelection returns the selection that the person made for this request before signing in again. It ignores a
+// form that was submitted for another request.
 func restoredSelection(request, form url.Values) selection {
 	if !slices.Equal(fields(request), fields(form)) {
 		return selection{}

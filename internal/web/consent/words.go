@@ -33,8 +33,8 @@ var capabilityTexts = map[access.Capability]locale.Key{
 	access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
 }
 
-// missingCapabilityTexts describes what is not possible without a capability. The texts follow the words "not be able
-// to".
+// missingCapabilityTexts describes, for each capability, what is not possible without it. The texts follow the words
+// "not be able to".
 var missingCapabilityTexts = map[access.Capability]locale.Key{
 	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts",
 	access.Spend: "spend the team’s credits",
@@ -44,9 +44,9 @@ var missingCapabilityTexts = map[access.Capability]locale.Key{
 // level has exactly these capabilities.
 const allLevel = "all"
 
-// levelOptions returns the levels whose capabilities are all in able, and the option all if none of them has exactly
-// the capabilities in able. The option with the value selectedValue is selected, otherwise the level for drafts,
-// otherwise the first option.
+// levelOptions returns the levels whose capabilities are all available. If none of these levels has exactly the
+// available capabilities, it adds the option allLevel. It selects the option with the value selectedValue or, if there
+// is none, the level for drafts or the first option.
 func levelOptions(l *locale.Language, available []access.Capability, selectedValue string) []levelOption {
 	var out []levelOption
 	hasExactLevel := false
@@ -86,7 +86,7 @@ func selectLevel(out []levelOption, selectedValue string) {
 	out[at].Chosen = true
 }
 
-// selectedCapabilities returns the capabilities of the option whose value is level, or none if levelOptions does not
+// selectedCapabilities returns the capabilities of the option whose value is level, or nil if levelOptions does not
 // offer it.
 func selectedCapabilities(available []access.Capability, level string) []access.Capability {
 	if len(available) == 0 {
@@ -102,22 +102,23 @@ func selectedCapabilities(available []access.Capability, level string) []access.
 	return levelCapabilities(access.Level(level))
 }
 
-// levelCapabilities returns the capabilities of a level. It uses the owner's role, which has all capabilities.
+// levelCapabilities returns the capabilities of a level. It computes them for the owner's role, which allows all
+// capabilities.
 func levelCapabilities(l access.Level) []access.Capability { return access.Effective(l, access.Owner) }
 
-// subtract returns the capabilities in of that are not in others.
+// subtract returns the capabilities that are not in others.
 func subtract(capabilities, others []access.Capability) []access.Capability {
 	return slices.DeleteFunc(slices.Clone(capabilities), func(c access.Capability) bool { return slices.Contains(others, c) })
 }
 
-// listCapabilities lists capabilities as part of a sentence. It separates them with semicolons, because their
+// listCapabilities returns capabilities as part of a sentence. It separates them with semicolons, because their
 // descriptions may contain commas.
 func listCapabilities(l *locale.Language, capabilities []access.Capability) string {
 	return join(l, capabilities, capabilityTexts, "; ", "%s; and %s")
 }
 
-// listMissing lists what is not possible without the capabilities, as part of a sentence, or returns "" if there are
-// none.
+// listMissing returns, as part of a sentence, what is not possible without the capabilities. It returns "" if there are
+// no capabilities.
 func listMissing(l *locale.Language, capabilities []access.Capability) string {
 	return join(l, capabilities, missingCapabilityTexts, ", ", "%s, or %s")
 }

@@ -1,4 +1,4 @@
-// Package emoji has the emoji of the composer's picker, with names in each language.
+// Package emoji contains the emoji for the composer's picker, with their names in each language.
 package emoji
 
 import (
@@ -9,13 +9,13 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// english lists the emoji, one per line, with the name and, after a comma, more search words. A line "# name" begins
-// a category.
+// english lists the emoji, one per line. Each line contains the emoji, its name and, after a comma, more search words.
+// A line "# name" begins a category.
 //
 //go:embed emoji.txt
 var english string
 
-// german has the German names and search words of the emoji, in the same format but without categories.
+// german lists the German names and search words of the emoji, in the same format but without categories.
 //
 //go:embed emoji.de.txt
 var german string
@@ -29,14 +29,14 @@ type Category struct {
 // Emoji is an emoji with its name and further search words.
 type Emoji struct{ Text, Name, Words string }
 
-// CategoryNames has the labels of the emoji categories.
+// CategoryNames maps the emoji categories to their labels.
 var CategoryNames = map[string]locale.Key{
 	"Smileys": "Smileys", "Hearts and feelings": "Hearts and feelings", "Hands and people": "Hands and people",
 	"Animals and nature": "Animals and nature", "Food and drink": "Food and drink", "Activities": "Activities",
 	"Travel and places": "Travel and places", "Objects": "Objects", "Symbols": "Symbols",
 }
 
-// categories returns the emoji of the picker, with English names.
+// categories returns the picker's emoji with English names.
 var categories = sync.OnceValue(func() []Category {
 	var out []Category
 	for line := range strings.Lines(english) {
@@ -62,7 +62,8 @@ var germanNames = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// In returns the emoji of the picker, with names in a language. The English search words work in every language.
+// In returns the picker's emoji with names in the language l. In every language, people can also search with the
+// English words.
 func In(l *locale.Language) []Category {
 	all := categories()
 	if l != locale.German {

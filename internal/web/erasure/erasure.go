@@ -144,7 +144,7 @@ func (p *Handlers) exportPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["export"], "Export the team’s data", contents)
 }
 
-// stallTimeout is how long a write of an export may block before the connection is closed.
+// stallTimeout is the time that a write to the client may block during an export before the connection is closed.
 const stallTimeout = time.Minute
 
 func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request) {
 	team, control := shell.VisitorOf(r.Context()).Team.ID, http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-team-`+strconv.FormatInt(team, 10)+`.zip"`)
-	// SetWriteDeadline fails only if the server has no deadlines
+	// SetWriteDeadline fails only if the server does not support deadlines
 	alive := func() { _ = control.SetWriteDeadline(time.Now().Add(stallTimeout)) }
 	if err := p.erasure.Export(r.Context(), team, w, alive); err != nil {
 		if r.Context().Err() == nil {
@@ -215,7 +215,7 @@ func (p *Handlers) draftPage(w http.ResponseWriter, r *http.Request) {
 	p.showItem(w, r, "draft", "id", nil)
 }
 
-// showItem shows the confirmation page of an item whose ID is in the path value name. If err is not nil, the page
+// showItem shows the confirmation page for the item whose ID is in the path value name. If err is not nil, the page
 // shows it.
 func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name string, err error) {
 	status, view := http.StatusOK, confirmView{ID: r.PathValue(name)}

@@ -65,7 +65,7 @@ type ownedTeam struct {
 	Others int64 // members besides the owner
 }
 
-// personView is the page on which people delete their accounts.
+// personView is the page where people delete their accounts.
 type personView struct {
 	Owned []ownedTeam
 	Email string // as entered
