@@ -1,7 +1,7 @@
 // Package live notifies open pages of changes with server-sent events (HTML Living Standard, section 9.2).
 //
 // Once a second, each node reads the changes that all nodes have recorded in the database, and sends them to its open
-// streams. A node without open streams does not read.
+// streams. A node without open streams does not read any changes.
 package live
 
 import (
@@ -18,10 +18,10 @@ import (
 
 const (
 	pollInterval  = time.Second
-	checkInterval = 15 * time.Second // maximum time until a stream ends after its session or membership has ended
-	maxStreams    = 4096             // per node
-	maxPerPerson  = 12               // per person and node
-	maxPending    = 50               // pending changes of a stream; more are replaced with a single Any
+	checkInterval = 15 * time.Second // maximum time until a stream ends after its session or membership
+	maxStreams    = 4096             // streams per node
+	maxPerPerson  = 12               // streams per person and node
+	maxPending    = 50               // pending changes of a stream; if there are more, a single Any replaces them
 )
 
 // The topics of changes.
@@ -60,7 +60,7 @@ type Feed struct {
 	jobs            jobTail
 }
 
-// NewFeed returns a feed. It sends changes while Run is running.
+// NewFeed returns a feed that sends changes while Run is running.
 func NewFeed(d *db.DB) *Feed {
 	return &Feed{
 		db: d, streams: map[*stream]struct{}{},
@@ -77,7 +77,7 @@ type stream struct {
 
 	mu      sync.Mutex
 	pending []Change
-	wake    chan struct{} // has a value while changes are pending
+	wake    chan struct{} // contains a value while changes are pending
 	done    chan struct{} // closed when the stream must end
 	end     sync.Once
 }
@@ -176,7 +176,7 @@ func (f *Feed) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// start makes the feed read changes from now on if it did not read before. The caller must have opened a stream.
+// start makes the feed read changes from now on, unless it already does. The caller must have opened a stream.
 func (f *Feed) start(ctx context.Context) error {
 	f.tailMu.Lock()
 	defer f.tailMu.Unlock()
@@ -188,7 +188,7 @@ func (f *Feed) start(ctx context.Context) error {
 }
 
 // poll sends the changes since the last poll. It reports whether one of them may have ended the access of a stream's
-// subscriber. Without streams, it forgets its position and does not read.
+// subscriber. If there are no streams, it forgets its position and does not read changes.
 func (f *Feed) poll(ctx context.Context) (bool, error) {
 	f.tailMu.Lock()
 	defer f.tailMu.Unlock()
@@ -199,7 +199,7 @@ func (f *Feed) poll(ctx context.Context) (bool, error) {
 	return f.read(ctx)
 }
 
-// read sends the new changes. Its result is the same as that of poll.
+// read sends the new changes. It returns the same results as poll.
 func (f *Feed) read(ctx context.Context) (bool, error) {
 	events, err := f.events.next(ctx, f.db)
 	accessChanged := false
@@ -225,7 +225,7 @@ func (f *Feed) read(ctx context.Context) (bool, error) {
 	return accessChanged, errors.Join(err, noticesErr, jobsErr)
 }
 
-// send adds a change to the streams for which wants returns true.
+// send adds a change to the streams for which matches returns true.
 func (f *Feed) send(c Change, matches func(*stream) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -274,7 +274,7 @@ func (f *Feed) endStaleOf(ctx context.Context, streams []*stream) error {
 		JOIN memberships m ON m.person_id = p.id WHERE s.expires_at > ? AND p.held_at = 0
 		AND s.token_hash IN (`+db.Placeholders(len(streams))+`)`, args...)
 	if err != nil {
-		return fmt.Errorf("checking the readers of streams: %w", err)
+		return fmt.Errorf("checking the subscribers of streams: %w", err)
 	}
 	for _, s := range streams {
 		if !valid[s.Subscriber] {

@@ -15,7 +15,7 @@ import (
 
 const (
 	heartbeat    = 20 * time.Second // proxies close connections that are silent for a minute
-	writeTimeout = 20 * time.Second // time in which the client must accept a write
+	writeTimeout = 20 * time.Second // maximum time for the client to accept a write
 )
 
 // Handlers serves the streams.
@@ -28,7 +28,7 @@ type Handlers struct {
 // New returns the handlers.
 func New(sh *shell.Shell, feed *Feed) *Handlers { return &Handlers{sh, feed} }
 
-// Routes returns the route of the streams. It has SkipsSlot, because Feed limits the number of streams.
+// Routes returns the route of the streams. The route skips the slot because Feed limits the number of streams.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{{Pattern: "GET /live", Audience: shell.Members, Handler: p.stream, SkipsSlot: true}}
 }

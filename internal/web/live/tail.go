@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// rereadWindow is the time for which rows are read again, because rows with lower IDs may become visible later.
-	// Transactions that take longer are rare. Pages then miss the change until something else changes.
+	// rereadWindow is how long rows are read again, because rows with lower IDs may become visible later. Transactions
+	// that take longer are rare. Open pages miss the changes of such a transaction until something else changes.
 	rereadWindow = 10 * time.Second
 	maxRows      = 1000 // maximum number of rows per query
 )
@@ -22,15 +22,15 @@ type row struct {
 	kind, subject string
 }
 
-// tail reads the new rows of a table by ID. Rows may become visible in another order than that of their IDs, so tail
-// reads the latest rows again for a while and skips those that it has already returned.
+// tail reads the new rows of a table by ID. Rows may not become visible in the order of their IDs. Therefore, tail
+// reads the latest rows again for a while and skips the rows that it has already returned.
 type tail struct {
 	query, lastQuery string
 	seen             map[int64]time.Time // when each row above floor was returned, by ID; nil before the first call
 	floor            int64
 }
 
-// next returns the rows that were added since the last call. The first call returns none.
+// next returns the rows that were added since the last call. The first call returns no rows.
 func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	if t.seen == nil {
 		if err := d.QueryRow(ctx, t.lastQuery).Scan(&t.floor); err != nil {
@@ -57,8 +57,8 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	return out, nil
 }
 
-// advanceFloor moves the floor past rows that were returned more than rereadWindow ago. If there are many rows, it also
-// moves past newer ones.
+// advanceFloor moves the floor past rows that were returned at least rereadWindow ago. If there are many rows, it also
+// moves the floor past newer rows.
 func (t *tail) advanceFloor(found []row, now time.Time) {
 	for i, r := range found {
 		if now.Sub(t.seen[r.id]) < rereadWindow && len(found)-i <= maxRows/2 {
@@ -71,7 +71,7 @@ func (t *tail) advanceFloor(found []row, now time.Time) {
 
 // jobTail finds jobs whose progress has changed.
 type jobTail struct {
-	known map[string]progress // of open jobs and of jobs that ended recently, by ID; nil before the first call
+	known map[string]progress // progress of open and recently finished jobs, by job ID; nil before the first call
 }
 
 // progress is the state of a job.
@@ -82,7 +82,7 @@ type progress struct {
 	done, total int64
 }
 
-// next returns the jobs that have changed since the last call. The first call returns none.
+// next returns the jobs that have changed since the last call. The first call returns no jobs.
 func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
 	const columns = `SELECT id, team_id, state, done, total FROM jobs WHERE finished_at `
 	scan := func(rows *sql.Rows, j *progress) error { return rows.Scan(&j.id, &j.team, &j.state, &j.done, &j.total) }
@@ -93,11 +93,11 @@ func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
 	finished, err := db.All(ctx, d, scan, columns+`> ? ORDER BY finished_at LIMIT ?`,
 		db.Micros(d.Now().Add(-rereadWindow)), maxRows)
 	if err != nil {
-		return nil, fmt.Errorf("reading ended jobs: %w", err)
+		return nil, fmt.Errorf("reading finished jobs: %w", err)
 	}
 	var out []progress
 	current := make(map[string]progress, len(open)+len(finished))
-	for _, j := range append(open, finished...) { // a job in both lists has ended; keep that state
+	for _, j := range append(open, finished...) { // if a job is in both lists, it has finished: keep its last state
 		current[j.id] = j
 	}
 	for id, j := range current {

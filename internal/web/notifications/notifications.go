@@ -42,8 +42,8 @@ var appearances = map[notification.Kind]appearance{
 	notification.AssistantConnected: {"robot-2-line", ""},
 }
 
-// appearanceOf returns the appearance of a notification. The default, which is for notifications about the person's account,
-// is that of a security event.
+// appearanceOf returns the appearance of a notification. All kinds that are not in appearances are about the person's
+// account, so they get the appearance of a security event.
 func appearanceOf(n notification.Notification) appearance {
 	if n.ChangesRequested() {
 		return appearance{"pencil-line", "warn"}
@@ -128,7 +128,7 @@ func rowsOf(notifications []notification.Notification) []row {
 	return out
 }
 
-// sectionsOf groups notifications, newest first, into those of today and earlier ones.
+// sectionsOf groups notifications, newest first, into today's and earlier ones.
 func sectionsOf(notifications []notification.Notification, now time.Time) []section {
 	var out []section
 	for _, n := range rowsOf(notifications) {
@@ -144,7 +144,7 @@ func sectionsOf(notifications []notification.Notification, now time.Time) []sect
 	return out
 }
 
-// paging holds the paths of other pages; "" if there is none.
+// paging holds the paths of other pages. A path is "" if there is no such page.
 type paging struct{ First, Next string }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
@@ -201,8 +201,8 @@ func (p *Handlers) recent(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["recent"], "Notifications", l)
 }
 
-// follow marks a notification as read and redirects to its subject. If the subject is in another team, it switches to
-// that team first. SwitchTeam then asks for confirmation if the visitor comes from another site.
+// follow marks a notification as read and redirects to its subject. If the subject belongs to another team, it switches
+// to that team first. In that case, SwitchTeam asks for confirmation if the visitor comes from another site.
 func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	n, err := p.noticeIn(r)
@@ -291,7 +291,7 @@ var groupNames = map[notification.Kind]locale.Key{
 	notification.KeyChanged: "API keys and assistants", notification.AssistantConnected: "API keys and assistants",
 }
 
-// groupsOf returns all kinds in groups, with whether each is wanted in the app and by email.
+// groupsOf returns all kinds in groups. For each kind, it sets whether the person wants it in the app and by email.
 func groupsOf(muted notification.MutedKinds) []group {
 	var out []group
 	for _, k := range notification.Kinds {
@@ -317,8 +317,8 @@ func (p *Handlers) settingsPage(w http.ResponseWriter, r *http.Request) {
 		settingsView{Mails: p.notices.Mails(), Groups: groupsOf(muted)})
 }
 
-// saveSettings saves which kinds a person wants in the app and by email. Without a mail server, the form has no choices
-// for email, so these settings do not change.
+// saveSettings saves which kinds a person wants in the app and by email. If there is no mail server, the form has no
+// choices for email, and the email settings do not change.
 func (p *Handlers) saveSettings(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

@@ -31,15 +31,15 @@ var pages = shell.Parse(files, shell.Data{
 }, template.FuncMap{"marked": highlight})
 
 const (
-	maxQuery  = 200 // maximum number of characters
+	maxQuery  = 200 // maximum number of characters in a query
 	perGroup  = 3   // maximum number of results of each kind
 	maxCount  = 100 // maximum number of results that are counted
-	pageSize  = 50  // accounts or hashtag lists read at a time
+	pageSize  = 50  // number of accounts or hashtag lists that are read at a time
 	maxListed = 500 // maximum number of accounts or hashtag lists that are searched
 )
 
-// highlight returns a text as HTML. It marks the first occurrence of the query or, if there is none, of one of the
-// words in the query.
+// highlight returns a text as HTML. It marks the first occurrence of the query. If the text does not contain the query,
+// it marks the first occurrence of one of the query's words.
 func highlight(text, query string) template.HTML {
 	var out strings.Builder
 	escaped := template.HTMLEscapeString
@@ -56,11 +56,12 @@ func highlight(text, query string) template.HTML {
 	return template.HTML(escaped(text)) //nolint:gosec // escaped
 }
 
-// Lengths in characters. If a match ends after visible characters, the text before it is cut to the last leading
-// characters. The text is not cut on wide screens if at most wide characters precede the end of the match.
+// Lengths in characters. If a match ends after more than maxVisible characters, the text before it is cut to its last
+// maxLeading characters. On wide screens, the text is cut only if the match ends after more than wideThreshold
+// characters.
 const maxVisible, maxLeading, wideThreshold = 56, 40, 100
 
-// contextBefore returns the text before a match as HTML. Wide screens show all of it if there is room.
+// contextBefore returns the text before a match as HTML. Wide screens show the whole text if there is room.
 func contextBefore(text, match string) string {
 	cut := cutBefore(text, match)
 	if cut == text || utf8.RuneCountInString(text+match) > wideThreshold {
@@ -71,8 +72,8 @@ func contextBefore(text, match string) string {
 		template.HTMLEscapeString(kept)
 }
 
-// cutBefore returns the text before a match. It removes the beginning of the text if the match would not be visible
-// otherwise.
+// cutBefore returns the text before a match. It removes the beginning of the text if the match would otherwise not be
+// visible.
 func cutBefore(before, match string) string {
 	letters := []rune(before)
 	if len(letters)+utf8.RuneCountInString(match) <= maxVisible {
@@ -101,7 +102,7 @@ type Handlers struct{ *shell.Shell }
 // New returns the handlers.
 func New(sh *shell.Shell) *Handlers { return &Handlers{sh} }
 
-// Routes returns the route of the page, which the search field of every page uses as well.
+// Routes returns the route of the page. The search field of every page also uses this route.
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{{Pattern: "GET /search", Audience: shell.People, Handler: p.page}}
 }
@@ -110,7 +111,7 @@ func (p *Handlers) Routes() []shell.Route {
 type view struct {
 	Query  string
 	Groups []group
-	Count  int // number of results shown
+	Count  int // number of results that are shown
 	Error  string
 }
 
@@ -118,8 +119,8 @@ type view struct {
 type group struct {
 	Name    locale.Key
 	Results []result
-	All     string // path of the page with all results; empty if all are shown
-	Total   string // number of all results, such as "12" or "100+"; empty if unknown
+	All     string // path of the page with all results; empty if this page shows all
+	Total   string // total number of results, such as "12" or "100+"; empty if unknown
 }
 
 // result is an item or a page that matches.
@@ -156,7 +157,7 @@ func (v *view) add(g group) {
 	}
 }
 
-// matchingPages returns the pages whose names contain every word of a query, in groups.
+// matchingPages returns, in groups, the pages whose names contain every word of a query.
 func (p *Handlers) matchingPages(r *http.Request, query string) []group {
 	var out []group
 	words := strings.Fields(strings.ToLower(query))
@@ -252,7 +253,7 @@ func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
 	return out.limit("/accounts"), err
 }
 
-// eachPage calls do for each page of a list, up to maxListed items in total.
+// eachPage calls do with each page of a list until it has read maxListed items.
 func eachPage[T any](p *Handlers, r *http.Request, tool string, args operation.Arguments, do func(T)) error {
 	args["limit"] = int64(pageSize)
 	for seen := 0; seen < maxListed; seen += pageSize {
@@ -327,7 +328,7 @@ func (p *Handlers) voices(r *http.Request, query string) (group, error) {
 	return out.limit("/voices"), err
 }
 
-// limit returns the group with at most perGroup results. If there are more, it sets All and Total.
+// limit returns the group with at most perGroup results. If the group has more, it sets All and Total.
 func (g group) limit(path string) group {
 	if len(g.Results) > perGroup {
 		g.Results, g.All, g.Total = g.Results[:perGroup], path, total(len(g.Results), false)

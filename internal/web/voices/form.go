@@ -35,9 +35,9 @@ type formView struct {
 	ID          int64 // 0 for a new voice
 	Name        string
 	Fields      url.Values
-	People      []audience // audiences, followed by empty ones
+	People      []audience // the voice's audiences, followed by empty ones
 	Error       shell.FormError
-	Past        int  // number of published posts from which empty fields were filled in
+	Past        int  // number of published posts that were used to fill in empty fields
 	NoPastPosts bool // the team has no published posts to start from
 
 	PageRead bool // empty fields were filled in from a web page
@@ -160,8 +160,8 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, pathOf(created.ID))
 }
 
-// enterButton is the value of the button that browsers press when a person presses Enter in a field. It reads the
-// website if one was entered and not read yet.
+// enterButton is the value of the button that browsers press when a person presses Enter in a field. If a website was
+// entered and has not been read yet, the button reads it.
 const enterButton = "enter"
 
 // addPage adds the text of a web page to the material of a voice. It fetches the page again instead of taking the
@@ -177,7 +177,7 @@ func (p *Handlers) addPage(ctx context.Context, call operation.Call, id int64, a
 	return err
 }
 
-// fillEmpty fills in the empty fields of a form with other values.
+// fillEmpty fills in the empty fields of a form with default values.
 func fillEmpty(form, defaults url.Values) {
 	for name, values := range defaults {
 		if strings.TrimSpace(form.Get(name)) == "" {
@@ -259,7 +259,7 @@ type choice struct {
 	Text  locale.Key
 }
 
-// Options of the form. The first means that nothing is specified.
+// Options in the form. The first option of each list means that nothing is specified.
 var (
 	views = []choice{
 		{"", "Not specified"}, {string(voice.FirstSingular), "I – one person speaks"},

@@ -38,7 +38,8 @@ type (
 		Kind  voice.MaterialKind
 		Count int
 	}
-	// piece is a piece of material. Excerpt is its beginning or, on its own page, one part of it.
+	// piece is a piece of material. In a list, Excerpt is the beginning of its text; on its own page, Excerpt is one
+	// part of the text.
 	piece struct {
 		voice.Material
 
@@ -55,7 +56,7 @@ type (
 // Value returns the value of a field.
 func (v materialView) Value(name string) string { return v.Fields.Get(name) }
 
-// Kind returns the kind of material whose form is shown first.
+// Kind returns the kind of material whose form is initially shown.
 func (v materialView) Kind() string {
 	switch {
 	case v.Error.Field == "link" || v.Value("link") != "":
@@ -66,7 +67,8 @@ func (v materialView) Kind() string {
 	return "text"
 }
 
-// Chosen reports whether a post in the form is selected: the one that was submitted or, if there is none, the first.
+// Chosen reports whether a post in the form is selected. That is the post that was submitted or, if none was submitted,
+// the first post.
 func (v materialView) Chosen(i int, id string) bool {
 	if sent := v.Value("post_id"); sent != "" {
 		return sent == id
@@ -97,9 +99,9 @@ func (v materialView) Counts() []kindCount {
 func (v materialView) Full() bool { return len(v.Pieces) >= voice.MaxMaterials }
 
 const (
-	maxExcerpt      = 200    // maximum number of characters of an excerpt in the list
-	maxLabel        = 40     // maximum number of characters of a link label
-	partLength      = 15_000 // maximum number of characters of a part
+	maxExcerpt      = 200    // maximum number of characters in an excerpt in the list
+	maxLabel        = 40     // maximum number of characters in a link label
+	partLength      = 15_000 // maximum number of characters in a part
 	maxOfferedPosts = 20     // number of posts to choose from
 )
 
@@ -110,7 +112,7 @@ func pieceFor(call operation.Call, id int64, m voice.Material) piece {
 	}
 }
 
-// truncate returns a text, shortened to at most limit characters.
+// truncate shortens a text to at most limit characters.
 func truncate(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
@@ -143,7 +145,7 @@ func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status 
 	p.ShowTitled(w, req.Request, status, pages["material"], p.T(req.Request, "Material of %s", d.Name), v)
 }
 
-// ownPosts returns the team's newest posts with text.
+// ownPosts returns those of the team's newest posts that have text.
 func (p *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
 	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(maxOfferedPosts)})
 	if err != nil {
@@ -218,7 +220,7 @@ func (p *Handlers) addPastPosts(w http.ResponseWriter, req voiceRequest) {
 	shell.Redirect(w, req.Request, pathOf(req.voice)+"/material")
 }
 
-// piecePage shows a piece of material. It shows a long one in parts.
+// piecePage shows a piece of material. It shows a long piece in parts.
 func (p *Handlers) piecePage(w http.ResponseWriter, req voiceRequest) {
 	m, err := p.voices.Material(req.Context(), req.call, req.voice, req.piece)
 	if err != nil {

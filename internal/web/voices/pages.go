@@ -12,7 +12,7 @@ import (
 
 // listView is the page that lists the team's voices.
 type listView struct {
-	Voices   []voice.BrandVoice // default first
+	Voices   []voice.BrandVoice // starting with the default voice
 	CanWrite bool
 	Full     bool // the team has the maximum number of voices
 }

@@ -1,4 +1,4 @@
-// Package voices serves the pages of a team's brand voices and of the source material on which they are based.
+// Package voices serves the pages for a team's brand voices and their source material.
 package voices
 
 import (
@@ -74,7 +74,7 @@ type voiceRequest struct {
 	piece int64 // ID of the material in the path, or 0
 }
 
-// withVoice returns a handler that calls do with the ID of the voice in the path.
+// withVoice returns a handler that calls do with a voiceRequest for the voice in the path.
 func (p *Handlers) withVoice(do func(http.ResponseWriter, voiceRequest)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := shell.PathID(r, "id")
@@ -91,7 +91,7 @@ func (p *Handlers) withVoice(do func(http.ResponseWriter, voiceRequest)) http.Ha
 	}
 }
 
-// withMaterial returns a function that calls do with the ID of the material in the path.
+// withMaterial returns a function that adds the ID of the material in the path to the request and calls do.
 func (p *Handlers) withMaterial(do func(http.ResponseWriter, voiceRequest)) func(http.ResponseWriter, voiceRequest) {
 	return func(w http.ResponseWriter, req voiceRequest) {
 		var err error
