@@ -8,7 +8,7 @@ import (
 
 const columnsWidth, columnsHeight, columnGap = 340.0, 150.0, 14.0
 
-// Columns is a column chart of a few values. Label should contain the numbers, too.
+// Columns is a column chart of a few values. Label should also contain the numbers.
 type Columns struct {
 	Label  string // description
 	Values []Point

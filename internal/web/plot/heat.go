@@ -8,21 +8,21 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// Heat is a heat map of the hours of the week, starting on Monday.
+// Heat is a heat map of the hours of the week. The week starts on Monday.
 type Heat struct {
 	Label string
-	First int // the first hour shown, from 0
+	First int // the first hour that is shown, from 0 to 23
 	Cells [7][24]Cell
 }
 
-// Cell is one hour. Level is from 1, the lowest, to 5. It is 0 for an hour without enough data.
+// Cell is one hour. Level ranges from 1, the lowest, to 5. It is 0 if there is not enough data for the hour.
 type Cell struct {
 	Level int
 	Faded bool   // the level is based on little data
-	Text  string // tooltip; empty for an hour without data
+	Text  string // tooltip; empty if there is no data for the hour
 }
 
-// monday is any Monday.
+// monday is an arbitrary Monday.
 var monday = time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
 
 const (

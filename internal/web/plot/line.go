@@ -13,7 +13,7 @@ import (
 type Line struct {
 	Label        string // description
 	Points       []Point
-	Proportional bool // place points by their At instead of at equal distances
+	Proportional bool // place points by their At instead of at equal intervals
 	Zero         bool // the scale includes 0
 
 	narrow bool
@@ -25,7 +25,7 @@ func (l Line) Narrow() Line {
 	return l
 }
 
-// size returns the class, the width, and the number of labels that fit below the chart.
+// size returns the chart's CSS class, its width, and the number of labels that fit below it.
 func (l Line) size() (string, float64, int) {
 	if l.narrow {
 		return "narrow", narrowWidth, maxNarrowNames
@@ -50,9 +50,9 @@ const (
 )
 
 type lineView struct {
-	Size          string // class
+	Size          string // CSS class
 	Label, Path   string
-	Bars          []bar // intervals
+	Bars          []bar // confidence intervals
 	Dots          []dot
 	Lines         []tick
 	Names         []tick
@@ -68,7 +68,7 @@ type dot struct {
 
 type bar struct{ X, From, To float64 }
 
-// labelWidth returns the width of the space that the labels of a scale need.
+// labelWidth returns the width that the labels of a scale need.
 func labelWidth(labels []tick) float64 {
 	for _, label := range labels {
 		if utf8.RuneCountInString(label.Text) > longLabel {
@@ -121,7 +121,7 @@ func withRange(l *locale.Language, value float64, low, high *float64) string {
 	return l.T("%s (%s to %s)", text, FormatNumber(l, *low), FormatNumber(l, *high))
 }
 
-// bounds returns the minimum and maximum of the values and intervals, and reports whether there are any.
+// bounds returns the minimum and maximum of the values and confidence intervals, and reports whether there are any.
 func (l Line) bounds() (float64, float64, bool) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range l.Points {
@@ -150,7 +150,7 @@ func (l Line) x(i int, left float64) float64 {
 	return left + inset + plotWidth*(l.Points[i].At-first)/(last-first)
 }
 
-const inset = 14.0 // space at both ends for the labels
+const inset = 14.0 // space for the labels at both ends
 
 // path returns the SVG path through the points, with gaps where values are missing.
 func (l Line) path(x func(int) float64, y func(float64) float64) string {

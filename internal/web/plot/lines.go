@@ -17,7 +17,7 @@ const (
 	maxNarrowNames            = 4
 )
 
-// MaxSeries is the maximum number of lines in a chart, because there are only so many distinguishable colors.
+// MaxSeries is the maximum number of lines in a chart. People can distinguish only a limited number of colors.
 const MaxSeries = 6
 
 // Lines is a chart that compares several lines over time.
@@ -25,7 +25,7 @@ type Lines struct {
 	Label   string // description
 	Percent bool   // the values are percentages
 	Zero    bool   // the scale includes 0
-	Tall    bool   // the chart takes two thirds of a page's width
+	Tall    bool   // the chart takes up two thirds of the page's width
 	Series  []Series
 
 	narrow bool
@@ -37,7 +37,7 @@ func (l Lines) Narrow() Lines {
 	return l
 }
 
-// size returns the width and height, and the number of labels that fit below the chart.
+// size returns the chart's width and height, and the number of labels that fit below it.
 func (l Lines) size() (float64, float64, int) {
 	if l.narrow {
 		return narrowWidth, narrowHeight, maxNarrowNames
@@ -48,10 +48,10 @@ func (l Lines) size() (float64, float64, int) {
 	return linesWidth, linesHeight, maxNames
 }
 
-// Series is one line of a chart. Its points must be sorted by At, which is their position.
+// Series is one line of a chart. Its points must be sorted by At, which determines their position.
 type Series struct {
 	Name   string
-	Color  int // number of the color, from 1; 0 means the series' position in the chart
+	Color  int // number of the color, from 1; 0 selects the color by the series' position in the chart
 	Points []Point
 	Past   bool // data to compare with, drawn behind the other lines
 	Filled bool // the area below the line is filled
@@ -84,7 +84,7 @@ type linesView struct {
 	Hits   []hit
 }
 
-// hit is a column of the chart with the values of all lines at one time, as a tooltip.
+// hit is a column of the chart. Its tooltip shows the values of all lines at one time.
 type hit struct {
 	X, Width float64
 	Text     string
@@ -128,7 +128,8 @@ func (l Lines) Draw(in *locale.Language) template.HTML {
 	return draw("lines.svg", view)
 }
 
-// hits returns a column for each time of the longest line. If another line has other times, it returns none.
+// hits returns a column for each time in the longest line. If another line has a time that the longest line does not
+// have, it returns nil.
 func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, left, right float64) []hit {
 	times := l.longest(first, last)
 	out := make([]hit, len(times))
@@ -157,7 +158,8 @@ func (l Lines) hits(in *locale.Language, x func(float64) float64, first, last, l
 	return out
 }
 
-// draw returns the line's path and dots. x and y map times and values to coordinates, and text formats a value.
+// draw returns the line's path and dots. x maps times to coordinates, y maps values to coordinates, and text formats a
+// value.
 func (s Series) draw(class string, x, y func(float64) float64, text func(float64) string) seriesView {
 	drawn := seriesView{Class: class, Name: s.Name}
 	var path strings.Builder
@@ -197,7 +199,7 @@ func (l Lines) Legend() template.HTML {
 
 func (l Lines) shown() []Series { return l.Series[:min(len(l.Series), MaxSeries)] }
 
-// longest returns the points of the line with the most points between two times.
+// longest returns the points between two times of the line that has the most of them.
 func (l Lines) longest(first, last float64) []Point {
 	var out []Point
 	for _, s := range l.shown() {
@@ -209,7 +211,8 @@ func (l Lines) longest(first, last float64) []Point {
 	return out
 }
 
-// names returns up to most labels below the chart, taken from the line with the most points between two times.
+// names returns up to maxTicks labels for the times below the chart. It takes them from the line that has the most
+// points between first and last.
 func (l Lines) names(x func(float64) float64, first, last float64, maxTicks int) []tick {
 	longest := l.longest(first, last)
 	var out []tick

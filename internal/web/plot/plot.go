@@ -1,6 +1,6 @@
-// Package plot draws charts as SVG, without scripts or style attributes. The page's stylesheet styles them by class,
-// so that they adapt to dark mode and printing. Every chart has a text description, and pages also show the numbers
-// as text. The same data always results in the same SVG.
+// Package plot draws charts as SVG, without scripts or style attributes. The page's stylesheet styles them by class, so
+// they adapt to dark mode and printing. Every chart has a text description, and pages also show the numbers as text.
+// The same data always results in the same SVG.
 package plot
 
 import (
@@ -32,7 +32,7 @@ var views = map[string]any{
 	"share.svg": shareView{}, "spark.svg": sparkView{},
 }
 
-// draw renders a template. It panics on an error, because the templates are part of the program.
+// draw renders a template. It panics if that fails, because the templates are part of the program.
 func draw(name string, data any) template.HTML {
 	if want := reflect.TypeOf(views[name]); reflect.TypeOf(data) != want {
 		panic(fmt.Sprintf("%s takes %v, not %T", name, want, data))
@@ -41,7 +41,7 @@ func draw(name string, data any) template.HTML {
 	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
 		panic(err)
 	}
-	// Remove the line breaks between elements, but keep those in tooltips.
+	// Remove the line breaks between elements, but keep the line breaks in tooltips.
 	return template.HTML(strings.ReplaceAll(out.String(), ">\n", ">")) //nolint:gosec // made by html/template
 }
 
@@ -88,8 +88,7 @@ func FormatPercentRange(l *locale.Language, low, high float64) string {
 	return l.T("%s to %s", l.T("%s%%", formatNumber(l, low, 2)), l.T("%s%%", formatNumber(l, high, 2)))
 }
 
-// digits formats a number with at most the given number of significant digits, but keeps all digits of the integer
-// part.
+// digits formats a number with at most the given number of significant digits. It keeps all digits of the integer part.
 func digits(v float64, significant int) string {
 	decimals := significant - 1
 	if size := math.Abs(v); size > 1e-6 {
@@ -105,7 +104,7 @@ func digits(v float64, significant int) string {
 	return strings.Replace(text, "-", "−", 1)
 }
 
-// scale returns the low end, the high end and the step of a scale for a range of values. All three are round numbers.
+// scale returns the low end, the high end and the step of a scale for a range of values. All three numbers are round.
 func scale(low, high float64) (float64, float64, float64) {
 	if high <= low {
 		low, high = low-math.Max(1, math.Abs(low)*0.01), high+math.Max(1, math.Abs(high)*0.01)

@@ -6,7 +6,7 @@ import (
 )
 
 // Range is a drawing of a ratio with its confidence interval, on a logarithmic scale centered on 1. It has no text,
-// because the table row that contains it has the numbers.
+// because the table row that contains it shows the numbers.
 type Range struct {
 	Value, Low, High float64
 	Reach            float64 // the scale extends from 1/Reach to Reach
@@ -25,7 +25,7 @@ func (r Range) Draw() template.HTML {
 	return draw("range.svg", rangeView{x(r.Low), x(r.High), x(r.Value), rangeWidth / 2, rangeWidth})
 }
 
-// Reach returns a value for Range.Reach, from 2 to 10, so that the scale fits the ratios.
+// Reach returns a value for Range.Reach, from 2 to 10, so that the ratios fit on the scale.
 func Reach(ratios ...float64) float64 {
 	reach := 2.0
 	for _, r := range ratios {
@@ -36,7 +36,7 @@ func Reach(ratios ...float64) float64 {
 	return min(reach, 10)
 }
 
-// Share is a fraction that is drawn as a bar. It has no text, because the table row that contains it has the number.
+// Share is a fraction that is drawn as a bar. It has no text, because the table row that contains it shows the number.
 type Share struct {
 	Fraction float64 // from 0 to 1
 	Second   bool    // use the second color

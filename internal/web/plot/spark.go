@@ -13,8 +13,8 @@ type sparkView struct {
 	Path          string
 }
 
-// Spark returns a sparkline: a small line chart without a scale. It has no text, because it is shown beside the
-// numbers. It is "" for fewer than two values.
+// Spark returns a sparkline: a small line chart without a scale. It has no text, because it is shown next to the
+// numbers. Spark returns "" if there are fewer than two values.
 func Spark(values []int64) template.HTML {
 	if len(values) < 2 {
 		return ""
