@@ -241,7 +241,7 @@ func TestReferencePages(t *testing.T) {
 			b.open("/docs").follow("All guides").shows(200, "Backup and restore", "How pressroom works").follow("Backup and restore").
 				shows(200, "Creating a backup").mustBeSmall()
 			b.open("/docs/app").follow("Guides").shows(200, "How pressroom works")
-			b.open("/docs/nothing").shows(404, "The documentation has no page", "All guides")
+			b.open("/docs/nothing").shows(404, "There is no page", "All guides")
 		}
 	})
 }

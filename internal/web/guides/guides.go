@@ -26,10 +26,10 @@ const Path = "/docs/guides"
 // maxQuery is the maximum length of a search query in bytes. The rest of a longer query is ignored.
 const maxQuery = 200
 
-// servedFiles maps files outside docs/, to which guides link, to the paths at which pressroom serves them.
+// servedFiles maps files outside docs/ that guides link to. The values are the paths where pressroom serves the files.
 var servedFiles = map[string]string{"api/openapi.json": "/api/v1/openapi.json"}
 
-// site returns the guides. It builds them when it is first called.
+// site returns the guides. The first call builds them.
 var site = sync.OnceValues(newSite)
 
 func newSite() (*docsite.Site, error) {
@@ -51,10 +51,10 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// guideView is a page with the list of all guides beside it.
+// guideView is a page that shows the list of all guides next to its content.
 type guideView struct {
 	Sections    []docsite.Section
-	Page        *docsite.Page // nil on the list of guides and if there is no such guide
+	Page        *docsite.Page // nil if the page is the list of guides or the guide does not exist
 	Parts       []docsite.Part
 	Body        template.HTML
 	Query       string
@@ -62,12 +62,12 @@ type guideView struct {
 	MissingPath string // path of a page that does not exist
 }
 
-// Shows reports whether the list beside the page contains the guides of a section.
+// Shows reports whether the list next to the page shows the guides of a section.
 func (s guideView) Shows(section docsite.Section) bool {
 	return s.Page != nil && s.Page.Section == section.Title
 }
 
-// Search returns the parts of the guides that match a query, or none for an empty query.
+// Search returns the parts of the guides that match a query. It returns nil if the query is empty.
 func Search(query string) ([]docsite.Result, error) {
 	docSite, err := site()
 	if err != nil || query == "" {
@@ -122,8 +122,8 @@ func (p *Handlers) guide(w http.ResponseWriter, r *http.Request) {
 	p.ShowStable(w, r, pages["guide"], page.Title+" · Guides", s)
 }
 
-// redirectToGuide redirects the name of a guide's file to the guide. For other names it shows "not found" with a list
-// of all guides.
+// redirectToGuide redirects requests for the file name of a guide to the guide. For other names, it shows "not found"
+// with a list of all guides.
 func (p *Handlers) redirectToGuide(w http.ResponseWriter, r *http.Request) {
 	docSite, err := site()
 	if err != nil {

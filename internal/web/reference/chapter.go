@@ -14,7 +14,7 @@ import (
 type chapter struct {
 	Name, About, At string
 	Entries         []entry
-	Rejections      []rejection // rejections that all operations have in common
+	Rejections      []rejection // rejections that all operations share
 	Types           []kind
 }
 
@@ -32,7 +32,7 @@ type entry struct {
 	About                []span // description for people, with links
 	Notes                []note // explanations of error codes
 	Capability           string
-	Also, AlsoWhen       string // additional capability, and when it is needed
+	Also, AlsoWhen       string // additional capability, and the condition under which it is needed
 	Price, Recurring     string
 	Key                  string // whether the Idempotency-Key is accepted or required
 	Arguments            []field
@@ -40,7 +40,7 @@ type entry struct {
 	Status               string // HTTP status of a successful response
 	Success              string
 	Answer               string // name of the response's type
-	AnswerAt             string // path of the description of that type if it is elsewhere; empty if Fields has it
+	AnswerAt             string // path of the type's description; empty if Fields contains it
 	Fields               []field
 	Example              string // complete response
 	Rejections           []rejection
@@ -53,18 +53,18 @@ type rejection struct {
 }
 
 const (
-	answersAt  = "/docs/answers" // path of the page about the types that all responses have in common
+	answersAt  = "/docs/answers" // path of the page about the types that all responses share
 	chaptersAt = "/docs/api/"    // prefix of the paths of chapters
 )
 
-// commonTypes lists the types that any response may contain. They are described on a page of their own.
+// commonTypes lists the types that any response may contain. A separate page describes them.
 var commonTypes = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Problem"}
 
 // pageBuilder builds one page from the OpenAPI document.
 type pageBuilder struct {
 	doc       document
 	common    []string          // types described on the page at answersAt
-	typePaths map[string]string // paths of the types that this page describes, by name
+	typePaths map[string]string // paths of the types' descriptions, by type name
 	nested    []string          // types to describe below the operations, in order
 }
 
@@ -96,7 +96,7 @@ func chapters(doc document) ([]chapter, error) {
 	return out, nil
 }
 
-// answers returns the types that all responses have in common.
+// answers returns the types that all responses share.
 func answers(doc document) []kind {
 	m := &pageBuilder{doc: doc, typePaths: map[string]string{}, nested: commonTypes}
 	for _, name := range commonTypes {
@@ -118,8 +118,8 @@ func reachableTypes(doc document, names []string) []string {
 	return out
 }
 
-// typePath returns the path of the description of a type. A type that is not described yet is added below the
-// operations.
+// typePath returns the path of a type's description. If the type is not described yet, typePath adds it to the types
+// below the operations.
 func (m *pageBuilder) typePath(name string) string {
 	if slices.Contains(m.common, name) {
 		return answersAt + "#" + name
@@ -131,10 +131,10 @@ func (m *pageBuilder) typePath(name string) string {
 	return m.typePaths[name]
 }
 
-// types returns the types to describe below the operations, and all types that they contain.
+// types returns the types to describe below the operations, including all types that they contain.
 func (m *pageBuilder) types() []kind {
 	var out []kind
-	for next := 0; next < len(m.nested); next++ { //nolint:intrange // the loop adds elements
+	for next := 0; next < len(m.nested); next++ { //nolint:intrange // fields adds elements to nested
 		s, _ := m.doc.Components.Schemas.get(m.nested[next])
 		out = append(out, kind{m.nested[next], s.Description, fields(s, "", m.typePath)})
 	}
@@ -168,7 +168,7 @@ func (m *pageBuilder) entry(method, path string, op operation) (entry, error) {
 	return e, err
 }
 
-// success sets the response of an entry. If several operations return the same type, the first one describes it.
+// success sets the response of an entry. If several operations return the same type, the first operation describes it.
 func (m *pageBuilder) success(e *entry, op operation) error {
 	for _, r := range op.Responses {
 		if !strings.HasPrefix(r.Name, "2") {
@@ -222,7 +222,7 @@ var missingCapability = map[apierr.Code]string{
 	apierr.SpendNotAllowed: "spend",
 }
 
-// neverReturned lists the codes that no operation returns, such as those for unknown paths and upload links.
+// neverReturned lists the codes that no operation returns, such as the codes for unknown paths and upload links.
 var neverReturned = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed,
 	apierr.UploadLinkClosed, apierr.UploadTooLarge,
 	apierr.MalformedRequest, apierr.HeadersTooLarge, apierr.TransferCodingUnsupported, apierr.HTTPVersionUnsupported}

@@ -9,8 +9,8 @@ import (
 
 const jsonType = "application/json"
 
-// command returns a curl command for an operation's example. The API key is in an environment variable, so that it
-// does not get into the shell history.
+// command returns a curl command for an operation's example. It reads the API key from an environment variable, so that
+// the key does not appear in the shell history.
 func command(base, method, path string, op operation) string {
 	lines := []string{"curl"}
 	body := bodyOf(op)
@@ -38,7 +38,7 @@ func keyOf(op operation) (parameter, bool) {
 	return parameter{}, false
 }
 
-// address returns the path and query of an operation's example.
+// address returns the path and query of an operation's example request.
 func address(path string, params []parameter) string {
 	var query []string
 	for _, p := range params {
@@ -74,10 +74,10 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// quote returns a text quoted for the shell.
+// quote quotes a string for the shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// bodyOf returns the example of the request body on one line, or "" if there is none.
+// bodyOf returns the example request body as one line, or "" if there is none.
 func bodyOf(op operation) string {
 	var out bytes.Buffer
 	if op.Body == nil || json.Compact(&out, op.Body.Content[jsonType].Example) != nil {

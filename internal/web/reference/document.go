@@ -96,7 +96,7 @@ type schema struct {
 // component returns the name of the referenced component, or "".
 func (s schema) component() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }
 
-// kinds holds the types of a schema, which are a string or a list in JSON.
+// kinds holds the types of a schema. In JSON, they are a string or a list of strings.
 type kinds []string
 
 func (k *kinds) UnmarshalJSON(raw []byte) error {
@@ -135,7 +135,7 @@ func (m *members[T]) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// get returns the member with a name.
+// get returns the value of the member with the given name, and reports whether it exists.
 func (m members[T]) get(name string) (T, bool) {
 	for _, one := range m {
 		if one.Name == name {
@@ -150,7 +150,7 @@ func (m members[T]) get(name string) (T, bool) {
 func read(raw []byte) (document, error) {
 	var doc document
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		return doc, fmt.Errorf("reading the description of the API: %w", err)
+		return doc, fmt.Errorf("parsing the OpenAPI document: %w", err)
 	}
 	doc.inlineEnums()
 	if len(doc.Servers) == 0 {
@@ -159,8 +159,8 @@ func read(raw []byte) (document, error) {
 	return doc, nil
 }
 
-// inlineEnums replaces references to enumerations with the enumerations, so that the pages show the values where they
-// are used.
+// inlineEnums replaces references to enumerations with the enumerations themselves, so that the pages show the values
+// where they are used.
 func (d *document) inlineEnums() {
 	for i := range d.Components.Schemas {
 		d.inline(&d.Components.Schemas[i].Value)
@@ -186,7 +186,7 @@ func (d *document) inline(s *schema) {
 	}
 }
 
-// schemaOf returns the schema of a body, resolving a reference.
+// schemaOf returns the schema of a body. If the schema is a reference, it returns the referenced schema.
 func (d *document) schemaOf(m media) schema {
 	if named, ok := d.Components.Schemas.get(m.Schema.component()); ok {
 		return named

@@ -13,7 +13,7 @@ import (
 
 // errorCodes holds the error codes that match a query.
 type errorCodes struct {
-	Query  string // empty for all codes
+	Query  string // empty to show all codes
 	Groups []statusGroup
 }
 
@@ -30,7 +30,7 @@ func (p *Handlers) errors(w http.ResponseWriter, r *http.Request, b *book) {
 		newPage(r, b, errorCodes{query, byStatus(problem.Entries(), query)}))
 }
 
-// byStatus groups the codes that match a query by their status.
+// byStatus returns the codes that match a query, grouped by status.
 func byStatus(entries []problem.Entry, query string) []statusGroup {
 	words := strings.Fields(strings.ToLower(query))
 	var out []statusGroup
@@ -51,19 +51,19 @@ func byStatus(entries []problem.Entry, query string) []statusGroup {
 	return out
 }
 
-// remedies says what a client can do about each error code.
+// remedies maps each error code to what a client can do about it.
 var remedies = map[apierr.Code]string{
 	apierr.Unauthorized:              "Check the Authorization header, or create a new key.",
 	apierr.RestDisabled:              "Wait until the operator turns the API on again.",
 	apierr.TeamAccessDisabled:        "Ask the owner to turn access on under Settings, API keys.",
 	apierr.PlanLapsed:                "Ask the operator for a plan with API access.",
 	apierr.ConnectionSuspended:       "Try again later, or ask the operator for the reason.",
-	apierr.TeamClosed:                "Use a key of another team.",
+	apierr.TeamClosed:                "Use another team's API key.",
 	apierr.OwnerSuspended:            "Ask the operator about the owner's account.",
 	apierr.MembershipLost:            "Create a new key as the team's owner.",
 	apierr.OwnershipLost:             "Create a new key as the team's new owner.",
 	apierr.RoleLost:                  "Ask for a higher role, then connect again.",
-	apierr.EndpointNotFound:          "Check the path and the form of the IDs.",
+	apierr.EndpointNotFound:          "Check the path and the format of the IDs.",
 	apierr.MethodNotAllowed:          "Use the method in the reference.",
 	apierr.ReadNotAllowed:            "Connect again and allow reading.",
 	apierr.WriteNotAllowed:           "Use a key with the permission Drafts or Full.",
@@ -84,7 +84,7 @@ var remedies = map[apierr.Code]string{
 	apierr.ProviderUnavailable:       "Try again later.",
 	apierr.Internal:                  "Try again. Report the request ID if it persists.",
 	apierr.Unavailable:               "Wait as long as Retry-After says.",
-	apierr.UploadLinkUsed:            "Nothing, if the file is in the library. Otherwise request a new link.",
+	apierr.UploadLinkUsed:            "If the file is in the library, do nothing. Otherwise, request a new link.",
 	apierr.UploadLinkClosed:          "Request a new link.",
 	apierr.UploadTooLarge:            "Send a smaller file.",
 	apierr.MalformedRequest:          "Check the HTTP client or proxy.",

@@ -12,17 +12,17 @@ import (
 type field struct {
 	Name     string // with the names of its parents, such as accounts[].id
 	Required bool
-	Kind     string // description of the values, such as "integer, 1 to 100"
+	Kind     string // description of the allowed values, such as "integer, 1 to 100"
 	Type     string // name of the type if it is described separately
 	At       string // where the type is described
 	About    string
 	Choices  []string // enumerated values
-	// SameAs is an earlier operation that describes the fields of this argument, or nil if they follow.
+	// SameAs is an earlier operation that describes the fields of this argument. It is nil if the fields follow here.
 	SameAs *describingOperation
 }
 
-// fields returns the members of a schema, including those of nested objects. place returns the path of the
-// description of a named type.
+// fields returns the members of a schema and of its nested objects. place returns the path of a named type's
+// description.
 func fields(s schema, prefix string, place func(string) string) []field {
 	var out []field
 	for _, p := range s.Properties {
@@ -46,7 +46,7 @@ func fieldTree(s schema, name string, required bool, place func(string) string) 
 	return append([]field{f}, fields(inner, name+".", place)...)
 }
 
-// kindOf describes the values of a schema, such as "array of integers, 1 to 100 of them".
+// kindOf describes the values that a schema allows, such as "array of integers, 1 to 100 of them".
 func kindOf(s schema) string {
 	words := strings.Join(s.Type, " or ")
 	switch {
@@ -73,7 +73,7 @@ func kindOf(s schema) string {
 	return words
 }
 
-// plural returns the plural of a description, such as "strings, at most 10 characters".
+// plural returns a description in the plural, such as "strings, at most 10 characters".
 func plural(kind string) string {
 	for _, word := range []string{"string", "integer", "number", "object", "boolean"} {
 		if rest, ok := strings.CutPrefix(kind, word); ok {
@@ -83,7 +83,7 @@ func plural(kind string) string {
 	return kind
 }
 
-// describeRange describes a range of values with a unit. An empty bound means that there is none.
+// describeRange describes a range of values with a unit. An empty bound means that the range has no such bound.
 func describeRange(low, high, unit string) string {
 	switch {
 	case low == "" && high == "":

@@ -9,10 +9,10 @@ import (
 type span struct {
 	Text string
 	Code bool
-	Path string // target of the link; empty if it is not a link
+	Path string // target of the link; empty if the span is not a link
 }
 
-// links maps the names of tools to links to their operations.
+// links maps tool names to links to their operations.
 type links map[string]link
 
 // link is a link to an operation.
@@ -29,10 +29,10 @@ func linksOf(chapters []chapter) links {
 	return out
 }
 
-// identifiers matches names of operations, fields, codes and values in a text.
+// identifiers matches the names of operations, fields, codes and values in a text.
 var identifiers = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b`)
 
-// prose splits a text at backticks and identifiers. It turns names of operations into links.
+// prose splits a text at backticks and identifiers. It turns the names of operations into links.
 func (l links) prose(text string) []span {
 	var out []span
 	for _, piece := range spans(text) {
@@ -86,7 +86,7 @@ type note struct {
 	Text []span
 }
 
-// notes returns the explanations of error codes in the description of an operation.
+// notes returns the explanations of error codes that an operation's description contains.
 func (l links) notes(description string) []note {
 	var out []note
 	rest := description

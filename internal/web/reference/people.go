@@ -11,8 +11,8 @@ var peopleTexts = map[string]string{
 		"is connected until a person confirms it in the browser. slots_left is the number of accounts that the plan still " +
 		"allows.",
 	"get_credits": "Returns the team's balance, the credits used and reserved today, and the daily limits of this key and the team. " +
-		"A day starts at midnight in the team's time zone. Free, also of the daily allowance. balance is omitted if the " +
-		"person's role may not see it.",
+		"A day starts at midnight in the team's time zone. Free; does not use the daily allowance. " +
+		"balance is omitted if the person's role may not see it.",
 	"list_hashtag_lists": "Lists the team's hashtag lists, newest first, then the ready-made ones. Lists for all networks match every " +
 		"platform. See also: get_hashtag_list.",
 	"create_hashtag_list": "Creates a list, empty or with hashtags. The response names rejected hashtags with the reason; the others are " +

@@ -36,8 +36,8 @@ type book struct {
 	answers  []kind
 }
 
-// New returns the handlers for the OpenAPI document that describe returns. If the document is invalid, all pages fail
-// with a server error.
+// New returns the handlers. describe returns the OpenAPI document. If the document is invalid, all pages fail with a
+// server error.
 func New(sh *shell.Shell, describe func() ([]byte, error)) *Handlers {
 	return &Handlers{Shell: sh, book: sync.OnceValues(func() (*book, error) {
 		description, err := describe()
@@ -74,7 +74,7 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// withBook returns a handler that calls page with the content of the reference.
+// withBook returns a handler that calls page with the content of the reference pages.
 func (p *Handlers) withBook(page func(http.ResponseWriter, *http.Request, *book)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		b, err := p.book()
@@ -86,7 +86,7 @@ func (p *Handlers) withBook(page func(http.ResponseWriter, *http.Request, *book)
 	}
 }
 
-// pageView is a page with the list of all chapters beside it.
+// pageView is a page that shows the list of all chapters next to its content.
 type pageView[T any] struct {
 	At       string // path of the page
 	Chapters []chapter
@@ -97,7 +97,7 @@ func newPage[T any](r *http.Request, b *book, content T) pageView[T] {
 	return pageView[T]{r.URL.Path, b.chapters, content}
 }
 
-// Here returns the name of the chapter that the page shows, or "" if it is not a chapter.
+// Here returns the name of the chapter that the page shows, or "" if the page does not show a chapter.
 func (s pageView[T]) Here() string {
 	for _, c := range s.Chapters {
 		if c.At == s.At {
@@ -121,7 +121,7 @@ func (p *Handlers) contents(w http.ResponseWriter, r *http.Request, b *book) {
 		contents{blocks(b.doc.Info.Description), b.doc.Info.Version, query, matching(b.chapters, query)}))
 }
 
-// matching returns the operations that contain all words of a query, and their chapters.
+// matching returns the operations that match all words of a query, in their chapters.
 func matching(chapters []chapter, query string) []chapter {
 	words := strings.Fields(strings.ToLower(query))
 	var out []chapter
@@ -169,5 +169,6 @@ func (p *Handlers) assistants(w http.ResponseWriter, r *http.Request, b *book) {
 		newPage(r, b, p.addresses(b)))
 }
 
-// curly replaces straight apostrophes with typographic ones. The API description has no words in single quotes.
+// curly replaces straight apostrophes with typographic ones. The API description does not contain words in single
+// quotes.
 func curly(text string) string { return strings.ReplaceAll(text, "'", "’") }

@@ -8,8 +8,8 @@ import (
 // describingOperation is an operation that describes the fields of an argument.
 type describingOperation struct{ Tool, Summary string }
 
-// shareArguments removes the fields of an argument if an earlier operation has the same argument with the same
-// fields, and sets SameAs to that operation.
+// shareArguments removes the fields of an argument if an earlier operation has the same argument with the same fields.
+// It sets the argument's SameAs to that operation.
 func shareArguments(entries []entry) {
 	for i := range entries {
 		var own []field
@@ -26,7 +26,7 @@ func shareArguments(entries []entry) {
 	}
 }
 
-// minSharedFields is the minimum number of fields that shareArguments removes.
+// minSharedFields is the minimum number of fields that an argument must have for shareArguments to remove them.
 const minSharedFields = 5
 
 // rootOf returns the name of the top-level argument that contains a field.
@@ -58,7 +58,7 @@ func nestedIn(arguments []field, name string) []field {
 	return out
 }
 
-// findEarlier returns the first operation that describes the same fields of an argument, or nil if there is none.
+// findEarlier returns the first operation whose argument name has the same fields, or nil if there is none.
 func findEarlier(entries []entry, name string, nested []field) *describingOperation {
 	for _, e := range entries {
 		if reflect.DeepEqual(nestedIn(e.Arguments, name), nested) {

@@ -6,8 +6,8 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// shareRejections removes the codes that all operations return from each operation, and returns them by status. It
-// does nothing for a single operation.
+// shareRejections finds the codes that all operations return, removes them from each operation, and returns them by
+// status. If there is only one operation, it does nothing.
 func shareRejections(entries []entry) []rejection {
 	if len(entries) < 2 {
 		return nil
@@ -34,7 +34,7 @@ func shareRejections(entries []entry) []rejection {
 	return shared
 }
 
-// rejects reports whether rejections contains a code with a status.
+// rejects reports whether rejections contains the code with the status.
 func rejects(rejections []rejection, status string, code apierr.Code) bool {
 	return slices.ContainsFunc(rejections, func(r rejection) bool {
 		return r.Status == status && slices.Contains(r.Codes, code)

@@ -2,14 +2,14 @@ package reference
 
 import "strings"
 
-// block is a heading, a paragraph or a list in the description of the API.
+// block is a heading, a paragraph or a list in the API description.
 type block struct {
 	Heading, ID string
 	Text        string
 	Items       []string
 }
 
-// blocks parses a Markdown text that consists of level-2 headings, paragraphs and lists.
+// blocks parses Markdown text that consists of level-2 headings, paragraphs and lists.
 func blocks(text string) []block {
 	var out []block
 	for part := range strings.SplitSeq(text, "\n\n") {
