@@ -12,13 +12,13 @@ import (
 //go:embed de/*.json
 var files embed.FS
 
-// scriptSuffix is the suffix of files with the texts of scripts.
+// scriptSuffix is the suffix of the files that translate the texts in scripts.
 const scriptSuffix = ".scripts.json"
 
 // UnmarshalJSON reads a text, or an object with its plural forms.
 func (t *translation) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte(`"`)) {
-		return json.Unmarshal(data, &t.Other) //nolint:wrapcheck // load adds the file
+		return json.Unmarshal(data, &t.Other) //nolint:wrapcheck // load adds the file name
 	}
 	type forms translation
 	return json.Unmarshal(data, (*forms)(t)) //nolint:wrapcheck // as above
@@ -33,7 +33,8 @@ func (t translation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(forms(t)) //nolint:wrapcheck // strings
 }
 
-// load reads the translations of a language. The files are part of the program, so an invalid one is a bug.
+// load reads the translations of a language and returns the language. It panics if a file is invalid, because the files
+// are part of the program.
 func load(l *Language) *Language {
 	l.texts, l.scripts = map[Key]translation{}, map[string]translation{}
 	entries, err := files.ReadDir(l.Tag)
@@ -60,8 +61,8 @@ func load(l *Language) *Language {
 	return l
 }
 
-// ScriptTextsJSON returns the translations of the texts in scripts as a JSON object whose names are the English texts.
-// Values are texts, or objects with plural forms.
+// ScriptTextsJSON returns the translations of the texts in scripts as a JSON object. Its names are the English texts,
+// and its values are translated texts or objects with plural forms.
 func (l *Language) ScriptTextsJSON() []byte {
 	if l.scripts == nil {
 		return []byte("{}")

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Layout identifies a layout of a date or time by its English form, in the notation of package time. Each language can
-// define its own form.
+// Layout identifies how a date or time is written by its English layout, in the notation of package time. Each language
+// can define its own layout for it.
 type Layout string
 
 // The layouts.
@@ -36,7 +36,7 @@ const (
 	DayNumber    Layout = "2"
 )
 
-// Instant is an argument of a text: a time that is formatted in the text's language.
+// Instant is a time that is passed as an argument to a text. It is formatted in the text's language.
 type Instant struct {
 	time.Time
 
@@ -46,9 +46,9 @@ type Instant struct {
 // String returns the time in English.
 func (i Instant) String() string { return English.Format(i.Time, i.Layout) }
 
-// format is how a language writes dates and numbers, and on which day its weeks start.
+// format defines how a language writes dates and numbers, and on which day its weeks start.
 type format struct {
-	layouts                   map[Layout]string // only those that differ from English
+	layouts                   map[Layout]string // only layouts that differ from English
 	months, weekdays          []string          // nil for English
 	shortMonths               []string
 	shortWeekdays             []string
@@ -93,7 +93,7 @@ var germanFormat = format{
 // layoutNames matches the words of a layout. Longer words come first, because the first alternative that matches wins.
 var layoutNames = regexp.MustCompile(`Monday|Mon|January|Jan`)
 
-// Format returns a time in a layout of the language.
+// Format formats a time in the language's form of a layout.
 func (l *Language) Format(at time.Time, layout Layout) string {
 	localLayout := l.Layout(layout)
 	if l.conventions.months == nil {
@@ -122,7 +122,7 @@ func (l *Language) Format(at time.Time, layout Layout) string {
 	return out.String() + at.Format(rest)
 }
 
-// FormatHour returns the time at which an hour starts, such as 09:00 or 9 AM.
+// FormatHour formats the time when an hour starts, such as 09:00 or 9 AM.
 func (l *Language) FormatHour(at time.Time) string {
 	if l == American && at.Minute() == 0 {
 		return at.Format("3 PM")
@@ -133,12 +133,12 @@ func (l *Language) FormatHour(at time.Time) string {
 // WeekStart returns the day on which weeks start.
 func (l *Language) WeekStart() time.Weekday { return l.conventions.weekStart }
 
-// StartOfWeek returns the first day of the week of a day.
+// StartOfWeek returns the first day of the week that contains a day.
 func (l *Language) StartOfWeek(day time.Time) time.Time {
 	return day.AddDate(0, 0, -(int(day.Weekday()-l.WeekStart())+7)%7)
 }
 
-// FormatDayRange returns a range of days within one month, such as 23 – 29 November 2026.
+// FormatDayRange formats a range of days within one month, such as 23 – 29 November 2026.
 func (l *Language) FormatDayRange(from, to time.Time) string {
 	if l == American {
 		return l.Format(from, "January 2") + " – " + l.Format(to, "2, 2006")
@@ -146,7 +146,7 @@ func (l *Language) FormatDayRange(from, to time.Time) string {
 	return l.Format(from, DayNumber) + " – " + l.Format(to, LongDay)
 }
 
-// DayList returns days in order and each month once, such as 5, 12, 19 Dec · 2 Jan.
+// DayList formats a list of days. It writes each month only once, as in 5, 12, 19 Dec · 2 Jan.
 func (l *Language) DayList(days []time.Time) string {
 	var out strings.Builder
 	for i, day := range days {
@@ -175,8 +175,8 @@ func (l *Language) Layout(layout Layout) string {
 	return string(layout)
 }
 
-// Count returns a number as an integer with thousands separators, or a dash if it is a nil pointer. It formats other
-// values with fmt.Sprint.
+// Count formats a number as an integer with thousands separators, or as a dash if it is a nil pointer. It formats
+// values that are not numbers with fmt.Sprint.
 func (l *Language) Count(value any) string {
 	n, ok := roundToInt64(value)
 	if !ok {
@@ -196,23 +196,23 @@ func (l *Language) Count(value any) string {
 	return sign + digits
 }
 
-// Decimal returns a number with a fixed number of decimals, such as 2.5.
+// Decimal formats a number with a fixed number of decimals, such as 2.5.
 func (l *Language) Decimal(n float64, decimals int) string {
 	return l.LocalizeDecimal(strconv.FormatFloat(n, 'f', decimals, 64))
 }
 
-// LocalizeDecimal replaces a number's decimal point with the language's decimal separator. The number must not have
+// LocalizeDecimal replaces a number's decimal point with the language's decimal separator. The number must not contain
 // thousands separators.
 func (l *Language) LocalizeDecimal(number string) string {
 	return strings.Replace(number, ".", l.conventions.decimalPoint, 1)
 }
 
-// Percent returns a share of 1 as a percentage with one decimal: 12.3%.
+// Percent formats a fraction as a percentage with one decimal: 0.123 as 12.3%.
 func (l *Language) Percent(share float64) string {
 	return l.Decimal(share*100, 1) + l.conventions.percent
 }
 
-// Bytes returns a size in decimal units, as most systems show them.
+// Bytes formats a size in decimal units, as most systems do.
 func (l *Language) Bytes(n int64) string {
 	for _, unit := range []struct {
 		size float64
@@ -242,10 +242,10 @@ func join(words []string, conjunction string) string {
 	return strings.Join(words[:len(words)-1], ", ") + conjunction + words[len(words)-1]
 }
 
-// indexedNumber matches the verb of a number with an argument index, such as %[1]d.
+// indexedNumber matches the verb for a number with an argument index, such as %[1]d.
 var indexedNumber = regexp.MustCompile(`%(\[\d+\])d`)
 
-// isNumber reports whether a value has one of the types of numbers on pages.
+// isNumber reports whether a value has one of the number types that pages show.
 func isNumber(value any) bool {
 	switch value.(type) {
 	case int, int64, *int64, float64, *float64:

@@ -1,6 +1,6 @@
 // Package locale translates the texts of the app and formats dates, numbers and lists in a person's language. The
-// English text is the key of its translations, so that code and templates stay readable. The translations are in one
-// folder per language, in one file per area of the app.
+// English text is the key of its translations, so that code and templates stay readable. Each language has a folder of
+// translations, with one file per area of the app.
 package locale
 
 import (
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Key is an English text that people read. It may have verbs of package fmt: %s, and %d for numbers, which are
-// formatted in the language. A suffix after the last "|" is not shown: it distinguishes equal English texts with
+// Key is an English text that people read. It may contain two verbs of package fmt: %s, and %d for numbers, which are
+// formatted in the language. A suffix after the last "|" is not shown. It distinguishes equal English texts that have
 // different translations, as in "Post|verb".
 type Key string
 
@@ -28,7 +28,7 @@ type Language struct {
 	conventions format
 }
 
-// translation is a text with its plural forms. A text without a number only has Other.
+// translation is a text with its plural forms. If a text contains no number, only Other is set.
 type translation struct {
 	One   string `json:"one,omitempty"`
 	Other string `json:"other"`
@@ -42,13 +42,13 @@ var (
 	German = load(&Language{Tag: "de", Name: "Deutsch", parsedTag: language.German, conventions: germanFormat})
 )
 
-// All returns the languages that people can choose, the default one first.
+// All returns the languages that people can choose, starting with the default language.
 func All() []*Language { return []*Language{English, American, German} }
 
 // IsEnglish reports whether the texts are English. Dates may differ from those of [English].
 func (l *Language) IsEnglish() bool { return l.texts == nil }
 
-// ByTag returns the language with a BCP 47 tag, or nil.
+// ByTag returns the language with the given BCP 47 tag, or nil if there is none.
 func ByTag(tag string) *Language {
 	for _, l := range All() {
 		if l.Tag == tag {
@@ -78,8 +78,8 @@ func (l *Language) T(key Key, args ...any) string {
 	return l.sprintf(l.find(key).Other, args)
 }
 
-// N returns a text that depends on a number n: one for 1, many for other numbers. n is the first value of both
-// texts, followed by args. The translation's key is many.
+// N returns a text that depends on the number n: the text one for 1, and the text many for other numbers. In both
+// texts, n is the first argument, and args follow. The key of the translation is many.
 func (l *Language) N(n any, one, many Key, args ...any) string {
 	tr := translation{One: string(one), Other: string(many)}
 	if text, ok := l.texts[many]; ok {
@@ -92,17 +92,17 @@ func (l *Language) N(n any, one, many Key, args ...any) string {
 	return l.sprintf(trimContext(format), append([]any{n}, args...))
 }
 
-// H is T for a text with markup. Arguments are escaped unless they are HTML.
+// H is like T, but for a text with markup. Arguments are escaped unless they are HTML.
 func (l *Language) H(key Key, args ...any) template.HTML {
 	return template.HTML(l.T(key, escapeArgs(args)...)) //nolint:gosec // keys are constants, and the arguments are escaped
 }
 
-// NH is N for a text with markup. Arguments are escaped unless they are HTML.
+// NH is like N, but for a text with markup. Arguments are escaped unless they are HTML.
 func (l *Language) NH(n any, one, many Key, args ...any) template.HTML {
 	return template.HTML(l.N(n, one, many, escapeArgs(args)...)) //nolint:gosec // as in H
 }
 
-// Has reports whether a text has a translation. It is true for all texts in English.
+// Has reports whether a text has a translation. For English, it always returns true.
 func (l *Language) Has(key Key) bool {
 	_, ok := l.texts[key]
 	return ok || l.texts == nil
@@ -129,7 +129,7 @@ func trimContext(text string) string {
 	return text
 }
 
-// isOne reports whether n takes the singular in the language.
+// isOne reports whether the language uses the singular for n.
 func (l *Language) isOne(n any) bool {
 	count, ok := roundToInt64(n)
 	if !ok || count < 0 {
