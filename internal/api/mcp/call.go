@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// A tool accepts the idempotency key as an argument instead of a header.
+// Tools accept the idempotency key as an argument instead of a header.
 const (
 	keyArgument = "idempotency_key"
 	keyHeader   = "Idempotency-Key"
@@ -24,7 +24,7 @@ const (
 var errKeyInHeader = apierr.Invalid(apierr.IdempotencyKeyNotAccepted, "",
 	"Tools do not read the key from a header. Send it as the argument "+keyArgument+". Nothing was done.")
 
-// call performs a tool call. Errors of the call are returned as results, not as protocol errors, so that the assistant
+// call performs a tool call. It returns errors of the call as results, not as protocol errors, so that the assistant
 // can see and correct them.
 func (x *exchange) call(
 	ctx context.Context, op *operation.Operation, raw json.RawMessage, report func(operation.Progress),
@@ -49,7 +49,7 @@ func (x *exchange) call(
 	return result
 }
 
-// run calls an operation through the pipeline. A read is canceled when the client disconnects, because it has no
+// run calls an operation through the pipeline. A read is canceled when the client disconnects, because it has no side
 // effects. Whether that also cancels a write depends on the protocol version (see newHandler).
 func (x *exchange) run(ctx context.Context, r pipeline.Request) (pipeline.Outcome, error) {
 	x.tool = r.Operation.Tool
@@ -68,7 +68,7 @@ func (x *exchange) run(ctx context.Context, r pipeline.Request) (pipeline.Outcom
 	return outcome, err
 }
 
-// parseArguments returns the arguments of a call without the idempotency key, and the key.
+// parseArguments parses the arguments of a call. It returns the idempotency key separately from the other arguments.
 func parseArguments(op *operation.Operation, raw json.RawMessage) (operation.Arguments, pipeline.Key, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return operation.Arguments{}, pipeline.Key{}, nil
@@ -88,7 +88,7 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 	case !given:
 		return pipeline.Key{}, nil
 	case isText && !op.Reads() && apikey.ContainsSecret(text):
-		// The key also remains an argument, so that the check of the arguments rejects the secret.
+		// Keep the key among the arguments, so that their validation rejects the secret.
 		return pipeline.Key{Given: true, Text: text}, nil
 	}
 	delete(args, keyArgument)

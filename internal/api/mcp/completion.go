@@ -13,19 +13,19 @@ import (
 const (
 	promptRef     = "ref/prompt"
 	resourceRef   = "ref/resource"
-	maxCompletion = 50 // values, as on a page of a list
+	maxCompletion = 50 // maximum number of values, the same as on a page of a list
 )
 
-// completionTarget is the argument to complete. If the argument is free text, exists is true and read is nil.
+// completionTarget is the argument to complete. If the argument is free text, exists is true and readOperation is nil.
 type completionTarget struct {
 	exists         bool
 	readOperation  *operation.Operation
 	argument       string
-	otherArguments map[string]string // other arguments of the operation that are already known
+	otherArguments map[string]string // values of the operation's other arguments that are already known
 }
 
-// complete suggests values for an argument of a prompt or a variable of a resource URI. IDs come from the operation
-// that lists the items, newest first; enum values come from the schema.
+// complete suggests values for an argument of a prompt or a variable of a resource URI. It gets IDs, newest first, from
+// the operation that lists the items, and enum values from the schema.
 func (x *exchange) complete(ctx context.Context, c catalog, params *sdk.CompleteParams) (*sdk.CompleteResult, error) {
 	target := c.target(params)
 	if !target.exists {
@@ -62,7 +62,7 @@ func (c catalog) target(params *sdk.CompleteParams) completionTarget {
 	return completionTarget{}
 }
 
-// promptTarget maps an argument of a prompt to the operation's argument that it represents.
+// promptTarget returns the operation's argument that a prompt's argument stands for.
 func (c catalog) promptTarget(name, argument string, otherArguments map[string]string) completionTarget {
 	target := completionTarget{otherArguments: map[string]string{}}
 	p := findPrompt(name)
@@ -80,7 +80,7 @@ func (c catalog) promptTarget(name, argument string, otherArguments map[string]s
 	return target
 }
 
-// listOperation returns the operation whose items have the argument's values, or nil.
+// listOperation returns the operation that lists the argument's possible values, or nil if there is none.
 func (c catalog) listOperation(target completionTarget) *operation.Operation {
 	if target.readOperation == nil || len(target.readOperation.Input.Properties[target.argument].Enum) > 0 {
 		return nil
@@ -93,8 +93,8 @@ func (c catalog) listOperation(target completionTarget) *operation.Operation {
 	return nil
 }
 
-// matches returns the values of items whose value begins with the typed text, or whose label contains it. It omits
-// items that do not have the given values of the other arguments.
+// matches returns the values of the items whose value begins with input or whose label contains it. It omits items that
+// do not match the known values of the other arguments.
 func (t completionTarget) matches(items []item, input string) []string {
 	values := []string{}
 	input = strings.ToLower(strings.TrimSpace(input))
@@ -108,7 +108,7 @@ func (t completionTarget) matches(items []item, input string) []string {
 	return values
 }
 
-// isConsistent reports whether an item has the given values of the other arguments.
+// isConsistent reports whether an item matches the known values of the other arguments.
 func (t completionTarget) isConsistent(it item) bool {
 	for name, value := range it.arguments {
 		if given := t.otherArguments[name]; given != "" && name != t.argument && given != value {
@@ -118,7 +118,8 @@ func (t completionTarget) isConsistent(it item) bool {
 	return true
 }
 
-// enumValues returns the argument's enum values that begin with the typed text, or none if the argument is free text.
+// enumValues returns the argument's enum values that begin with input. It returns an empty slice if the argument is
+// free text.
 func (t completionTarget) enumValues(input string) []string {
 	values := []string{}
 	if t.readOperation == nil {

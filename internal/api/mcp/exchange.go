@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	maxBody   = 1 << 20 // bytes of a request body
-	noneLabel = "none"  // tool or method in logs and metrics
+	maxBody   = 1 << 20 // maximum size of a request body in bytes
+	noneLabel = "none"  // in logs and metrics, stands for a missing tool or method
 
 	// resourceMetadata is the path of the protected resource metadata (RFC 9728).
 	resourceMetadata = "/.well-known/oauth-protected-resource/mcp"
 )
 
-// exchange is one request and its response. Errors of the API contract are sent as problem documents. Errors of the MCP
-// protocol are sent as JSON-RPC errors.
+// exchange is one request and its response. Errors that the API defines are sent as problem documents. MCP protocol
+// errors are sent as JSON-RPC errors.
 type exchange struct {
 	edge         *edge
 	w            *response
@@ -41,7 +41,7 @@ type exchange struct {
 	version      string          // protocol version in the message
 	isOwnError   bool            // the error comes from this package, not from the SDK
 	tool         string
-	status       int // HTTP status that REST would return for the tool call
+	status       int // HTTP status that the REST API would return for the tool call
 	cause        error
 	team         int64
 	key          int64
@@ -94,14 +94,15 @@ func (x *exchange) serve() {
 	}
 }
 
-// crossOrigin reports whether a page of another origin sent the request. API keys do not belong in browsers, and the
-// protocol requires this check against DNS rebinding. Assistants send no Origin.
+// crossOrigin reports whether a page from another origin sent the request. API keys do not belong in browsers, and the
+// protocol requires this check to prevent DNS rebinding. Assistants do not send an Origin header.
 func (x *exchange) crossOrigin() bool {
 	origin := x.r.Header.Get("Origin")
 	return origin != "" && origin != x.edge.origin
 }
 
-// authenticate checks the key, the method and the selection of tools. It is called for every request.
+// authenticate checks the key, the HTTP method and the selection of tools. serve calls it for every request that is not
+// cross-origin.
 func (x *exchange) authenticate() error {
 	x.credential = apikey.Bearer(x.r)
 	actor, err := x.edge.pipe.Authenticate(x.r.Context(), x.credential)
@@ -127,12 +128,12 @@ func (x *exchange) admit() error {
 // countRejectedCall counts a call that the SDK rejected before it reached an operation.
 func (x *exchange) countRejectedCall() {
 	if x.admitted && x.tool == noneLabel && x.rates == nil {
-		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // the call is already rejected
+		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // ignored: the call is already rejected
 		x.rates = outcome.Rates
 	}
 }
 
-// body returns the body. If it cannot be read, body returns a function that sends the error response.
+// body returns the request body. If the body cannot be read, it returns a function that sends the error response.
 func (x *exchange) body() ([]byte, func()) {
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	var tooLargeErr *http.MaxBytesError
@@ -145,12 +146,13 @@ func (x *exchange) body() ([]byte, func()) {
 	return body, nil
 }
 
-// errUnauthorized replaces the error of REST, because the user of an assistant may have to connect it again.
+// errUnauthorized replaces the REST API's error, because the user of an assistant may have to connect the assistant
+// again.
 var errUnauthorized = apierr.New(apierr.Unauthorized,
 	"Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid team API key "+
 		"as a bearer token in the Authorization header.")
 
-// toolError returns an error with a text for tools.
+// toolError returns err with a text that fits tools instead of REST.
 func toolError(err error) error {
 	e := apierr.FromError(err)
 	switch {

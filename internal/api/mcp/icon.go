@@ -10,7 +10,7 @@ import (
 //go:embed icon.svg
 var icon []byte
 
-// icons returns the app's icon, which clients show beside the server's name. It is part of the response,
+// icons returns the app's icon, which clients show next to the server's name. The response contains the image itself,
 // because clients may be unable to fetch it from a private network.
 func icons() []sdk.Icon {
 	return []sdk.Icon{{

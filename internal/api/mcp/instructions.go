@@ -2,7 +2,7 @@ package mcp
 
 import "strings"
 
-// instructions tell every assistant how to use the tools as a whole.
+// instructions tells assistants how to use the tools as a whole.
 var instructions = strings.Join([]string{
 	"The tools work with the reports, posts, media, brand voices and hashtag lists of one team: the team of the API key " +
 		"or connection.",

@@ -8,7 +8,7 @@ import (
 const (
 	methodListTools    = "tools/list"
 	maxConcurrentLists = 8  // maximum number of tools/list responses that are prepared at the same time
-	maxCachedLists     = 64 // the list differs by protocol version, level and selection
+	maxCachedLists     = 64 // maximum number of cached lists, which differ by protocol version, level and selection
 )
 
 // listCache shares the long response to tools/list among all clients, so that slow clients do not each need a copy in
@@ -21,7 +21,8 @@ type listCache struct {
 
 func newListCache() *listCache { return &listCache{slots: make(chan struct{}, maxConcurrentLists)} }
 
-// intern returns the cached copy of body. It adds body to the cache if necessary.
+// intern returns the cached copy of body. If there is none, it adds a copy to the cache unless the cache is full, and
+// returns body.
 func (c *listCache) intern(body []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +37,7 @@ func (c *listCache) intern(body []byte) []byte {
 	return body
 }
 
-// resultPrefix separates the ID of the call from the part of the response that all clients share.
+// resultPrefix separates the start of a response, which contains the call's ID, from the part that all clients share.
 var resultPrefix = []byte(`,"result":`)
 
 // serveList responds to tools/list. It releases the slot and the buffer before it writes to the connection.
@@ -48,7 +49,7 @@ func (x *exchange) serveList() {
 	x.write(status, head, tail)
 }
 
-// prepareList returns the status of the response, the part for this client and the shared part. The status is 0 if the
+// prepareList returns the status of the response, the part for this client, and the shared part. The status is 0 if the
 // client has disconnected.
 func (x *exchange) prepareList() (int, []byte, []byte) {
 	lists := x.edge.lists

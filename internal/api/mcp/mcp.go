@@ -1,5 +1,5 @@
 // Package mcp serves every operation as a tool of the Model Context Protocol over streamable HTTP. It turns tool calls
-// into calls to the pipeline and outcomes into tool results, and knows operations only through the registry.
+// into pipeline calls, and their outcomes into tool results. It gets the operations from a registry.
 package mcp
 
 import (
@@ -18,12 +18,12 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// Options configure the endpoint.
+// Options configures the endpoint.
 type Options struct {
-	PublicURL string // base URL of absolute links
+	PublicURL string // base URL for absolute links
 	Log       *slog.Logger
-	Version   string // version of the program, shown to clients
-	// Observe is called after each response. If no tool was called, tool is "none".
+	Version   string // version of the program; shown to clients
+	// Observe is called after each response. If the request did not call a tool, tool is "none".
 	Observe func(tool string, failed bool, took time.Duration)
 }
 
@@ -36,10 +36,10 @@ type edge struct {
 	origin   string // origin of the public URL
 }
 
-// New returns the handler for a registry. It serves a single path and can be mounted anywhere.
+// New returns a handler that serves the operations in a registry. It serves a single path and can be mounted anywhere.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) http.Handler {
 	e := &edge{lists: newListCache(), reg: reg, pipe: pipe, opts: opts, origin: parseOrigin(opts.PublicURL)}
-	// Describing all tools is slow and only needed by assistants, so it is not done at the start.
+	// Describing all tools is slow and needed only for assistants, so the first request does it.
 	e.handlers = sync.OnceValues(func() (http.Handler, http.Handler) {
 		server := newServer(reg, opts)
 		return newHandler(server, true), newHandler(server, false)
@@ -57,15 +57,16 @@ func (e *edge) streamHandler() http.Handler {
 	return streams
 }
 
-// newHandler returns the SDK's handler, with responses as plain JSON or as event streams.
+// newHandler returns the SDK's handler. It responds with plain JSON if asJSON is true, and with event streams
+// otherwise.
 func newHandler(server *sdk.Server, asJSON bool) http.Handler {
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		// Any node behind a load balancer can serve any request.
 		Stateless: true, JSONResponse: asJSON,
-		// The protection would reject a proxy on the same machine that forwards the public Host. DNS rebinding is
-		// not possible anyway: other origins are rejected, and every request needs a key.
+		// The protection would reject requests from a local proxy that keeps the public Host. DNS rebinding is
+		// impossible anyway, because other origins are rejected and every request needs a key.
 		DisableLocalhostProtection: true,
-		// Since version 2026-07-28 of the protocol, a call is canceled if its client disconnects. In earlier
+		// Since protocol version 2026-07-28, a call is canceled if its client disconnects. In earlier
 		// versions, a write continues.
 		PropagateRequestCancellation: true,
 	})
@@ -84,8 +85,8 @@ func newUncheckedServer(reg *operation.Registry, c catalog, opts Options) *sdk.S
 		Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL, Icons: icons(),
 	}, &sdk.ServerOptions{
 		Instructions: instructions,
-		// Without listChanged: the lists do not change while the program runs, except resources, for which the server
-		// sends no notifications.
+		// listChanged is not set. The lists of tools and prompts do not change while the program runs, and the server
+		// does not send notifications about resources.
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
 		},
@@ -119,7 +120,7 @@ func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operat
 }
 
 // rejectUnknown returns middleware that rejects unknown tools, prompts and resources, because the SDK would repeat the
-// requested name in its error. The middleware also limits the list of tools to those that the key may call, and adds
+// requested name in its error. The middleware also limits the list of tools to the ones that the key can call, and adds
 // the team's resources to the list of resources.
 func rejectUnknown(reg *operation.Registry, c catalog) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {

@@ -12,21 +12,22 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sessionlessVersion is the first version of the protocol without sessions. In it, errors have an HTTP status.
+// sessionlessVersion is the first protocol version without sessions. From this version on, errors have an HTTP error
+// status.
 const sessionlessVersion = "2026-07-28"
 
 // methodInitialize begins a session in the protocol versions that have sessions.
 const methodInitialize = "initialize"
 
-// supportedMethods holds the methods that are served. Others, such as logging and subscriptions, are not among the
-// server's capabilities.
+// supportedMethods contains the methods that the server supports. The server's capabilities do not include other
+// features, such as logging and subscriptions.
 var supportedMethods = map[string]bool{
 	methodInitialize: true, "ping": true, "server/discover": true, methodListTools: true, methodCallTool: true,
 	"prompts/list": true, "prompts/get": true,
 	"resources/templates/list": true, methodListResources: true, methodReadResource: true, methodComplete: true,
 }
 
-// operationMethods are the methods that call operations. The pipeline counts these calls.
+// operationMethods contains the methods that call operations. The pipeline counts these calls.
 var operationMethods = map[string]bool{methodCallTool: true, methodListResources: true, methodReadResource: true,
 	methodComplete: true}
 
@@ -58,13 +59,13 @@ type message struct {
 	Params  jsontext.Value `json:"params"`
 }
 
-// protocolVersion returns the version in a message of the sessionless protocol.
+// protocolVersion returns the protocol version that a message of the sessionless protocol contains, or "".
 func (m message) protocolVersion() string {
 	var params struct {
 		Meta map[string]jsontext.Value `json:"_meta"`
 	}
 	var version string
-	_ = jsonv2.Unmarshal(m.Params, &params, jsontext.AllowDuplicateNames(true)) // the SDK rejects other forms
+	_ = jsonv2.Unmarshal(m.Params, &params, jsontext.AllowDuplicateNames(true)) // the SDK rejects invalid params
 	_ = jsonv2.Unmarshal(params.Meta[sdk.MetaKeyProtocolVersion], &version)
 	return version
 }
@@ -77,8 +78,8 @@ const (
 	methodComplete      = "completion/complete"
 )
 
-// wantsProgress reports whether a message calls a tool that may wait and requests progress. Only such a response is an
-// event stream, because proxies and clients handle plain JSON better.
+// wantsProgress reports whether a message calls a tool that may wait and requests progress. Only the response to such a
+// message is an event stream, because proxies and clients handle plain JSON better.
 func (x *exchange) wantsProgress(body []byte) bool {
 	if x.method != methodCallTool {
 		return false
@@ -101,10 +102,11 @@ func (x *exchange) wantsProgress(body []byte) bool {
 	return op != nil && op.Waits && len(m.Params.Meta.Token) > 0
 }
 
-// checkMessage returns nil for a call to a supported method. For any other message, it returns a function that sends
-// the response.
+// checkMessage returns nil if the message calls a supported method. For any other message, it returns a function that
+// sends the response.
 func (x *exchange) checkMessage(body []byte) func() {
-	// The tool call rejects duplicate members with its own error code. The decoder limits the depth.
+	// Duplicate members are allowed here, because the tool call rejects them with its own error code. The decoder
+	// limits the nesting depth.
 	raw, allowDuplicateNames := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
 	var m message
 	reject := func(e rpcError) func() {
@@ -120,7 +122,7 @@ func (x *exchange) checkMessage(body []byte) func() {
 	case m.ID.Kind() == '0' && !isSafeInteger(m.ID):
 		return reject(invalidIDError)
 	case m.ID == nil || m.Method == "":
-		// A notification or a response: without sessions there is nothing to do.
+		// The message is a notification or a response. Without sessions, there is nothing to do.
 		return func() { x.w.WriteHeader(http.StatusAccepted) }
 	case !supportedMethods[m.Method]:
 		return func() { x.rejectCall(m.ID, unknownMethodError) }
@@ -132,14 +134,14 @@ func (x *exchange) checkMessage(body []byte) func() {
 	return nil
 }
 
-// supportsVersion reports whether the version in the header is supported. If the header differs from the message,
-// supportsVersion returns true, because the SDK then rejects the request.
+// supportsVersion reports whether the version in the header is supported. It also returns true if the header of a
+// sessionless request differs from the version in the message, because the SDK then rejects the request.
 func (x *exchange) supportsVersion(header string) bool {
 	return header == "" || slices.Contains(sdk.SupportedProtocolVersions(), header) ||
 		header > sessionlessVersion && x.version != "" && x.version != header
 }
 
-// hasValidID reports whether the ID has a valid type. Only notifications may omit it.
+// hasValidID reports whether the ID has a valid type. Only notifications may omit the ID.
 func (m message) hasValidID() bool {
 	switch m.ID.Kind() {
 	case '"', '0':
@@ -148,7 +150,7 @@ func (m message) hasValidID() bool {
 	return m.ID == nil && m.Method != "" && !supportedMethods[m.Method]
 }
 
-// maxSafeInteger is the largest integer that every JSON parser preserves.
+// maxSafeInteger is the largest integer that every JSON parser reads exactly.
 const maxSafeInteger = 1<<53 - 1
 
 // isSafeInteger reports whether a number can be returned exactly as it was sent.
@@ -160,7 +162,7 @@ func isSafeInteger(id jsontext.Value) bool {
 // nullID is the ID in a response to a message without a valid ID.
 var nullID = json.RawMessage("null")
 
-// rejectCall responds to a call with an error. In protocol versions before sessionlessVersion, its HTTP status is 200.
+// rejectCall responds to a call with an error. In protocol versions before sessionlessVersion, the HTTP status is 200.
 func (x *exchange) rejectCall(id jsontext.Value, e rpcError) {
 	status := http.StatusOK
 	if x.r.Header.Get(versionHeader) >= sessionlessVersion {

@@ -22,7 +22,7 @@ var (
 	topicArgument = argument{name: "topic", title: "Topic", description: "What to write about.", required: true}
 )
 
-// prompts are common tasks.
+// prompts contains the prompts for common tasks.
 var prompts = []prompt{
 	{
 		name: "plan_week", title: "Plan a week of posts",

@@ -23,8 +23,8 @@ type prompt struct {
 	text                     *template.Template
 }
 
-// argument is an argument of a prompt. If operation is not empty, the values of that operation's argument with the name
-// in the field argument are suggested.
+// argument is an argument of a prompt. The fields operation and argument name an argument of an operation. If they are
+// not empty, the values of that argument are suggested.
 type argument struct {
 	name, title, description string
 	required                 bool
@@ -32,13 +32,13 @@ type argument struct {
 	format                   format
 }
 
-// format is the format of an argument's value; the zero format accepts any text.
+// format is the format of an argument's value. The zero value accepts any text.
 type format struct {
 	rule    string // completes the sentence "The argument NAME …"
 	isValid func(value string) bool
 }
 
-// integerFormat returns the format of integers from least to most.
+// integerFormat returns the format of integers from minValue to maxValue.
 func integerFormat(minValue, maxValue int) format {
 	return format{fmt.Sprintf("must be an integer from %d to %d", minValue, maxValue), func(value string) bool {
 		n, err := strconv.Atoi(value)
@@ -51,14 +51,14 @@ var dateFormat = format{"must be a date such as 2026-03-30", func(value string) 
 	return err == nil
 }}
 
-// choiceFormat returns the format of a choice.
+// choiceFormat returns the format of values that must be one of the choices.
 func choiceFormat(choices ...string) format {
 	return format{"must be one of: " + strings.Join(choices, ", "), func(value string) bool {
 		return slices.Contains(choices, value)
 	}}
 }
 
-const maxArgumentLength = 2000 // characters of a prompt's argument
+const maxArgumentLength = 2000 // maximum number of characters in a prompt's argument
 
 func findPrompt(name string) *prompt {
 	for i := range prompts {
@@ -83,7 +83,7 @@ func addPrompts(server *sdk.Server) {
 	}
 }
 
-// render returns the prompt with its arguments as a message of the user.
+// render returns a user message with the prompt's text and the given arguments.
 func (p *prompt) render(x *exchange, arguments map[string]string) (*sdk.GetPromptResult, error) {
 	values := map[string]string{}
 	for _, a := range p.arguments {
@@ -101,7 +101,7 @@ func (p *prompt) render(x *exchange, arguments map[string]string) (*sdk.GetPromp
 	}
 	var text strings.Builder
 	if err := p.text.Execute(&text, values); err != nil {
-		return nil, fmt.Errorf("writing the prompt %s: %w", p.name, err)
+		return nil, fmt.Errorf("rendering the prompt %s: %w", p.name, err)
 	}
 	return &sdk.GetPromptResult{
 		Description: p.description,
@@ -111,7 +111,8 @@ func (p *prompt) render(x *exchange, arguments map[string]string) (*sdk.GetPromp
 	}, nil
 }
 
-// check returns the error of a value, or "".
+// check returns what is wrong with a value, as the end of the sentence "The argument NAME …", or "" if the value is
+// valid.
 func (a argument) check(value string) string {
 	switch {
 	case value == "" && a.required:

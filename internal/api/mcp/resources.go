@@ -18,11 +18,11 @@ import (
 const (
 	scheme               = "pressroom://"
 	mimeJSON             = "application/json"
-	maxListedItems       = 10     // items of each kind in the list of resources
+	maxListedItems       = 10     // maximum number of items of each kind in the list of resources
 	notFoundWithSessions = -32002 // error code for an unknown resource in protocol versions with sessions
 )
 
-// unknownResource is the message for an invalid URI and for a missing item.
+// unknownResource is the error message for an invalid URI and for a missing item.
 const unknownResource = "Unknown resource. " +
 	"Call resources/list for the newest resources, or resources/templates/list for the URI templates."
 
@@ -58,7 +58,7 @@ func (c catalog) addTo(server *sdk.Server) {
 	}
 }
 
-// find returns the operation that serves a URI, with the arguments parsed from it, or nil.
+// find returns the operation that serves a URI, and the arguments parsed from the URI. It returns nil if there is none.
 func (c catalog) find(uri string) (*operation.Operation, operation.Arguments) {
 	path, hasScheme := strings.CutPrefix(uri, scheme)
 	if !hasScheme {
@@ -160,13 +160,13 @@ func (c catalog) readOperation(list *operation.Operation) *operation.Operation {
 	return nil
 }
 
-// item is an item of a list. arguments are the arguments of the operation that reads the item, as strings.
+// item is an item of a list. arguments holds the arguments, as strings, of the operation that reads the item.
 type item struct {
 	arguments map[string]string
 	label     string
 }
 
-// expand fills the item's arguments into a path template.
+// expand replaces the variables of a path template with the item's arguments.
 func (i item) expand(template string) string {
 	for name, value := range i.arguments {
 		template = strings.ReplaceAll(template, "{"+name+"}", url.PathEscape(value))
@@ -174,7 +174,7 @@ func (i item) expand(template string) string {
 	return template
 }
 
-// items runs a list operation through the pipeline. It returns the first items and reports whether there are more.
+// items runs a list operation through the pipeline. It returns up to limit items and reports whether there are more.
 func (x *exchange) items(ctx context.Context, list *operation.Operation, limit int) ([]item, bool, error) {
 	args := operation.Arguments{}
 	if list.Input.Properties["limit"] != nil {
@@ -219,7 +219,7 @@ func parseItems(list *operation.Operation, data any) ([]item, error) {
 	return out, nil
 }
 
-// formatID returns an ID or a string as it appears in a URI. IDs are below 2^53, so float64 is exact.
+// formatID returns an ID or a string as it appears in a URI. IDs are below 2^53, so a float64 represents them exactly.
 func formatID(value any) string {
 	if n, isNumber := value.(float64); isNumber {
 		return fmt.Sprintf("%.0f", n)
@@ -228,7 +228,7 @@ func formatID(value any) string {
 	return text
 }
 
-// newLabel joins the members of a record that form its label.
+// newLabel joins the given members of a record to form its label.
 func newLabel(record map[string]any, members []string) string {
 	var words []string
 	for _, member := range members {
@@ -239,7 +239,7 @@ func newLabel(record map[string]any, members []string) string {
 	return truncate(strings.Join(strings.Fields(strings.Join(words, ", ")), " "))
 }
 
-const maxLabel = 80 // characters
+const maxLabel = 80 // maximum number of characters in a label
 
 func truncate(text string) string {
 	if runes := []rune(text); len(runes) > maxLabel {
@@ -248,8 +248,8 @@ func truncate(text string) string {
 	return text
 }
 
-// protocolError returns a JSON-RPC error, for methods whose results cannot contain errors. Its data is the problem
-// document.
+// protocolError returns a JSON-RPC error for methods whose results cannot contain errors. The error's data is the
+// problem document.
 func (x *exchange) protocolError(err error) error {
 	doc := x.recordProblem(err)
 	data, err := json.Marshal(doc)
@@ -261,13 +261,13 @@ func (x *exchange) protocolError(err error) error {
 	return e
 }
 
-// codes maps API error codes to JSON-RPC codes. The default is errorCode.
+// codes maps API error codes to JSON-RPC codes. For other codes, rpcCode returns errorCode.
 var codes = map[apierr.Code]int64{
 	apierr.NotFound: jsonrpc.CodeInvalidParams, apierr.ValidationFailed: jsonrpc.CodeInvalidParams,
 	apierr.Internal: jsonrpc.CodeInternalError,
 }
 
-// errorCode is in the range that JSON-RPC reserves for servers.
+// errorCode is the default JSON-RPC code. It is in the range that JSON-RPC reserves for servers.
 const errorCode = -32000
 
 func (x *exchange) rpcCode(code apierr.Code) int64 {
@@ -281,8 +281,8 @@ func (x *exchange) rpcCode(code apierr.Code) int64 {
 	return errorCode
 }
 
-// notFound counts the request against the rate limit, because no operation was called, and returns an error. The
-// message must not contain user input.
+// notFound returns an error with the given message, which must not contain user input. It also counts the request
+// toward the rate limit, because no operation was called.
 func (x *exchange) notFound(message string) error {
 	if err := x.admit(); err != nil {
 		return x.protocolError(err)

@@ -11,16 +11,16 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// recorder records a response of the SDK. It forwards an event stream immediately.
+// recorder records the SDK's response. If the response is an event stream, recorder forwards it immediately.
 type recorder struct {
 	header   http.Header
 	status   int
 	body     bytes.Buffer
-	stream   http.ResponseWriter // receives an event stream; nil if none is allowed
+	stream   http.ResponseWriter // receives the event stream; nil if the response must not be a stream
 	isStream bool
 }
 
-// Header returns the header fields that are sent.
+// Header returns the header fields of the response.
 func (w *recorder) Header() http.Header { return w.header }
 
 // WriteHeader records the status or begins the stream.
@@ -59,21 +59,21 @@ func (x *exchange) forward(handler http.Handler) {
 	}
 }
 
-// record returns the SDK's response with its own errors rewritten.
+// record runs the SDK's handler and returns the response. It replaces the SDK's own errors.
 func (x *exchange) record(handler http.Handler) *recorder {
 	w := &recorder{header: x.w.Header()}
 	if x.isStream {
 		w.stream = x.w
 	}
 	handler.ServeHTTP(w, x.r)
-	w.status = max(w.status, http.StatusOK) // 0 if it wrote nothing
+	w.status = max(w.status, http.StatusOK) // 0 if the handler wrote nothing
 	if !x.isOwnError && w.body.Len() > 0 && !bytes.Contains(w.body.Bytes(), resultPrefix) {
 		x.rewriteError(w)
 	}
 	return w
 }
 
-// rewriteError replaces an error of the SDK, because its text is meant for developers and repeats input.
+// rewriteError replaces the SDK's error, because its text is meant for developers and repeats the client's input.
 func (x *exchange) rewriteError(w *recorder) {
 	var original struct {
 		Error struct {
@@ -98,7 +98,8 @@ func (x *exchange) rewriteError(w *recorder) {
 	w.header.Set("Content-Type", "application/json")
 }
 
-// messageForText returns the message that replaces a plain-text error of the SDK. It recognizes the error by its beginning.
+// messageForText returns the message that replaces a plain-text error from the SDK. It recognizes the error by its
+// first words.
 func messageForText(text string) string {
 	for prefix, message := range map[string]string{
 		"Content-Type":           "Send the body with Content-Type: application/json.",
@@ -113,7 +114,7 @@ func messageForText(text string) string {
 	return invalidMessageError.Message
 }
 
-// messageForCode returns the message for a code of the protocol.
+// messageForCode returns the message for a JSON-RPC error code.
 func (x *exchange) messageForCode(code int64) string {
 	switch code {
 	case jsonrpc.CodeInvalidParams:
@@ -136,11 +137,12 @@ func (x *exchange) messageForCode(code int64) string {
 
 const versionHeader = "Mcp-Protocol-Version"
 
-// versionPattern matches protocol versions, which are dates, and similar texts that cannot contain a secret.
+// versionPattern matches protocol versions, which are dates, and similar strings that cannot contain a secret.
 var versionPattern = regexp.MustCompile(`^v?\d{1,4}(?:[.-]\d{1,4}){1,2}$`)
 
-// unsupportedVersion returns the error for a protocol version. Its data has the supported versions and, as the protocol
-// requires, the requested one if it looks like a version.
+// unsupportedVersion returns the error for an unsupported protocol version. As the protocol requires, its data contains
+// the supported versions and the requested version. The requested version is left out if it does not look like a
+// version.
 func unsupportedVersion(requested string) rpcError {
 	data := sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions()}
 	if versionPattern.MatchString(requested) {

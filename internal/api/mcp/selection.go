@@ -12,9 +12,9 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// selection is the selection of tools in the URL of a client, such as /mcp?toolsets=posts,media&read_only=1.
+// selection is the selection of tools in a client's URL, such as /mcp?toolsets=posts,media&read_only=1.
 type selection struct {
-	toolsets []string // all if empty
+	toolsets []string // empty selects all toolsets
 	readOnly bool
 }
 
@@ -44,8 +44,8 @@ func parseSelection(query url.Values) (selection, error) {
 	return s, nil
 }
 
-// includes reports whether a tool is selected. The tools of ToolsetAccount are always selected, except writes if the
-// selection is read-only.
+// includes reports whether a tool is selected. The tools of ToolsetAccount are always selected, except tools that write
+// if the selection is read-only.
 func (s selection) includes(op *operation.Operation) bool {
 	if s.readOnly && !op.Reads() {
 		return false
@@ -54,8 +54,8 @@ func (s selection) includes(op *operation.Operation) bool {
 	return !ok || len(s.toolsets) == 0 || group.Toolset == operation.ToolsetAccount || slices.Contains(s.toolsets, group.Toolset)
 }
 
-// listTools returns the selected tools that the key's level and its owner's role allow. It includes paused tools,
-// because a pause may end at any time and clients rarely reload the list.
+// listTools returns the selected tools that the key's level and the role of the key's owner allow. It includes paused
+// tools, because a pause may end at any time and clients rarely reload the list.
 func (x *exchange) listTools(
 	ctx context.Context, reg *operation.Registry, method string, req sdk.Request, next sdk.MethodHandler,
 ) (sdk.Result, error) {

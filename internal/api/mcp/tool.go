@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// describe returns the tool of an operation. It panics if a schema is invalid.
+// describe returns the MCP tool for an operation. It panics if a schema is invalid.
 func describe(op *operation.Operation) *sdk.Tool {
 	return &sdk.Tool{
 		Name: op.Tool, Title: op.Summary, Description: description(op),
@@ -22,7 +22,7 @@ func describe(op *operation.Operation) *sdk.Tool {
 		Annotations: &sdk.ToolAnnotations{
 			Title:        op.Summary,
 			ReadOnlyHint: op.Reads(),
-			// Equal arguments include the same idempotency key.
+			// If the key is required, equal arguments include the same idempotency key.
 			IdempotentHint:  op.Reads() || op.Idempotent || op.Key == operation.KeyRequired,
 			DestructiveHint: new(op.Destructive),
 			OpenWorldHint:   new(isOpenWorld(op)),
@@ -46,7 +46,7 @@ func description(op *operation.Operation) string {
 	return out + "." + price(op)
 }
 
-// price returns a sentence about the price of a call, or nothing.
+// price returns sentences about the price of a call, or "" if the call is free.
 func price(op *operation.Operation) string {
 	p := op.Price
 	if p == nil {
@@ -62,7 +62,8 @@ func price(op *operation.Operation) string {
 	return out
 }
 
-// inputSchema returns the input schema of the operation, with the idempotency key if it accepts one.
+// inputSchema returns the operation's input schema. If the operation accepts an idempotency key, the schema includes
+// it.
 func inputSchema(op *operation.Operation) *jsonschema.Schema {
 	s := op.Input.CloneSchemas()
 	splitTypes(s)
@@ -88,8 +89,8 @@ func keySchema(rule operation.KeyRule) *jsonschema.Schema {
 	}
 }
 
-// outputSchema returns the schema of a response with only the top-level members of its data. The list of tools
-// is part of every conversation with a model, so it must be short. The OpenAPI document has the full schemas.
+// outputSchema returns the schema of a response, with only the top-level members of its data. The list of tools is part
+// of every conversation with a model, so it must be short. The OpenAPI document contains the full schemas.
 func outputSchema(op *operation.Operation) *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object", Required: []string{"data"},
@@ -97,16 +98,16 @@ func outputSchema(op *operation.Operation) *jsonschema.Schema {
 	}
 }
 
-// outline returns the types and enumerations of a schema down to a depth of members.
+// outline returns a schema with only its types and enumerations, and with members down to the given depth.
 func outline(op *operation.Operation, s *jsonschema.Schema, depth int) *jsonschema.Schema {
 	if name, ok := strings.CutPrefix(s.Ref, operation.ComponentsRef); ok {
-		if s = op.Components[name]; s == nil { // Moment, a component that all operations share
+		if s = op.Components[name]; s == nil { // the component Moment, which all operations share
 			s = operation.MomentSchema()
 		}
 	}
 	out := &jsonschema.Schema{Type: s.Type, Types: slices.Clone(s.Types), Enum: s.Enum}
 	if s.Type == "" && len(s.Types) == 0 {
-		out.Type = "object" // the result of a job, which has no fixed type
+		out.Type = "object" // the result of a job has no fixed type
 	}
 	splitTypes(out)
 	if s.Items != nil {
