@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// parameters returns the arguments in the path and the query string, and the Idempotency-Key.
+// parameters returns the parameters for the arguments in the path and the query string, and for the Idempotency-Key.
 func parameters(op *operation.Operation) []parameter {
 	var out []parameter
 	for _, name := range op.InPath {
@@ -49,8 +49,8 @@ func idempotencyKey(rule operation.KeyRule) parameter {
 	return p
 }
 
-// body returns the JSON object of a write, or nil if it has no arguments beyond the path. In that case, the API also
-// accepts {}.
+// body returns the request body of an operation that writes, or nil if all arguments are in the path. In that case, the
+// API also accepts {}.
 func (b *builder) body(op *operation.Operation) *bodyObject {
 	schema := withoutProperties(op.Input, op.InPath...)
 	if op.Reads() || len(schema.Properties) == 0 {

@@ -21,8 +21,8 @@ func baseComponents() components {
 	}
 }
 
-// problemSchema returns the schema of problem documents. It allows further members, also in context, because
-// both may grow within v1.
+// problemSchema returns the schema of problem documents. It allows additional members, both at the top level and in
+// context, because members may be added within v1.
 func problemSchema() *jsonschema.Schema {
 	s := operation.SchemaFor[problem.Document]()
 	s.AdditionalProperties = &jsonschema.Schema{}

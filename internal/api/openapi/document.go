@@ -51,7 +51,7 @@ type (
 		Summary     string              `json:"summary"`
 		Description string              `json:"description"`
 		Tags        []string            `json:"tags"`
-		extensions                      //nolint:embeddedstructfieldcheck // members are written in this order
+		extensions                      //nolint:embeddedstructfieldcheck // members are output in this order
 		Parameters  []parameter         `json:"parameters,omitempty"`
 		Body        *bodyObject         `json:"requestBody,omitempty"`
 		Responses   map[string]response `json:"responses"`

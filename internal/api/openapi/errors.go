@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// errorResponse is an error response that operations can return, one for each status.
+// errorResponse is an error response that operations can return. There is one for each status.
 type errorResponse struct {
 	name    string // name of the example
 	applies func(*operation.Operation) bool
@@ -51,7 +51,7 @@ func appliesToAll(*operation.Operation) bool { return true }
 
 func takesIdempotencyKey(op *operation.Operation) bool { return op.Key != operation.KeyRejected }
 
-// hasItemID reports whether an argument is the ID of an item, which may not exist.
+// hasItemID reports whether an argument is the ID of an item. In that case, the item may not exist.
 func hasItemID(op *operation.Operation) bool {
 	return len(op.InPath) > 0 || slices.ContainsFunc(op.Input.PropertyOrder, func(name string) bool {
 		return strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids")
@@ -65,12 +65,11 @@ func reachesProvider(op *operation.Operation) bool {
 	return slices.Contains(providerOperations, op.Tool)
 }
 
-// errorComponent is the name of the component that describes all error responses. All statuses share one component.
-// With one component for each status, code generators would create a type for each, and ogen would print a warning for
-// each.
+// errorComponent is the name of the component that describes the error responses of all statuses. If each status had
+// its own component, code generators would create a type for each one, and ogen would print a warning for each one.
 const errorComponent = "Error"
 
-// addErrors adds the errors that an operation can return.
+// addErrors adds the error responses that an operation can return.
 func addErrors(op *operation.Operation, out map[string]response) {
 	for _, r := range errorResponses {
 		if r.applies(op) {
@@ -97,7 +96,7 @@ func sharedErrorResponse() response {
 	}
 }
 
-// describeCodes returns the codes of a status with their titles, as CommonMark.
+// describeCodes returns a CommonMark list of a status's codes with their titles.
 func describeCodes(status int) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%d %s. Codes:\n", status, http.StatusText(status))

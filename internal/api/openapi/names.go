@@ -10,7 +10,7 @@ var initialisms = map[string]string{
 	"webp": "WebP",
 }
 
-// GoName returns a name of the document as an exported Go name: account_ids becomes AccountIDs.
+// GoName converts a name in the document to an exported Go name: account_ids becomes AccountIDs.
 func GoName(name string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool {
@@ -25,7 +25,7 @@ func GoName(name string) string {
 	return out.String()
 }
 
-// Singular returns the singular of a list's name.
+// Singular returns the singular form of a list's name.
 func Singular(name string) string {
 	switch {
 	case strings.HasSuffix(name, "ies"):

@@ -1,5 +1,5 @@
-// Package openapi generates the OpenAPI 3.1 document of the API from the registry of operations. The output is
-// deterministic. api/openapi.json is the golden file.
+// Package openapi generates the API's OpenAPI 3.1 document from the registry of operations. The output is
+// deterministic. The golden file is api/openapi.json.
 package openapi
 
 import (
@@ -14,16 +14,16 @@ import (
 
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Info has the parts of the document that are not in the registry.
+// Info contains the parts of the document that do not come from the registry.
 type Info struct {
 	Version   string // info.version
 	ServerURL string // base URL of the paths, without a trailing slash
-	// Strict forbids undescribed members in responses, so that tests find them. The document for clients leaves
-	// responses open, because members may be added within v1.
+	// Strict forbids undescribed members in responses, so that tests find them. The document for clients allows them,
+	// because members may be added within v1.
 	Strict bool
 }
 
-// Build returns the document of all operations as indented JSON.
+// Build returns the document for all operations as indented JSON.
 func Build(reg *operation.Registry, info Info) ([]byte, error) {
 	b := builder{strict: info.Strict, components: baseComponents()}
 	b.addPart("Moment", operation.MomentSchema())
@@ -139,7 +139,7 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 	}, nil
 }
 
-// newExtensions returns the x- members of an operation.
+// newExtensions returns an operation's members with the prefix x-.
 func newExtensions(op *operation.Operation) extensions {
 	out := extensions{Tool: op.Tool, Capability: op.Needs, Samples: samples()[op.Tool]}
 	if op.ConditionalCapability != nil {
@@ -158,15 +158,15 @@ func newExtensions(op *operation.Operation) extensions {
 	return out
 }
 
-// marshal returns the document as indented JSON, without the escapes that only HTML needs.
+// marshal returns the document as indented JSON. It leaves out the escapes that only HTML needs.
 func marshal(doc document) ([]byte, error) {
 	raw, err := json.Marshal(doc)
 	if err != nil {
-		return nil, fmt.Errorf("writing the description: %w", err)
+		return nil, fmt.Errorf("encoding the OpenAPI document: %w", err)
 	}
 	out := jsontext.Value(raw)
 	if err := out.Format(jsontext.Multiline(true), jsontext.WithIndent("  ")); err != nil {
-		return nil, fmt.Errorf("indenting the description: %w", err)
+		return nil, fmt.Errorf("indenting the OpenAPI document: %w", err)
 	}
 	return append(out, '\n'), nil
 }

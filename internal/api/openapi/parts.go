@@ -14,26 +14,26 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// partInliner moves each component that is used once into the object that uses it.
+// partInliner moves components that are used only once into the objects that use them.
 type partInliner struct {
 	schemas map[string]*jsonschema.Schema // the document's components
-	uses    map[string]int                // references to components
+	uses    map[string]int                // number of references to each component
 }
 
-// inlineParts moves each object that is used once, and is named after the member that uses it, into the enclosing
-// object: CreditsUsedToday becomes the member used_today of Credits. Objects with other names, and items of lists,
-// remain components.
+// inlineParts moves each object that is used only once, and is named after the member that uses it, into the enclosing
+// object. For example, CreditsUsedToday becomes the member used_today of Credits. Objects with other names and items of
+// lists remain components.
 func inlineParts(schemas map[string]*jsonschema.Schema, paths map[string]map[string]operationObject) error {
 	raw, err := json.Marshal([]any{schemas, paths})
 	if err != nil {
-		return fmt.Errorf("writing the components: %w", err)
+		return fmt.Errorf("encoding the components: %w", err)
 	}
 	in := partInliner{schemas: schemas, uses: map[string]int{}}
 	for _, match := range references.FindAllSubmatch(raw, -1) {
 		in.uses[string(match[1])]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
-		if s := schemas[name]; s != nil { // not yet moved
+		if s := schemas[name]; s != nil { // nil if it was moved into another object
 			in.inline(name, s)
 		}
 	}

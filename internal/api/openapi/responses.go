@@ -50,7 +50,7 @@ var successDescriptions = map[int]string{
 		"job; poll it until data.finished is true.",
 }
 
-// addOutput adds the schema of an operation's output and its nested schemas as components. It returns the name of the
+// addOutput adds the schema of an operation's output, and its nested schemas, as components. It returns the name of the
 // output's component.
 func (b *builder) addOutput(op *operation.Operation) (string, error) {
 	for name, s := range op.Components {
@@ -61,7 +61,8 @@ func (b *builder) addOutput(op *operation.Operation) (string, error) {
 	return op.OutputName, b.addComponent(op.OutputName, op.Output)
 }
 
-// addComponent adds a schema as a component. Several operations may share one.
+// addComponent adds a schema as a component. Several operations may share a component, but then their schemas must be
+// equal.
 func (b *builder) addComponent(name string, s *jsonschema.Schema) error {
 	schema := b.responseSchema(s)
 	existing := b.components.Schemas[name]
@@ -79,20 +80,21 @@ func (b *builder) addComponent(name string, s *jsonschema.Schema) error {
 func equalSchemas(a, b *jsonschema.Schema) (bool, error) {
 	left, err := json.Marshal(a)
 	if err != nil {
-		return false, fmt.Errorf("writing a schema: %w", err)
+		return false, fmt.Errorf("encoding a schema: %w", err)
 	}
 	right, err := json.Marshal(b)
 	if err != nil {
-		return false, fmt.Errorf("writing a schema: %w", err)
+		return false, fmt.Errorf("encoding a schema: %w", err)
 	}
 	return bytes.Equal(left, right), nil
 }
 
-// EnvelopeComponent is the component with the members that every response has.
+// EnvelopeComponent is the name of the component with the members that every response has.
 const EnvelopeComponent = "Envelope"
 
-// envelope returns the schema of a response: the common members and those of the operation. It combines them with
-// allOf, except in a closed document (see Info). A schema can forbid undescribed members only within one object.
+// envelope returns the schema of a response. It combines the members that all responses have and the operation's
+// members with allOf. In a strict document (see Info), all members are in one object instead, because a schema can
+// forbid undescribed members only within one object.
 func (b *builder) envelope(op *operation.Operation, component string) *jsonschema.Schema {
 	schema := b.wholeEnvelope(op, component)
 	if b.strict {
@@ -135,15 +137,16 @@ func (b *builder) addPart(name string, s *jsonschema.Schema) *jsonschema.Schema 
 	return ref(name)
 }
 
-// responseSchema returns a copy of a schema for responses. It allows further members, unless the document is closed.
+// responseSchema returns a copy of a schema for responses. The copy allows additional members unless the document is
+// strict.
 func (b *builder) responseSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	s = s.CloneSchemas()
 	b.allowAdditional(s)
 	return s
 }
 
-// allowAdditional allows further members in a schema and its nested schemas. It also removes empty lists of types,
-// which are invalid but appear in optional references.
+// allowAdditional allows additional members in a schema and its nested schemas unless the document is strict. It also
+// removes empty lists of types, which are invalid but appear in optional references.
 func (b *builder) allowAdditional(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -165,7 +168,7 @@ func ref(component string) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/components/schemas/" + component}
 }
 
-// isPaginated reports whether an operation returns pages.
+// isPaginated reports whether an operation returns a list in pages.
 func isPaginated(op *operation.Operation) bool {
 	return op.Reads() && op.Input.Properties["cursor"] != nil
 }

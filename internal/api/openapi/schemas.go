@@ -9,13 +9,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// RequestSuffix is the suffix of the names of components that describe request bodies.
+// RequestSuffix is the name suffix of components that describe request bodies.
 const RequestSuffix = "Request"
 
-// schemaNamer names the enumerations of a document, so that generated clients have one type for each.
+// schemaNamer gives each enumeration in a document a name, so that generated clients have one type for each.
 type schemaNamer struct {
 	schemas map[string]*jsonschema.Schema // the document's components
-	names   map[string]string             // names of enumerations by their values
+	names   map[string]string             // names of enumerations, by their values
 }
 
 // nameSchemas replaces each enumeration of strings with a reference to a component and sets the format of integers.
@@ -64,7 +64,7 @@ func (n *schemaNamer) properties(owner string, s *jsonschema.Schema) error {
 	return nil
 }
 
-// schema returns the schema that replaces the schema s of a member of owner.
+// schema returns a replacement for the schema s of a member of owner.
 func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsonschema.Schema, error) {
 	switch {
 	case s.Type == "integer":
@@ -85,12 +85,13 @@ func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsons
 	return s, nil
 }
 
-// enumeration returns a reference to the component of an enumeration. Enumerations with equal values share one.
+// enumeration returns a reference to the component of an enumeration. Enumerations with the same values share a
+// component.
 func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschema.Schema, error) {
 	key := fmt.Sprint(s.Enum)
 	if _, ok := n.names[key]; !ok {
 		if n.schemas[name] != nil {
-			return nil, fmt.Errorf("an enumeration needs another name than %s: set its tag title", name)
+			return nil, fmt.Errorf("the enumeration name %s is taken: set another name with the title tag", name)
 		}
 		n.names[key] = name
 		n.schemas[name] = newEnumeration(name, s.Enum)
@@ -100,14 +101,16 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 	return reference, nil
 }
 
-// constSchema returns the schema of a single value of an enumeration. It uses allOf, for which oapi-codegen generates
-// the enumeration's type. Keywords next to $ref would not work, because kin-openapi merges them into the component.
+// constSchema returns the schema of a single value of an enumeration. It uses allOf, because oapi-codegen then
+// generates the enumeration's type. Keywords next to $ref would not work, because kin-openapi merges them into the
+// component.
 func constSchema(enumeration string, value any) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", AllOf: []*jsonschema.Schema{ref(enumeration)}, Enum: []any{value}}
 }
 
 // newEnumeration returns the schema of an enumeration of strings. It sets the names of the generated constants, because
-// they could otherwise collide with generated types: oapi-codegen would declare a constant Client for the role client.
+// they could otherwise collide with generated types. For example, oapi-codegen would declare a constant Client for the
+// role client.
 func newEnumeration(name string, values []any) *jsonschema.Schema {
 	names := make([]string, len(values))
 	for i, v := range values {

@@ -9,7 +9,7 @@ import (
 func findTag(path string) (string, error) {
 	group, ok := operation.GroupOf(path)
 	if !ok {
-		return "", fmt.Errorf("no group of operations has the path %s", path)
+		return "", fmt.Errorf("no group of operations contains the path %s", path)
 	}
 	return group.Name, nil
 }

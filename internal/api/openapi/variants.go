@@ -10,15 +10,15 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// DiscriminatorSuffix is the suffix of the name of the component with all values of a union's discriminator. It is not
-// Type, because ogen declares that name for its own union type.
+// DiscriminatorSuffix is the name suffix of the component that lists all values of a union's discriminator. The suffix
+// is not Type, because ogen uses that suffix for its own union types.
 const DiscriminatorSuffix = "Kind"
 
 // addVariants replaces the component of an operation's output with a union of its variants. Each variant is a component
-// named after its value: the variant social_post of Job is SocialPostJob.
+// that is named after its discriminator value: the variant social_post of Job is SocialPostJob.
 func (b *builder) addVariants(op *operation.Operation) {
 	v, base := op.Variants, b.components.Schemas[op.OutputName]
-	// Outputs that embed this type use the component with all values.
+	// Outputs that embed this type use the component that lists all values.
 	b.components.Schemas[op.OutputName+DiscriminatorSuffix] = newEnumeration(op.OutputName+DiscriminatorSuffix,
 		base.Properties[v.Discriminator].Enum)
 	union := &jsonschema.Schema{Description: base.Description}

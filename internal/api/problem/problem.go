@@ -1,4 +1,4 @@
-// Package problem writes errors as problem documents (RFC 9457) and rate limits as header fields. It defines the status
+// Package problem sends errors as problem documents (RFC 9457) and rate limits as header fields. It defines the status
 // and the title of each error code.
 package problem
 
@@ -14,7 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// Document is the body of every error response. Clients handle code and status; the texts may change.
+// Document is the body of every error response. Clients should rely only on code and status, because the texts may
+// change.
 type Document struct {
 	Type    string         `json:"type" format:"uri" jsonschema:"Link to the code in the error reference."`
 	Title   string         `json:"title" jsonschema:"Short description of the code."`
@@ -24,7 +25,7 @@ type Document struct {
 	Context map[string]any `json:"context,omitempty" jsonschema:"Identifiers such as reason and scope, never a value from the request."`
 }
 
-// Entry is a code in the error reference.
+// Entry is an error code in the error reference.
 type Entry struct {
 	Code   apierr.Code
 	Status int
@@ -91,7 +92,8 @@ var byCode = func() map[apierr.Code]Entry {
 // ReferencePath is the path of the error reference below the public URL.
 const ReferencePath = "/docs/errors"
 
-// FromError returns the document for an error. An error without a code becomes internal_error and reveals nothing.
+// FromError returns the problem document for an error. For an error without a code, the code is internal_error, and the
+// document does not reveal the error's text.
 func FromError(err error, publicURL string) Document {
 	f := apierr.FromError(err)
 	e := byCode[f.Code]
@@ -105,8 +107,8 @@ func FromError(err error, publicURL string) Document {
 // is never sent. nginx uses the same number.
 const StatusClientClosed = 499
 
-// LogStatus returns the status for logs and metrics. It returns StatusClientClosed for a server error if the client has
-// disconnected.
+// LogStatus returns the status for logs and metrics. For a server error, it returns StatusClientClosed if the client
+// has disconnected.
 func LogStatus(r *http.Request, status int) int {
 	if status >= http.StatusInternalServerError && errors.Is(r.Context().Err(), context.Canceled) {
 		return StatusClientClosed
@@ -114,9 +116,9 @@ func LogStatus(r *http.Request, status int) int {
 	return status
 }
 
-// LogLevel returns the level at which a request is logged: error for failures of this service, warning if a node cannot
-// reach its database or file store, and info for everything else. This includes rejections by a busy node, because
-// metrics count them.
+// LogLevel returns the level at which a request is logged: error if this service failed, warning if a node cannot reach
+// its database or file store, and info otherwise. Rejections by a busy node are logged at info, because metrics count
+// them.
 func LogLevel(r *http.Request, status int, cause error) slog.Level {
 	switch {
 	case r.Context().Err() != nil:
@@ -131,7 +133,7 @@ func LogLevel(r *http.Request, status int, cause error) slog.Level {
 	return slog.LevelInfo
 }
 
-// Write sends the document for an error with its header fields and returns the status.
+// Write sends the problem document for an error with its header fields. It returns the status.
 func Write(w http.ResponseWriter, err error, publicURL string) int {
 	doc := FromError(err, publicURL)
 	body, marshalErr := json.Marshal(doc)

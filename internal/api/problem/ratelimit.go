@@ -8,22 +8,23 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11), as net/http writes them. Field names are
-// case-insensitive.
+// The names of the fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11), in the form that
+// net/http writes. Field names are case-insensitive.
 const (
 	policyField = "Ratelimit-Policy"
 	limitField  = "Ratelimit"
 )
 
-// SetRateLimits sets both fields, with one member for each rate in order. Without rates, it sets neither. A member of
-// the policy has the quota (q) and the window in seconds (w) in which the quota is restored. A member of the limit has
-// the remaining calls (r) and the seconds (t) until the whole quota is restored or, if the call was rejected, until the
-// next call is allowed, as in Retry-After. Seconds are rounded up.
+// SetRateLimits sets the fields RateLimit-Policy and RateLimit, with one member for each rate, in the order of rates.
+// If there are no rates, it sets neither field. Each member of RateLimit-Policy contains the quota (q) and the number
+// of seconds in which the quota is restored (w). Each member of RateLimit contains the number of remaining calls (r)
+// and a number of seconds (t). If the rate rejected the call, t is the time until the next call is allowed, as in
+// Retry-After. Otherwise, t is the time until the whole quota is restored. Seconds are rounded up.
 func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	if len(rates) == 0 {
 		return
 	}
-	const threeMembers = 160 // capacity for three members, in bytes
+	const threeMembers = 160 // bytes that three members need
 	policy, limit := make([]byte, 0, threeMembers), make([]byte, 0, threeMembers)
 	for i, r := range rates {
 		reset := r.Reset
@@ -38,8 +39,8 @@ func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	h.Set(limitField, string(limit))
 }
 
-// appendMember appends to a structured field list (RFC 9651) a member that is the scope as a string with two
-// parameters. Scopes are words, so they need no escaping.
+// appendMember appends a member to a structured field list (RFC 9651): the scope as a string, with two parameters.
+// Scopes are words, so they do not need escaping.
 func appendMember(dst []byte, i int, scope pipeline.Scope, firstParam string, firstValue int64, secondParam string,
 	secondValue int64) []byte {
 	if i > 0 {

@@ -10,7 +10,7 @@ import (
 
 const descriptionPath = "/openapi.json"
 
-// document is the OpenAPI document with its ETag. Requests for it need no key, and caches may store it.
+// document is the OpenAPI document with its ETag. Requests for it do not need a key, and caches may store it.
 type document struct {
 	body []byte
 	etag string

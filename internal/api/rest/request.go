@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
-const maxBody = 1 << 20 // bytes of a request body
+const maxBody = 1 << 20 // maximum size of a request body in bytes
 
 func (x *exchange) idempotencyKey() pipeline.Key {
 	values := x.r.Header.Values("Idempotency-Key")
@@ -23,8 +23,8 @@ func (x *exchange) idempotencyKey() pipeline.Key {
 	return pipeline.Key{Given: true, Duplicate: len(values) > 1, Text: strings.TrimSpace(values[0])}
 }
 
-// arguments returns the arguments in the path together with those in the query string of a read or in the body of any
-// other request.
+// arguments returns the arguments in the path together with the other arguments. An operation that only reads takes
+// them from the query string, and any other operation takes them from the body.
 func (x *exchange) arguments(op *operation.Operation, pathArgs map[string]string) (operation.Arguments, error) {
 	args, err := x.queryOrBody(op)
 	if err != nil {
@@ -73,7 +73,7 @@ func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 	var tooLargeErr *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLargeErr):
-		return nil, apierr.Invalid(apierr.TooLarge, "", "The body is larger than 1 MiB. Send a smaller one.")
+		return nil, apierr.Invalid(apierr.TooLarge, "", "The body is larger than 1 MiB. Send a smaller body.")
 	case err != nil:
 		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body was cut off. Send the request again.").Wrap(err)
 	case len(raw) == 0 && !op.NeedsBody():
@@ -94,7 +94,7 @@ func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 
 var byteOrderMark = []byte("\ufeff")
 
-// hasContentCoding reports whether a body has a content coding other than identity (RFC 9110, 8.4).
+// hasContentCoding reports whether a body has a content coding other than identity (RFC 9110, section 8.4).
 func hasContentCoding(contentEncodings []string) bool {
 	for _, value := range contentEncodings {
 		for coding := range strings.SplitSeq(value, ",") {

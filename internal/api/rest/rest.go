@@ -1,5 +1,5 @@
-// Package rest serves the REST API: it turns HTTP requests into calls to the pipeline and outcomes into responses. It
-// knows operations only through the registry.
+// Package rest serves the REST API. It turns HTTP requests into pipeline calls, and their outcomes into responses. It
+// gets the operations from a registry.
 package rest
 
 import (
@@ -23,9 +23,9 @@ import (
 // Prefix is the path prefix of all endpoints.
 const Prefix = "/api/v1"
 
-// Options configure the API.
+// Options configures the API.
 type Options struct {
-	PublicURL string                 // base URL of absolute links
+	PublicURL string                 // base URL for absolute links
 	Describe  func() ([]byte, error) // returns the OpenAPI document
 	Log       *slog.Logger
 	Observe   func(tool string, status int, took time.Duration) // called after each response
@@ -39,7 +39,7 @@ type Edge struct {
 	description func() (document, error)
 }
 
-// New returns the API for a registry.
+// New returns an Edge that serves the operations in a registry.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
 	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: sync.OnceValues(func() (document, error) {
 		return newDocument(opts.Describe)
@@ -51,7 +51,7 @@ func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
 	return e
 }
 
-// Checks returns the names of the checks before the pipeline, in order.
+// Checks returns the names of the checks that run before the pipeline, in order.
 func Checks() []string { return []string{"address", "method"} }
 
 // ServeHTTP serves one request.
@@ -131,8 +131,8 @@ func (x *exchange) respond(op *operation.Operation, outcome pipeline.Outcome) {
 	x.write(op.Success, body)
 }
 
-// encode returns the envelope as JSON. If the data is a JSONEncoder, its JSON replaces the null that is written for the
-// data.
+// encode returns the envelope as JSON. If the data is a JSONEncoder, encode writes null for the data and then replaces
+// the null with the JSON from the encoder.
 func encode(envelope pipeline.Envelope) ([]byte, error) {
 	data, isEncoder := envelope.Data.(operation.JSONEncoder)
 	if isEncoder {
@@ -150,7 +150,7 @@ func encode(envelope pipeline.Envelope) ([]byte, error) {
 	return slices.Concat([]byte(prefix), raw, body[len(placeholder):], []byte{'\n'}), nil
 }
 
-// nextPage returns the URL of the same request with the cursor of the next page.
+// nextPage returns the URL of the same request, with the cursor for the next page.
 func (x *exchange) nextPage(cursor string) string {
 	q := x.r.URL.Query()
 	for name, values := range q {

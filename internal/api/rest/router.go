@@ -9,13 +9,13 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// router finds the operation of a path. Unlike http.ServeMux it never redirects: every path that does not match exactly
-// gets the same endpoint_not_found response.
+// router finds the operation for a path. Unlike http.ServeMux, it never redirects: every path that does not match
+// exactly gets the same endpoint_not_found response.
 type router struct{ root *node }
 
 type node struct {
-	literals map[string]*node // by fixed segment
-	argument *node            // any other segment
+	literals map[string]*node // child nodes, by fixed segment
+	argument *node            // child node for any other segment
 	methods  map[string]*operation.Operation
 }
 
@@ -48,8 +48,8 @@ func (r *router) add(method, path string, op *operation.Operation) {
 	at.methods[method] = op
 }
 
-// find returns the operation and the values of the path's arguments. If the path exists but not with this method, it
-// returns the allowed methods. The last result reports whether the path exists.
+// find returns the operation and the values of the path's arguments. If the path exists but does not support the
+// method, it returns the allowed methods instead. The last result reports whether the path exists.
 func (r *router) find(req *http.Request) (*operation.Operation, map[string]string, []string, bool) {
 	subpath, ok := strings.CutPrefix(req.URL.EscapedPath(), Prefix+"/")
 	if !ok {
@@ -80,7 +80,8 @@ func (r *router) find(req *http.Request) (*operation.Operation, map[string]strin
 	return op, pathValues(op, texts), nil, true
 }
 
-// hasValidIDs reports whether the IDs in a path have the right format, which is the same for all operations of the path.
+// hasValidIDs reports whether the IDs in a path have the right format. The format is the same for all operations with
+// this path.
 func (n *node) hasValidIDs(texts []string) bool {
 	for _, op := range n.methods {
 		for i, text := range texts {
