@@ -12,14 +12,14 @@ import (
 	"pressroom.example/pressroom/internal/apicli/profile"
 )
 
-// connection is the address of a service with the credential for it: an API key, or the token source of a profile.
+// connection is the URL of a service with the credential for it: an API key, or a profile's source of tokens.
 type connection struct {
 	url, key string
 	source   *profile.Source
 }
 
-// connection returns the connection of a command. The flags --profile and --key-file take precedence over environment
-// variables. Among the variables, an API key takes precedence over a profile.
+// connection returns the connection that a command uses. The flags --profile and --key-file take precedence over
+// environment variables. Among the variables, an API key takes precedence over a profile.
 func (t Terminal) connection(s settings) (connection, error) {
 	if s.profile != "" && s.keyFile != "" {
 		return connection{}, usagef("--profile and --key-file cannot be used together")
@@ -85,7 +85,7 @@ func (t Terminal) selectedProfile(s settings) (string, error) {
 	return profile.Default, err
 }
 
-// baseURL returns the address of a service without the path of the API.
+// baseURL returns a service's URL without the path of the API.
 func baseURL(address string) string {
 	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(address, "/"), "/api/v1"), "/")
 }

@@ -1,5 +1,5 @@
-// Package apicli implements `pressroom call`, which has a command for each API operation. The commands come from the
-// same table as the Go client.
+// Package apicli implements `pressroom call`, which has a command for each API operation. It generates the commands
+// from the same table of operations as the Go client.
 package apicli
 
 import (
@@ -29,8 +29,8 @@ const (
 type Terminal struct {
 	Env      func(string) string
 	In       io.Reader
-	Out      io.Writer // responses
-	Err      io.Writer // errors, for people
+	Out      io.Writer // receives responses
+	Err      io.Writer // receives error messages for people
 	Pretty   bool      // indents JSON
 	Color    bool      // colors the output to Out
 	ErrColor bool      // colors the output to Err
@@ -133,9 +133,9 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, callAr
 	return t.printResponse(callArgs.operation.Name, a.Raw, a.IdempotencyKey, s.output)
 }
 
-// printResponse prints the response of a call, or one member of it. If printing fails after a write, it prints the
-// whole response and the idempotency key to Err. It never prints the response of create_uploads to Err, because that
-// response contains secrets.
+// printResponse prints the response to a call, in the form that o selects. If printing fails after a write, it prints
+// the whole response and the idempotency key to Err. It never prints the response of create_uploads to Err, because
+// that response contains secrets.
 func (t Terminal) printResponse(operation string, raw json.RawMessage, key string, o output) error {
 	err := t.printAs(raw, o)
 	if err == nil || key == "" {
@@ -148,7 +148,7 @@ func (t Terminal) printResponse(operation string, raw json.RawMessage, key strin
 	return err
 }
 
-// print writes JSON on one line, or indented for people.
+// print writes JSON on one line, or indented if Pretty is set.
 func (t Terminal) print(answer any) error {
 	e := json.NewEncoder(t.Out)
 	e.SetEscapeHTML(false)
@@ -161,8 +161,8 @@ func (t Terminal) print(answer any) error {
 	return nil
 }
 
-// client returns a client for the URL and key of the settings and the environment. The key is never an
-// argument, because other processes can read command lines.
+// client returns a client for the connection that the settings and the environment select. The API key is never a
+// command-line argument, because other processes can read command lines.
 func (t Terminal) client(s settings) (*client.Client, error) {
 	switch {
 	case s.timeout <= 0:

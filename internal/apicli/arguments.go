@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// arguments holds the arguments of a call by their JSON names.
+// arguments holds the arguments of a call, by their JSON names.
 type arguments struct {
 	operation client.Operation
 	values    map[string]any
@@ -29,8 +29,8 @@ func (g *arguments) flags(f *flag.FlagSet) {
 	}
 }
 
-// argumentFlag is the flag.Value of an argument. The values of a list are separated by commas or given by
-// repeated flags.
+// argumentFlag is the flag.Value of an argument. The values of a list are separated by commas or passed in repeated
+// flags.
 type argumentFlag struct {
 	argument client.Argument
 	args     *arguments
@@ -38,7 +38,7 @@ type argumentFlag struct {
 
 func (v *argumentFlag) String() string { return "" }
 
-// IsBoolFlag reports whether the flag needs no value.
+// IsBoolFlag reports whether the flag can be used without a value.
 func (v *argumentFlag) IsBoolFlag() bool { return v.argument.Type == "boolean" }
 
 // Set parses a value.
@@ -113,7 +113,7 @@ func integer(text string) (int64, error) {
 	return n, nil
 }
 
-// callOptions returns the option for an idempotency key, or none if key is empty.
+// callOptions returns the call option for an idempotency key. It returns nil if key is empty.
 func (g *arguments) callOptions(key string) []client.CallOption {
 	if key == "" {
 		return nil
@@ -121,7 +121,7 @@ func (g *arguments) callOptions(key string) []client.CallOption {
 	return []client.CallOption{client.IdempotencyKey(key)}
 }
 
-// setPositional sets the path arguments, in order, from arguments without a flag.
+// setPositional sets the path arguments, in order, from the positional command-line arguments.
 func (g *arguments) setPositional(args []string) error {
 	for _, a := range g.operation.Arguments {
 		if _, there := g.values[a.Name]; a.In != "path" || there {
@@ -159,10 +159,10 @@ func (g *arguments) addJSON(text string, in io.Reader) error {
 	if !utf8.Valid(raw) {
 		return usagef("--json is not UTF-8")
 	}
-	var members map[string]json.RawMessage // raw, so that numbers stay exact
+	var members map[string]json.RawMessage // kept as raw JSON so that numbers stay exact
 	if err := json.Unmarshal(raw, &members); err != nil {
 		if bytes.HasPrefix(raw, []byte("\ufeff")) {
-			return usagef("--json begins with a byte order mark; save the file without it")
+			return usagef("--json begins with a byte order mark (BOM); save the file without a BOM")
 		}
 		return usagef("--json must be a JSON object")
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// SGR parameters (ECMA-48) of colors that the terminal's theme defines.
+// SGR parameters (ECMA-48) for text styles and for colors from the terminal's theme.
 const (
 	bold   = "1"
 	dim    = "2"
@@ -16,7 +16,7 @@ const (
 	cyan   = "36"
 )
 
-// paint returns a text formatted with an SGR parameter, or the unchanged text if on is false.
+// paint returns a text formatted with an SGR parameter. If enabled is false, it returns the text unchanged.
 func paint(enabled bool, code, text string) string {
 	if !enabled || text == "" {
 		return text
@@ -24,10 +24,10 @@ func paint(enabled bool, code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// ErrorLine returns the line that reports an error: the program's name, colored if color is true, and the text.
+// ErrorLine returns an error message: the program's name, in red if color is true, and the text.
 func ErrorLine(color bool, text string) string { return paint(color, red, "pressroom:") + " " + text }
 
-// statusColors has the colors of values in the columns STATUS and STATE.
+// statusColors maps the values in the columns STATUS and STATE to their colors.
 var statusColors = map[string]string{
 	"published": green, "succeeded": green, "ready": green, "connected": green, "stored": green,
 	"scheduled": cyan, "processing": cyan, "running": cyan, "sending": cyan, "waiting": cyan,
@@ -35,7 +35,7 @@ var statusColors = map[string]string{
 	"failed": red, "error": red, "lost": red, "refused": red, "expired": red,
 }
 
-// paintList formats an aligned table: it makes the headings bold and colors the values of STATUS and STATE.
+// paintList formats an aligned table: it makes the headings bold and colors the values in the columns STATUS and STATE.
 func paintList(table string) string {
 	var out strings.Builder
 	var columns []int // in characters, because byte offsets differ between lines
@@ -51,7 +51,7 @@ func paintList(table string) string {
 	return out.String()
 }
 
-// statusColumns returns the offsets of the columns STATUS and STATE in characters, from right to left.
+// statusColumns returns the offsets, in characters, of the columns STATUS and STATE, from right to left.
 func statusColumns(headings string) []int {
 	var columns []int
 	for _, name := range []string{"STATUS", "STATE"} {

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// Complete returns the completions of the last word in words. The first word is an operation or a resource.
+// Complete returns the possible completions of the last word in words. The first word names an operation or a resource.
 func Complete(words []string) []string {
 	last := words[len(words)-1]
 	var candidates []string
@@ -33,8 +33,8 @@ func Complete(words []string) []string {
 	return slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, last) })
 }
 
-// completeArgument returns completions for an operation's arguments: the values of the preceding flag, if they are
-// known, or else the operation's flags.
+// completeArgument returns completions for an operation's arguments. If the possible values of the preceding flag are
+// known, it returns those values. Otherwise, it returns the operation's flags.
 func completeArgument(o client.Operation, args []string) []string {
 	previous := ""
 	if len(args) > 1 {
@@ -59,7 +59,7 @@ func completeArgument(o client.Operation, args []string) []string {
 	return flags
 }
 
-// commonFlags returns the flags that an operation has besides its arguments.
+// commonFlags returns the flags that an operation has in addition to the flags for its arguments.
 func commonFlags(o client.Operation) []string {
 	flags := []string{"--output", "--jq", "--field", "--json", "--attempts", "--timeout", "--url", "--key-file", "--plain-http", "--help"}
 	if o.Paged {

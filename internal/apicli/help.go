@@ -17,7 +17,7 @@ pressroom call create_post are the same.
 
 Sign in first with pressroom login, which stores a profile. Or use an API key: set PRESSROOM_KEY to the key, or set
 --key-file or PRESSROOM_KEY_FILE to a file that contains it. A key takes precedence over a profile that was not selected
-with --profile. A profile has the URL of its service. With a key, set --url or PRESSROOM_URL (default
+with --profile. A profile contains the URL of its service. With a key, set --url or PRESSROOM_URL (default
 http://127.0.0.1:8080).
 
 Operations:
@@ -26,7 +26,7 @@ Operations:
 const overviewFooter = `
 Flags:
   --url URL               Base URL of the service; put it before the operation if the operation has its own --url
-  --profile NAME          Profile of pressroom login (default PRESSROOM_PROFILE, or the profile named default)
+  --profile NAME          Profile from pressroom login (default PRESSROOM_PROFILE, or the profile named default)
   --key-file FILE         File that contains the API key
   --json OBJECT           Arguments as JSON: an object, @FILE, or - for standard input
   --output, -o FORMAT     json (default), yaml, or table, which shows only the main members
@@ -34,9 +34,9 @@ Flags:
   --all                   Print all pages, each as one line of JSON
   --field PATH            Print one member of the response, such as data.id or data.posts.0.id
   --wait                  Wait for the job and print it instead of the first response
-  --idempotency-key KEY   Key with which a write can safely be repeated (default: random)
+  --idempotency-key KEY   Key that makes it safe to repeat a write (default: random)
   --attempts N            Maximum attempts per call (default 5)
-  --timeout DURATION      Time limit of the command (default 10m)
+  --timeout DURATION      Time limit for the command (default 10m)
   --plain-http            Allow sending the key over plain HTTP to another machine
   --help                  Show the arguments of an operation
 
@@ -111,7 +111,7 @@ func positionalPlaceholders(o client.Operation) string {
 	return text.String()
 }
 
-// positional returns the placeholder of an argument of the path.
+// positional returns the placeholder of a path argument.
 func positional(a client.Argument) string { return strings.ToUpper(a.Name) }
 
 func valuePlaceholder(a client.Argument) string {
@@ -143,7 +143,7 @@ func argumentNote(a client.Argument) string {
 	return ""
 }
 
-// printWrapped prints text in lines of at most 100 bytes, if no word is longer.
+// printWrapped prints text in lines of at most 100 bytes. Longer words are not broken.
 func printWrapped(w io.Writer, indent, text string) {
 	const width = 100
 	line := indent

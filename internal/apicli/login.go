@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/apicli/profile"
 )
 
-// LoginOptions selects the profile of a sign-in and the service.
+// LoginOptions selects the service to sign in to and the profile that stores the sign-in.
 type LoginOptions struct {
 	Profile, URL string
 	WithKey      bool // read an API key from standard input instead of signing in
@@ -25,12 +25,13 @@ type LoginOptions struct {
 	Open         func(address string) error // opens the browser; nil if there is none
 }
 
-// Login signs in to a service and stores the credential in a profile. If the profile exists, Login replaces it
+// Login signs in to a service and stores the credential in a profile. If the profile already exists, Login replaces it
 // and ends the sign-in that it contained.
 func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	o.Profile = cmp.Or(o.Profile, t.Env(profileVariable), profile.Default)
 	p := profile.Profile{Name: o.Profile}
-	err := t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) { // also checks the folder
+	// Update also checks the folder.
+	err := t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) {
 		if stored != nil {
 			p.URL = stored.URL
 		}
@@ -41,7 +42,7 @@ func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	}
 	p.URL = baseURL(cmp.Or(o.URL, p.URL, t.Env(urlVariable), defaultURL))
 	s := settings{plainHTTP: o.PlainHTTP, attempts: 1}
-	if _, err := (connection{url: p.URL, key: "any"}).client(s); err != nil { // checks the address
+	if _, err := (connection{url: p.URL, key: "any"}).client(s); err != nil { // checks the URL
 		return err
 	}
 	if o.WithKey {
@@ -65,7 +66,7 @@ func Login(ctx context.Context, t Terminal, o LoginOptions) error {
 	return nil
 }
 
-// replaceProfile stores a profile and returns the previous profile of that name.
+// replaceProfile stores a profile and returns the previous profile with that name, or nil if there was none.
 func (t Terminal) replaceProfile(ctx context.Context, p *profile.Profile) (*profile.Profile, error) {
 	var previous *profile.Profile
 	err := t.Profiles.Update(ctx, p.Name, func(stored *profile.Profile) (*profile.Profile, error) {
@@ -80,7 +81,7 @@ func (t Terminal) readKey() (string, error) {
 	if key := strings.TrimSpace(line); key != "" {
 		return key, nil
 	}
-	return "", usagef("no API key on standard input (%w)", err)
+	return "", usagef("no API key on standard input (%w): pass the key on the first line", err)
 }
 
 func (t Terminal) signIn(ctx context.Context, url string, o LoginOptions) (*profile.OAuth, error) {
@@ -101,7 +102,7 @@ func (t Terminal) signIn(ctx context.Context, url string, o LoginOptions) (*prof
 	return &tokens, err
 }
 
-// describe sets the names of the person and the team in p. It asks the service for them, which also checks the
+// describe sets the names of the person and the team in p. It requests them from the service, which also checks the
 // credential.
 func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) error {
 	key := p.Key
@@ -136,8 +137,8 @@ func (t Terminal) describe(ctx context.Context, p *profile.Profile, s settings) 
 	return nil
 }
 
-// endSignIn ends the sign-in of a profile that is no longer stored, even if ctx is canceled. If that fails, it
-// prints where to end the sign-in in the app.
+// endSignIn ends the sign-in of a profile that is no longer stored, even if ctx is canceled. If that fails, it prints
+// where the person can end the sign-in in the app.
 func (t Terminal) endSignIn(ctx context.Context, p *profile.Profile) {
 	if p == nil || p.OAuth == nil {
 		return
@@ -147,7 +148,7 @@ func (t Terminal) endSignIn(ctx context.Context, p *profile.Profile) {
 	}
 }
 
-// Logout ends the sign-in of a profile and removes the profile. An API key stays valid.
+// Logout ends the sign-in of a profile and removes the profile. An API key in the profile stays valid.
 func Logout(ctx context.Context, t Terminal, name string) error {
 	name = cmp.Or(name, t.Env(profileVariable), profile.Default)
 	var removed *profile.Profile

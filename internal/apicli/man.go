@@ -6,7 +6,7 @@ import (
 	"pressroom.example/pressroom/internal/apicli/manpage"
 )
 
-// ManPage returns the manual page of a resource, with all its verbs.
+// ManPage returns the manual page for a resource, with all its verbs.
 func ManPage(r Resource, version string) *manpage.Page {
 	p := manpage.New("pressroom-"+r.Name, "call the operations of "+r.Name, version)
 	p.Section("SYNOPSIS")
@@ -14,7 +14,7 @@ func ManPage(r Resource, version string) *manpage.Page {
 		p.Synopsis("pressroom "+r.Name+" "+v.Name, strings.TrimSpace(positionalPlaceholders(v.Operation)+" [--ARGUMENT VALUE...]"))
 	}
 	p.Section("DESCRIPTION")
-	p.Text("Each verb is an operation of the API. The flags of all operations, and the exit statuses, are in pressroom-call(1).")
+	p.Text("Each verb is an API operation. For common flags and exit statuses, see pressroom-call(1).")
 	p.Section("VERBS")
 	for _, v := range r.Verbs {
 		p.Subsection("pressroom " + r.Name + " " + v.Name + positionalPlaceholders(v.Operation))
@@ -28,7 +28,7 @@ func ManPage(r Resource, version string) *manpage.Page {
 	return p
 }
 
-// CallManPage returns the manual page of pressroom call.
+// CallManPage returns the manual page for pressroom call.
 func CallManPage(version string) *manpage.Page {
 	p := manpage.New("pressroom-call", "call an API operation and print its response", version)
 	p.Section("SYNOPSIS")

@@ -16,17 +16,17 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// maxMessage is the maximum size of one message in bytes.
+// maxMessage is the maximum size of a message in bytes.
 const maxMessage = 4 << 20
 
-// MCPOptions selects the service and the tools to offer.
+// MCPOptions selects the service and the tools that are offered.
 type MCPOptions struct {
 	URL, KeyFile, Profile, Toolsets string
 	ReadOnly, PlainHTTP             bool
 }
 
-// ServeMCP connects an MCP client on standard input and output to the service's tools. Each line of In and Out
-// is a message (MCP specification, stdio transport). ServeMCP returns at the end of In.
+// ServeMCP connects an MCP client on standard input and output to the service's tools. Each line that it reads from
+// t.In or writes to t.Out is a message (MCP specification, stdio transport). ServeMCP returns at the end of t.In.
 func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	s := settings{url: o.URL, keyFile: o.KeyFile, profile: o.Profile, plainHTTP: o.PlainHTTP, attempts: 1, timeout: defaultTimeout,
 		output: output{format: formats[0]}}
@@ -34,7 +34,7 @@ func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.client(s); err != nil { // checks the address and the key
+	if _, err := c.client(s); err != nil { // checks the URL and the key
 		return err
 	}
 	query := url.Values{}
@@ -55,7 +55,7 @@ func ServeMCP(ctx context.Context, t Terminal, o MCPOptions) error {
 	return b.serve(ctx, t.In)
 }
 
-// bridge forwards messages from an assistant to the service and the responses back.
+// bridge forwards messages from an assistant to the service, and responses from the service to the assistant.
 type bridge struct {
 	address    string
 	credential func(context.Context) (string, error)
@@ -65,10 +65,10 @@ type bridge struct {
 	mu          sync.Mutex // guards the fields below
 	out         io.Writer
 	version     string                        // protocol version, from the response to initialize
-	cancelFuncs map[string]context.CancelFunc // requests without a response, by ID
+	cancelFuncs map[string]context.CancelFunc // cancel functions of requests without a response, by request ID
 }
 
-// message has the members of a JSON-RPC message that the transport needs.
+// message contains the members of a JSON-RPC message that the transport needs.
 type message struct {
 	ID     json.RawMessage `json:"id,omitempty"`
 	Method string          `json:"method"`
@@ -85,7 +85,7 @@ type message struct {
 func (b *bridge) serve(ctx context.Context, in io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer b.wg.Wait() // wait for the responses to messages that were read
+	defer b.wg.Wait() // wait for the responses to all messages that were read
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(make([]byte, 64<<10), maxMessage)
 	for scanner.Scan() {
@@ -134,7 +134,7 @@ func (b *bridge) cancel(id json.RawMessage) {
 	}
 }
 
-// send sends a message and writes the messages of the response.
+// send sends a message to the service and writes the messages in the response.
 func (b *bridge) send(ctx context.Context, m message, raw []byte) error {
 	credential, err := b.credential(ctx)
 	if err != nil {
@@ -177,7 +177,7 @@ func (b *bridge) send(ctx context.Context, m message, raw []byte) error {
 	if response.StatusCode/100 == 2 {
 		return nil // a notification was accepted
 	}
-	return fmt.Errorf("the response has status %d and is not from pressroom: check the address", response.StatusCode)
+	return fmt.Errorf("the response has status %d and is not from pressroom: check the URL", response.StatusCode)
 }
 
 func (b *bridge) writeResponse(m message, body io.Reader) error {
@@ -200,7 +200,7 @@ func (b *bridge) writeResponse(m message, body io.Reader) error {
 	return b.write(raw)
 }
 
-// writeEvents writes the data of server-sent events, each of which is a message.
+// writeEvents writes the data of each server-sent event as a message.
 func (b *bridge) writeEvents(body io.Reader) error {
 	scanner := bufio.NewScanner(body)
 	scanner.Buffer(make([]byte, 64<<10), maxMessage)
@@ -223,7 +223,7 @@ func (b *bridge) writeEvents(body io.Reader) error {
 	return nil
 }
 
-// problemError returns the error in a problem document, such as the one for an invalid key.
+// problemError returns the error that a problem document describes, such as an invalid key.
 func problemError(body io.Reader) error {
 	var p struct {
 		Detail string `json:"detail"`
@@ -241,7 +241,7 @@ func problemError(body io.Reader) error {
 func (b *bridge) fail(id json.RawMessage, code int, text string) {
 	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text}})
 	if err == nil {
-		_ = b.write(raw) // if this fails, the assistant has disconnected
+		_ = b.write(raw) // a write fails only if the assistant has disconnected
 	}
 }
 

@@ -18,20 +18,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// output is how a response is printed.
+// output selects how a response is printed.
 type output struct {
 	format string // json, yaml or table
 	field  string // path of one member
-	jq     string // expression of jq
+	jq     string // jq expression
 }
 
 var formats = []string{"json", "yaml", "table"}
 
-// check returns an error if the settings are invalid.
+// check returns an error if the output settings are invalid.
 func (o output) check() error {
 	switch {
 	case !slices.Contains(formats, o.format):
-		return usagef("--output must be %s", strings.Join(formats, ", "))
+		return usagef("--output must be one of: %s", strings.Join(formats, ", "))
 	case o.field != "" && o.jq != "":
 		return usagef("--field and --jq cannot be used together")
 	case o.jq == "":
@@ -43,7 +43,8 @@ func (o output) check() error {
 	return nil
 }
 
-// printAs prints a response, one of its members, or the results of a jq expression. Strings are printed without quotes.
+// printAs prints a response, one of its members, or the results of a jq expression. It prints members and results that
+// are strings without quotes.
 func (t Terminal) printAs(raw json.RawMessage, o output) error {
 	values := []json.RawMessage{raw}
 	var err error
@@ -79,7 +80,7 @@ func (t Terminal) printValue(value json.RawMessage, o output) error {
 	return t.print(value)
 }
 
-// member returns a member of a JSON value, such as data.posts.0.id.
+// member returns the member of a JSON value at a path such as data.posts.0.id.
 func member(raw json.RawMessage, path string) (json.RawMessage, error) {
 	for name := range strings.SplitSeq(path, ".") {
 		var object map[string]json.RawMessage
@@ -89,7 +90,7 @@ func member(raw json.RawMessage, path string) (json.RawMessage, error) {
 			continue
 		}
 		if json.Unmarshal(raw, &object) != nil || object[name] == nil {
-			return nil, fmt.Errorf("the response has no %s", path)
+			return nil, fmt.Errorf("the response does not contain %s", path)
 		}
 		raw = object[name]
 	}
@@ -128,7 +129,7 @@ func query(raw json.RawMessage, expression string) ([]json.RawMessage, error) {
 	}
 }
 
-// exactNumbers converts numbers to types that gojq supports. Integers that fit an int stay exact.
+// exactNumbers converts numbers to types that gojq supports. Integers that fit in an int stay exact.
 func exactNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -149,10 +150,10 @@ func exactNumbers(v any) any {
 	return v
 }
 
-// printYAML prints JSON as YAML, with its members in the same order.
+// printYAML prints JSON as YAML. It keeps the order of the members.
 func (t Terminal) printYAML(value json.RawMessage) error {
 	var node yaml.Node
-	if err := yaml.Unmarshal(value, &node); err != nil { // JSON is YAML
+	if err := yaml.Unmarshal(value, &node); err != nil { // valid because JSON is a subset of YAML
 		return fmt.Errorf("reading the response as YAML: %w", err)
 	}
 	blockStyle(&node)
@@ -168,8 +169,9 @@ func blockStyle(n *yaml.Node) {
 	}
 }
 
-// printTable prints the first list of objects in data as a table, or else the members of data. Without data, it
-// prints the value itself. Tables omit members that are lists or objects, except instants.
+// printTable prints the first list of objects in data as a table. If there is no such list, it prints the members of
+// data. If value has no member data, it prints value itself. Tables omit members that are lists or objects, except
+// instants.
 func (t Terminal) printTable(value json.RawMessage) error {
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
@@ -212,10 +214,12 @@ func (t Terminal) printTable(value json.RawMessage) error {
 	return t.printAligned(w, &aligned, paintList)
 }
 
-// printItem prints the members of an object, and those of the objects in it. prefix is the name of an inner object.
+// printItem prints the members of an object and of the objects in it. For an inner object, prefix is its name and an
+// underscore.
 func printItem(w io.Writer, object json.RawMessage, prefix string) {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(object, &members) != nil || prefix != "" && members["untrusted"] != nil { // a Pointer to an untrusted text
+	// An inner object with the member untrusted is a reference to third-party text.
+	if json.Unmarshal(object, &members) != nil || prefix != "" && members["untrusted"] != nil {
 		return
 	}
 	for _, name := range memberNames(object) {
@@ -227,8 +231,8 @@ func printItem(w io.Writer, object json.RawMessage, prefix string) {
 	}
 }
 
-// printAligned prints the lines of a table without trailing spaces. Colors are added after the alignment, which
-// would count them as characters.
+// printAligned prints the lines of a table without trailing spaces. It adds colors after the alignment, because the
+// alignment would count them as characters.
 func (t Terminal) printAligned(w *tabwriter.Writer, aligned *bytes.Buffer, color func(string) string) error {
 	if err := w.Flush(); err != nil {
 		return err //nolint:wrapcheck // printAs wraps it
@@ -245,7 +249,8 @@ func (t Terminal) printAligned(w *tabwriter.Writer, aligned *bytes.Buffer, color
 	return err //nolint:wrapcheck // printAs wraps it
 }
 
-// listOf returns a list of objects: the value, or the first such list among an object's members.
+// listOf returns a list of objects. The list is the value itself or, if the value is an object, the first such list
+// among its members.
 func listOf(value json.RawMessage) ([]json.RawMessage, bool) {
 	var rows []json.RawMessage
 	var object map[string]json.RawMessage
@@ -264,8 +269,8 @@ func listOf(value json.RawMessage) ([]json.RawMessage, bool) {
 	return nil, false
 }
 
-// columnsOf returns the names of the scalar members of rows. A member that is not in every row keeps its place
-// after the preceding member.
+// columnsOf returns the names of all scalar members in rows. A member that is missing from some rows comes after the
+// member that precedes it in the rows that have it.
 func columnsOf(rows []json.RawMessage) []string {
 	var columns []string
 	for _, row := range rows {
@@ -285,7 +290,7 @@ func columnsOf(rows []json.RawMessage) []string {
 	return columns
 }
 
-// memberNames returns the names of an object's members, in their order.
+// memberNames returns the names of an object's members in their original order.
 func memberNames(object json.RawMessage) []string {
 	var out []string
 	d := json.NewDecoder(bytes.NewReader(object))
@@ -303,10 +308,10 @@ func memberNames(object json.RawMessage) []string {
 	return out
 }
 
-const maxCell = 48 // characters
+const maxCell = 48 // maximum number of characters in a cell
 
-// cell returns a scalar member as one line of text. An instant is shown in the team's time zone. Control characters,
-// which could change the terminal, become spaces.
+// cell returns a scalar member as one line of text, and reports whether the object has such a member. An instant is
+// formatted in the team's time zone. Spaces replace control characters, which could affect the terminal.
 func cell(object json.RawMessage, name string) (string, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {
@@ -331,12 +336,12 @@ func cell(object json.RawMessage, name string) (string, bool) {
 	return oneLine(text), true
 }
 
-// oneLine returns a text without line breaks and control characters.
+// oneLine replaces line breaks and control characters in a text with spaces.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
 }
 
-// formatMinute returns an RFC 3339 time without its seconds, as in 2026-11-27 14:34 +01:00.
+// formatMinute formats an RFC 3339 time without seconds, as in 2026-11-27 14:34 +01:00.
 func formatMinute(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

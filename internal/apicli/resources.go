@@ -7,19 +7,19 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// Resource is a group of operations with a path in common, such as posts.
+// Resource is a group of operations whose paths have the same first segment, such as posts.
 type Resource struct {
 	Name  string
 	Verbs []Verb
 }
 
-// Verb is an operation on a resource: create_post is the verb create of the resource posts.
+// Verb is an operation on a resource. For example, create_post is the verb create of the resource posts.
 type Verb struct {
 	Name      string
 	Operation client.Operation
 }
 
-// Resources returns all resources. Their names are the first segments of paths.
+// Resources returns all resources. Their names are the first path segments of their operations.
 func Resources() []Resource {
 	var resources []Resource
 	for _, o := range append(client.Operations(), uploadOperation) {
@@ -35,9 +35,9 @@ func Resources() []Resource {
 	return resources
 }
 
-// resourceVerb returns the resource and the verb of an operation. The verb consists of the first word of the
-// operation's name and of its other words that are not in the resource's name: for the resource reports, the verb of
-// set_report_tracking is set-tracking.
+// resourceVerb returns the names of an operation's resource and verb. The verb consists of the first word of the
+// operation's name and the other words that the resource's name does not contain. For example, the verb of
+// set_report_tracking on the resource reports is set-tracking.
 func resourceVerb(o client.Operation) (string, string) {
 	if o.Name == uploadOperation.Name {
 		return "media", "upload"
@@ -45,7 +45,7 @@ func resourceVerb(o client.Operation) (string, string) {
 	segments := strings.Split(strings.Trim(o.Path, "/"), "/")
 	words := strings.Split(o.Name, "_")
 	verb := words[0]
-	if len(segments) == 1 && verb == "get" { // get_identity of the resource me
+	if len(segments) == 1 && verb == "get" { // get_identity, on the resource me
 		return segments[0], verb
 	}
 	known := strings.Split(segments[0], "-")
@@ -104,8 +104,8 @@ func findOperation(args []string) (client.Operation, []string, error) {
 		Suggestion(args[0], names))
 }
 
-// Suggestion returns the end of a sentence about an unknown name. If a known name is similar, the end is a
-// question that suggests it.
+// Suggestion returns the end of a sentence about an unknown name. If a known name is similar, the sentence ends with a
+// question that suggests it. Otherwise, it ends with a period.
 func Suggestion(name string, known []string) string {
 	best, leastDistance := "", 1+len(name)/3
 	for _, k := range known {
@@ -119,7 +119,7 @@ func Suggestion(name string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// distance returns the Levenshtein distance of two names.
+// distance returns the Levenshtein distance between two names.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// settings are the flags of all commands.
+// settings holds the flags that all commands share.
 type settings struct {
 	url, keyFile, profile, key, json string
 	output                           output
@@ -22,11 +22,11 @@ type settings struct {
 	timeout                          time.Duration
 }
 
-// flagSet holds the flags of a command, which may precede or follow the operation.
+// flagSet holds the flags of a command. They may come before or after the operation.
 type flagSet struct{ *flag.FlagSet }
 
-// flags returns the flags of an operation, or only the common flags if given is nil. An operation's own flags
-// take precedence, such as --url of import_media.
+// flags returns the flags of an operation, or only the common flags if callArgs is nil. An operation's own flags, such
+// as --url of import_media, take precedence.
 func (s *settings) flags(name string, callArgs *arguments) flagSet {
 	f := flagSet{flag.NewFlagSet(name, flag.ContinueOnError)}
 	f.SetOutput(io.Discard)
@@ -60,7 +60,7 @@ func (s *settings) flags(name string, callArgs *arguments) flagSet {
 	return f
 }
 
-// parse parses flags, which may precede or follow positional arguments.
+// parse parses flags. They may come before or after positional arguments.
 func (f flagSet) parse(args []string) error {
 	var operands []string
 	for i, arg := range args {
@@ -90,7 +90,8 @@ var (
 	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -`)
 )
 
-// redactFlagError returns the text of an error of package flag without the value, which may be a misplaced secret.
+// redactFlagError returns the text of an error from package flag. It leaves out the flag's value, which may be a
+// misplaced secret.
 func redactFlagError(err error) string {
 	text := err.Error()
 	if found := invalidValue.FindStringSubmatch(text); found != nil {

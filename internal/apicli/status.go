@@ -20,7 +20,7 @@ const (
 	StatusNotFound    = 4   // 404
 	StatusInvalid     = 5   // rejected because of the arguments or the item's state (409, 422 and the like)
 	StatusLimited     = 6   // a limit or the credits are used up (402, 429)
-	StatusJob         = 7   // the job failed, at least in part
+	StatusJob         = 7   // the job failed completely or in part
 	StatusUnavailable = 8   // no response, or the service failed (5xx); a write may have taken effect
 	StatusUnfinished  = 9   // accepted, but the job has not finished
 	StatusInterrupted = 130 // ended by a signal
@@ -64,7 +64,7 @@ func exitStatus(code int) int {
 		return StatusLimited
 	}
 	switch code / 100 {
-	case 3: // a redirect, which is not followed
+	case 3: // redirects are not followed
 		return StatusFailed
 	case 4:
 		return StatusInvalid
@@ -72,7 +72,7 @@ func exitStatus(code int) int {
 	return StatusUnavailable
 }
 
-// invalidKey replaces the detail of the problem document, which mentions the header of a request.
+// invalidKey replaces the detail of the problem document, because that detail mentions a request header.
 const invalidKey = "The API key is missing or invalid. Check " + keyVariable + ", or the file in --key-file or " + fileVariable +
 	", or sign in again with pressroom login."
 
@@ -117,7 +117,7 @@ func (t Terminal) printError(err error) {
 	t.printRepeatHint(err)
 }
 
-// printRepeatHint prints how to repeat a write that may have taken effect.
+// printRepeatHint prints how to safely repeat a write that may have taken effect, or how to continue with its job.
 func (t Terminal) printRepeatHint(err error) {
 	if u, ok := errors.AsType[*unfinishedError](err); ok {
 		fmt.Fprintf(t.Err,
@@ -129,7 +129,8 @@ func (t Terminal) printRepeatHint(err error) {
 		return
 	}
 	if lost, ok := errors.AsType[*client.UnansweredError](err); ok && lost.Unsent {
-		fmt.Fprintln(t.Err, "The service was not reached: nothing was done. Check that it runs at the address in --url or "+urlVariable+".")
+		fmt.Fprintln(t.Err, "The service could not be reached, so nothing was done. "+
+			"Check that it is running at the URL in --url or "+urlVariable+".")
 		return
 	} else if ok && lost.IdempotencyKey != "" {
 		fmt.Fprintf(t.Err, "The write may have taken effect. Repeating the command with --idempotency-key %s is safe.\n",

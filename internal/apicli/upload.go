@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/client"
 )
 
-// uploadOperation describes `pressroom call upload` in the form of an operation, for its flags and its help.
+// uploadOperation describes `pressroom call upload` as an operation, so that flags and help can be generated for it.
 var uploadOperation = client.Operation{
 	Name: "upload", Summary: "Upload files to the media library", TakesKey: true,
 	Description: "Uploads files and prints the media ID of each. Files that the library already has are not sent.",

@@ -13,7 +13,7 @@ import (
 // getJob is the only read that accepts --wait. It waits for a job that another call has started.
 const getJob = "get_job"
 
-// unfinishedError means that a job was accepted, but did not finish in time or its state could not be read.
+// unfinishedError means that a job was accepted but did not finish in time, or that its state could not be read.
 type unfinishedError struct {
 	error
 
@@ -23,7 +23,8 @@ type unfinishedError struct {
 
 func (u *unfinishedError) Unwrap() error { return u.error }
 
-// wait makes a call that starts a job, and waits for the job. For get_job, it waits for the job in the arguments.
+// wait makes a call that starts a job, and waits for the job. For get_job, it waits for the job that the arguments
+// name.
 func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, callArgs arguments) error {
 	if callArgs.operation.Name == getJob {
 		return t.waitFor(ctx, c, s, callArgs)
@@ -50,7 +51,7 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, callAr
 	return errors.Join(t.printResponse(callArgs.operation.Name, last, a.IdempotencyKey, s.output), err)
 }
 
-// waitFor runs get_job with --wait. The other arguments, such as a cursor, apply to the finished job.
+// waitFor runs get_job with --wait. Arguments other than the job's ID, such as a cursor, apply to the finished job.
 func (t Terminal) waitFor(ctx context.Context, c *client.Client, s settings, callArgs arguments) error {
 	var in client.GetJobInput
 	raw, err := json.Marshal(callArgs.values)

@@ -72,7 +72,7 @@ func TestResourceCommands(t *testing.T) {
 		{[]string{"posts", "list", "--all=abc"}, "list_posts: --all has an invalid value; "},
 		{[]string{"posts"}, "posts requires a verb: archive, cancel, "},
 		{[]string{"call", "create_pots"}, "did you mean create_post?"},
-		{[]string{"posts", "list", "-o", "xml"}, "--output must be json, yaml, table"},
+		{[]string{"posts", "list", "-o", "xml"}, "--output must be one of: json, yaml, table"},
 		{[]string{"posts", "list", "--jq", ".data["}, "--jq: "},
 	} {
 		if got := run(tt.args...); got.status == 0 || !strings.Contains(got.err, tt.want) {

@@ -1,4 +1,4 @@
-// Package manpage writes manual pages in the man macros of roff.
+// Package manpage writes manual pages with roff's man macros.
 package manpage
 
 import (
@@ -9,7 +9,7 @@ import (
 // Page is a manual page.
 type Page struct{ text strings.Builder }
 
-// New returns a page of section 1 that begins with the name of a program and what it does.
+// New returns a page in section 1. The page begins with the name of a program and a summary of what it does.
 func New(name, summary, version string) *Page {
 	p := &Page{}
 	p.linef(`.TH "%s" 1 "" "pressroom %s" "pressroom"`, escape(strings.ToUpper(name)), escape(version))
@@ -27,7 +27,7 @@ func (p *Page) Section(title string) { p.linef(`.SH "%s"`, escape(title)) }
 // Subsection begins a subsection.
 func (p *Page) Subsection(title string) { p.linef(`.SS "%s"`, escape(title)) }
 
-// Text adds paragraphs, which are separated by empty lines. Indented paragraphs are examples.
+// Text adds paragraphs. In text, empty lines separate them, and indented paragraphs are examples.
 func (p *Page) Text(text string) {
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if example, ok := strings.CutPrefix(part, "  "); ok {
@@ -43,7 +43,7 @@ func (p *Page) Synopsis(command, arguments string) {
 	p.linef(".PP\n\\fB%s\\fR %s", escape(command), escape(arguments))
 }
 
-// Item adds a term, such as a flag, with its explanation.
+// Item adds a term, such as a flag, with its value and its explanation.
 func (p *Page) Item(term, value, text string) {
 	p.linef(".TP\n\\fB%s\\fR\\fI%s\\fR\n%s", escape(term), escape(value), lines(text))
 }

@@ -17,20 +17,21 @@ import (
 
 const (
 	callbackPath  = "/callback"
-	signInTimeout = 5 * time.Minute // time that a person may take in the browser
-	maxResponse   = 64 << 10        // bytes of metadata or a registration
+	signInTimeout = 5 * time.Minute // maximum time for the person to sign in with the browser
+	maxResponse   = 64 << 10        // maximum size in bytes of the metadata or of a registration response
 )
 
-// Login is a sign-in in the browser: the authorization code flow with PKCE and a redirect to this machine (RFC 8252).
+// Login signs a person in with the browser. It uses the authorization code flow with PKCE and a redirect to this
+// machine (RFC 8252).
 type Login struct {
 	URL   string // URL of the service, without a trailing slash
 	Name  string // name of this program, shown to the person who approves the sign-in
 	HTTP  *http.Client
 	Open  func(address string) error // opens the browser
-	Scope string                     // capabilities to request; empty for all
+	Scope string                     // capabilities to request; empty requests all
 }
 
-// metadata has the members of the authorization server metadata (RFC 8414) that Login uses.
+// metadata contains the members of the authorization server metadata (RFC 8414) that Login uses.
 type metadata struct {
 	Issuer                string `json:"issuer"`
 	AuthorizationEndpoint string `json:"authorization_endpoint"`
@@ -39,7 +40,7 @@ type metadata struct {
 	RevocationEndpoint    string `json:"revocation_endpoint"`
 }
 
-// Run signs a person in and returns the tokens, which are for the REST API and the tools.
+// Run signs a person in. It returns the tokens, which are valid for the REST API and the tools.
 func (l Login) Run(ctx context.Context) (OAuth, error) {
 	ctx, cancel := context.WithTimeout(ctx, signInTimeout)
 	defer cancel()
@@ -77,19 +78,19 @@ func (l Login) Run(ctx context.Context) (OAuth, error) {
 	return *out.withToken(token), nil
 }
 
-// discover returns the URLs of the service's OAuth endpoints. They must begin with the service's URL, because the
-// browser and the tokens are sent to them (RFC 8414, section 3.3).
+// discover returns the URLs of the service's OAuth endpoints. All of them must begin with the service's URL, because
+// the browser and the tokens are sent to them (RFC 8414, section 3.3).
 func (l Login) discover(ctx context.Context) (metadata, error) {
 	var m metadata
 	if err := l.call(ctx, http.MethodGet, l.URL+"/.well-known/oauth-authorization-server", nil, &m); err != nil {
 		return m, err
 	}
 	if m.Issuer != l.URL {
-		return m, fmt.Errorf("the service's own address is %s: repeat the command with --url %s", m.Issuer, m.Issuer)
+		return m, fmt.Errorf("the service's own URL is %s: repeat the command with --url %s", m.Issuer, m.Issuer)
 	}
 	for _, address := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RegistrationEndpoint, m.RevocationEndpoint} {
 		if !strings.HasPrefix(address, l.URL+"/") {
-			return m, errors.New("the service names an address on another host")
+			return m, errors.New("the service's OAuth metadata contains a URL on another host: check --url")
 		}
 	}
 	return m, nil
@@ -105,7 +106,7 @@ func (l Login) register(ctx context.Context, m metadata, redirectURI string) (st
 			"refresh_token"},
 	})
 	if err != nil {
-		return "", fmt.Errorf("describing the program: %w", err)
+		return "", fmt.Errorf("encoding the registration: %w", err)
 	}
 	err = l.call(ctx, http.MethodPost, m.RegistrationEndpoint, strings.NewReader(string(registration)), &response)
 	return response.ID, err
@@ -123,10 +124,10 @@ func (l Login) call(ctx context.Context, method, address string, body io.Reader,
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("%s returned the status %d: check the address", address, response.StatusCode)
+		return fmt.Errorf("%s returned status %d: check the URL", address, response.StatusCode)
 	}
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(answer); err != nil {
-		return fmt.Errorf("%s is not an address of pressroom: %w", address, err)
+		return fmt.Errorf("%s is not a pressroom URL: %w", address, err)
 	}
 	return nil
 }
@@ -137,7 +138,8 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
 		answer := r.URL.Query()
-		if answer.Get("state") != state || answer.Get("iss") != issuer { // the redirect comes from another page or server
+		// Reject a redirect that belongs to another sign-in or comes from another server.
+		if answer.Get("state") != state || answer.Get("iss") != issuer {
 			http.Error(w, "This is not the current sign-in.", http.StatusBadRequest)
 			return
 		}
@@ -150,13 +152,13 @@ func (l Login) waitForCode(ctx context.Context, listener net.Listener, address, 
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }()
-	defer func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }() // after the page was sent
+	defer func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }() // waits until the page is sent
 	if err := l.Open(address); err != nil {
 		return "", err
 	}
 	select {
 	case <-ctx.Done():
-		return "", fmt.Errorf("nobody approved the sign-in: %w", ctx.Err())
+		return "", fmt.Errorf("the sign-in was not approved in the browser in time: %w", ctx.Err())
 	case answer := <-callbacks:
 		if rejected := answer.Get("error"); rejected != "" {
 			return "", fmt.Errorf("the sign-in was rejected (%s)", rejected)

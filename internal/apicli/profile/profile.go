@@ -1,5 +1,5 @@
-// Package profile stores the addresses of services and the command line's credentials for them: API keys, or
-// the tokens of a sign-in in the browser (OAuth).
+// Package profile stores the URLs of services and the command line's credentials for them. A credential is an API key,
+// or the tokens from a sign-in with the browser (OAuth).
 package profile
 
 import (
@@ -31,11 +31,11 @@ type Profile struct {
 	URL    string `json:"url"`              // URL of the service, without a trailing slash
 	Person string `json:"person,omitempty"` // who signed in
 	Team   string `json:"team,omitempty"`   // name of the team
-	Key    string `json:"key,omitempty"`    // API key; empty if there are tokens
+	Key    string `json:"key,omitempty"`    // API key; empty if OAuth is set
 	OAuth  *OAuth `json:"oauth,omitempty"`
 }
 
-// OAuth is the state of a sign-in.
+// OAuth is the state of a sign-in with the browser.
 type OAuth struct {
 	ClientID      string    `json:"client_id"`
 	TokenURL      string    `json:"token_url"`
@@ -45,13 +45,13 @@ type OAuth struct {
 	Expires       time.Time `json:"expires"` // expiry of the access token
 }
 
-// Store is a folder with a file for each profile, which only its owner can read.
+// Store is a folder with a file for each profile. Only the owner can read the files.
 type Store struct{ folder string }
 
-// Open returns the store in a folder, which need not exist. Without a folder, there are no profiles.
+// Open returns the store in a folder, which does not have to exist. If folder is empty, there are no profiles.
 func Open(folder string) Store { return Store{folder} }
 
-// Folder returns the folder of the current user's profiles.
+// Folder returns the path of the folder with the current user's profiles.
 func Folder() (string, error) {
 	config, err := os.UserConfigDir()
 	if err != nil {
@@ -65,7 +65,8 @@ func (s Store) path(name string) (string, error) {
 		return "", errors.New("no configuration folder: set HOME or XDG_CONFIG_HOME")
 	}
 	if !validName.MatchString(name) {
-		return "", errors.New("a profile name has at most 64 characters: letters, digits, dots, hyphens and underscores")
+		return "", errors.New("invalid profile name: use 1 to 64 letters, digits, dots, hyphens or underscores, " +
+			"and begin with a letter or digit")
 	}
 	return filepath.Join(s.folder, name+extension), nil
 }
@@ -93,9 +94,9 @@ func (s Store) Get(name string) (Profile, error) {
 	return p, nil
 }
 
-// Update replaces a profile with the result of change, while the profile is locked against other processes. If the
-// profile does not exist, the argument of change is nil. To keep the profile, change returns its argument; to remove
-// the profile, it returns nil.
+// Update calls change with a stored profile, or with nil if the profile does not exist, and stores the profile that
+// change returns. To keep the stored profile, change returns its argument; to remove the profile, it returns nil.
+// Meanwhile, the profile is locked against other processes.
 func (s Store) Update(ctx context.Context, name string, change func(*Profile) (*Profile, error)) error {
 	path, err := s.path(name)
 	if err != nil {
@@ -137,7 +138,7 @@ func write(path string, p *Profile) error {
 }
 
 func replaceFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // with mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // creates the file with mode 0600
 	if err != nil {
 		return err //nolint:wrapcheck // Update wraps it
 	}
@@ -179,16 +180,18 @@ func (s Store) List() ([]Profile, error) {
 }
 
 const (
-	lockTimeout       = time.Minute           // maximum time to wait for other processes; each holds the lock for up to exchangeTime
-	lockRetryInterval = 50 * time.Millisecond // pause between two attempts
+	// lockTimeout is the maximum time to wait for other processes. Each holds the lock for at most exchangeTimeout.
+	lockTimeout       = time.Minute
+	lockRetryInterval = 50 * time.Millisecond // time between two attempts
 )
 
-var errLocked = fmt.Errorf("another process has held the lock for %s: end that process", lockTimeout)
+var errLocked = fmt.Errorf("other processes have held the lock for %s: end them, then try again", lockTimeout)
 
-// lock locks a profile against other processes and returns a function that unlocks it. It creates the folder.
+// lock locks a profile against other processes and returns a function that unlocks it. It creates the folder if
+// necessary.
 func (s Store) lock(ctx context.Context, name string) (func(), error) {
 	if err := os.MkdirAll(s.folder, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the folder of profiles: %w", err)
+		return nil, fmt.Errorf("creating the folder for profiles: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(s.folder, "."+name+".lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the name is checked
 	if err == nil {

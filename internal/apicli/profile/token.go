@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// expiryMargin is how long before its expiry an access token is renewed. A call, including its retries, takes less
-	// time.
+	// expiryMargin is how long before its expiry an access token is renewed. It is longer than a call takes with all
+	// its retries.
 	expiryMargin = 5 * time.Minute
-	// exchangeTimeout limits the duration of a token request.
+	// exchangeTimeout is the time limit for a token request.
 	exchangeTimeout = 30 * time.Second
 )
 
@@ -30,11 +30,11 @@ type Source struct {
 	http  *http.Client
 	now   func() time.Time
 
-	sem     chan struct{} // full while a goroutine uses profile
+	sem     chan struct{} // semaphore: full while a goroutine uses profile
 	profile Profile
 }
 
-// NewSource returns the source of a stored profile.
+// NewSource returns a source that uses the credential of the stored profile p.
 func NewSource(s Store, p Profile, h *http.Client, now func() time.Time) *Source {
 	return &Source{store: s, http: h, now: now, sem: make(chan struct{}, 1), profile: p}
 }
@@ -60,8 +60,8 @@ func (s *Source) Credential(ctx context.Context) (string, error) {
 
 func (s *Source) isFresh(p Profile) bool { return s.now().Add(expiryMargin).Before(p.OAuth.Expires) }
 
-// refresh renews the tokens. Because a refresh token works only once, processes take turns, and the new refresh token
-// is stored before the new access token is used.
+// refresh renews the tokens. A refresh token works only once. Therefore, only one process at a time renews it, and the
+// new refresh token is stored before the new access token is used.
 func (s *Source) refresh(ctx context.Context) error {
 	var current Profile
 	err := s.store.Update(ctx, s.profile.Name, func(stored *Profile) (*Profile, error) {
@@ -77,13 +77,13 @@ func (s *Source) refresh(ctx context.Context) error {
 	return err
 }
 
-// renew exchanges the refresh token of the stored profile, unless another process has already done so.
+// renew exchanges the stored profile's refresh token for new tokens, unless another process has already done so.
 func (s *Source) renew(stored *Profile) (*Profile, error) {
 	switch {
 	case stored == nil:
 		return nil, signedOutError(s.profile.Name)
 	case stored.OAuth == nil || stored.URL != s.profile.URL:
-		return nil, fmt.Errorf("the profile %s has changed meanwhile: repeat the command", stored.Name)
+		return nil, fmt.Errorf("another command has changed the profile %s: repeat this command", stored.Name)
 	case s.isFresh(*stored):
 		return stored, nil
 	}
@@ -105,8 +105,9 @@ func signedOutError(name string) error {
 	return fmt.Errorf("%w: run pressroom login --profile %s", ErrSignedOut, name)
 }
 
-// exchangeContext returns the context of a token request, which continues even if the command is canceled: once the
-// service has issued new tokens, the earlier tokens no longer work, and only the response contains the new ones.
+// exchangeContext returns the context for a token request. The request continues even if the command is canceled,
+// because the old tokens no longer work once the service has issued new tokens, and only the response contains the new
+// ones.
 func exchangeContext(h *http.Client) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithValue(context.Background(), oauth2.HTTPClient, h), exchangeTimeout)
 }
@@ -122,22 +123,22 @@ func (o OAuth) config() *oauth2.Config {
 		Endpoint: oauth2.Endpoint{TokenURL: o.TokenURL, AuthStyle: oauth2.AuthStyleInParams}}
 }
 
-// tokenError returns the error of a token request without the content of the response, which may be secret.
+// tokenError returns an error for a failed token request. The error does not contain the response, which may be secret.
 func tokenError(err error) error {
 	if rejected, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		if rejected.ErrorCode == "invalid_grant" || rejected.ErrorCode == "invalid_target" {
 			return ErrSignedOut
 		}
-		return fmt.Errorf("the service issued no token: %s (status %d)", cmp.Or(rejected.ErrorCode, "no reason"),
+		return fmt.Errorf("the service did not issue a token: %s (status %d)", cmp.Or(rejected.ErrorCode, "no reason"),
 			rejected.Response.StatusCode)
 	}
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("the service cannot be reached: %w", err)
 	}
-	return errors.New("the service's response has no token: check the address")
+	return errors.New("the service's response does not contain a token: check the URL")
 }
 
-// Revoke ends the sign-in of a profile at the service.
+// Revoke ends a sign-in on the service.
 func Revoke(ctx context.Context, h *http.Client, o OAuth) error {
 	form := url.Values{"client_id": {o.ClientID}, "token": {o.RefreshToken}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.RevocationURL, strings.NewReader(form.Encode()))
@@ -151,7 +152,7 @@ func Revoke(ctx context.Context, h *http.Client, o OAuth) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the service returned the status %d", response.StatusCode)
+		return fmt.Errorf("the service returned status %d", response.StatusCode)
 	}
 	return nil
 }
