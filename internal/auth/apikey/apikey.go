@@ -1,6 +1,6 @@
-// Package apikey defines the format of the secrets that pressroom issues: a prefix, 32 random base62 characters, and
-// 6 characters for their CRC-32. With the checksum, typos and leaked keys are recognized without a database. Only
-// the SHA-256 of a secret is stored.
+// Package apikey defines the format of the secrets that pressroom issues: a prefix, 32 random base62 characters, and a
+// checksum of 6 characters (CRC-32). The checksum makes it possible to recognize typos and leaked keys without a
+// database. Only the SHA-256 hash of a secret is stored.
 package apikey
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Prefixes of the kinds of secrets.
+// The prefixes of the different kinds of secrets.
 const (
 	APIKey  = "prk_" // a team's API key
 	Upload  = "pru_" // a one-time upload secret
@@ -19,8 +19,8 @@ const (
 	Code    = "prc_" // an assistant's authorization code
 )
 
-// prefixes lists the kinds of secrets that ContainsSecret searches for. Authorization codes are not included, because
-// they expire quickly.
+// prefixes lists the prefixes of the secrets that ContainsSecret searches for. It does not include authorization codes,
+// because they expire quickly.
 var prefixes = []string{APIKey, Upload, Access, Refresh}
 
 const (
@@ -36,10 +36,10 @@ func New(prefix string) string {
 	body := make([]byte, 0, bodyLen)
 	for len(body) < bodyLen {
 		var buf [bodyLen]byte
-		rand.Read(buf[:]) // never fails, crypto/rand
+		rand.Read(buf[:]) // crypto/rand.Read never fails
 		for _, b := range buf {
-			// 248 is the largest multiple of 62 in a byte. Larger values are skipped, because they would make some
-			// characters more likely.
+			// 248 is the largest multiple of 62 that fits in a byte. Bytes from 248 on are skipped, because they would
+			// make some characters more likely.
 			if b < 248 && len(body) < bodyLen {
 				body = append(body, alphabet[b%62])
 			}
@@ -51,7 +51,7 @@ func New(prefix string) string {
 // Hash returns the hash that is stored instead of a secret.
 func Hash(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
 
-// WellFormed reports whether text has the format of a secret with this prefix, including a correct checksum.
+// WellFormed reports whether text has the format of a secret with the given prefix, including a correct checksum.
 func WellFormed(prefix, text string) bool {
 	if len(text) != length || !strings.HasPrefix(text, prefix) {
 		return false

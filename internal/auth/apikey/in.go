@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// ContainsSecret reports whether text contains a secret, in plain text or in one layer of percent-encoding, of JSON or
-// HTML escapes, of base64 or of hexadecimal digits. ContainsSecret does not search for authorization codes. The cost is
-// linear in the length of the text.
+// ContainsSecret reports whether text contains a secret. The secret may be plain text or be encoded once: with
+// percent-encoding, JSON or HTML escapes, base64 or hexadecimal digits. ContainsSecret does not search for
+// authorization codes. Its running time is linear in the length of the text.
 func ContainsSecret(text string) bool {
 	return inPlain(text) || inEscapes(text) || inBase64(text) || inHex(text)
 }
@@ -22,8 +22,8 @@ func inPlain(text string) bool {
 func hasSecret(prefix, text string) bool {
 	for i := strings.Index(text, prefix); i >= 0; i = strings.Index(text, prefix) {
 		text = text[i:]
-		// The body of a secret contains no underscore. This cheap check avoids computing checksums if prefixes are
-		// close together.
+		// The body of a secret never contains an underscore. This cheap check avoids computing checksums if prefixes
+		// are close together.
 		if len(text) >= length && strings.IndexByte(text[prefixLen:length], '_') < 0 &&
 			WellFormed(prefix, text[:length]) {
 			return true
@@ -38,7 +38,7 @@ func inEscapes(text string) bool {
 		strings.Contains(text, "&") && inPlain(html.UnescapeString(text))
 }
 
-// escapes are the prefixes of escapes with two hexadecimal digits.
+// escapes lists the prefixes of escapes that consist of a prefix and two hexadecimal digits.
 var escapes = []string{"%", `\u00`, `\x`}
 
 // unescape decodes percent-encoded bytes and JSON escapes of ASCII characters. It keeps other escapes.
@@ -58,7 +58,8 @@ func unescape(text string) string {
 	return string(out)
 }
 
-// unescapeByte returns the first byte of text, which may be escaped, and its length including the escape.
+// unescapeByte decodes the first byte of text, which may be escaped. It returns the byte and the number of bytes that
+// it takes up in text.
 func unescapeByte(text string) (byte, int) {
 	for _, escape := range escapes {
 		if rest, found := strings.CutPrefix(text, escape); found && len(rest) >= 2 {
@@ -80,7 +81,7 @@ func inBase64(text string) bool {
 			continue
 		}
 		run = asStandard.Replace(run)
-		// The characters before the secret may be base64 digits too, so decoding starts at each of the four offsets.
+		// The characters before the secret may also be base64 digits, so try to decode from each of the four offsets.
 		for start := range min(4, len(run)) {
 			digits := run[start:]
 			if len(digits)%4 == 1 {

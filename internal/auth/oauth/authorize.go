@@ -21,10 +21,10 @@ type AuthorizationRequest struct {
 	Capabilities []access.Capability
 
 	state, challenge string
-	resource         string // URLs for which the tokens are valid, separated by spaces
+	resource         string // URLs that the tokens are valid for, separated by spaces
 }
 
-// RedirectHost returns the host of the redirect URI for display, or the scheme if it is a custom scheme.
+// RedirectHost returns the host of the redirect URI for display. For a custom scheme, it returns the scheme.
 func (a AuthorizationRequest) RedirectHost() string { return displayHost(a.Redirect) }
 
 var (
@@ -40,12 +40,12 @@ var (
 type RedirectError struct {
 	AuthorizationRequest
 
-	ResponseURL string // redirect URI with the error
+	ResponseURL string // redirect URI with the error as parameters
 	Err         *Error
 }
 
-// Local reports whether the redirect URI is an http loopback address. Only then is an immediate redirect safe:
-// otherwise the server would be an open redirector (RFC 9700, section 4.11.2).
+// Local reports whether the redirect URI is an http loopback address. Only in that case is an immediate redirect safe.
+// Otherwise, the server would be an open redirector (RFC 9700, section 4.11.2).
 func (t *RedirectError) Local() bool {
 	u, err := url.Parse(t.Redirect)
 	return err == nil && u.Scheme == "http"
@@ -53,8 +53,8 @@ func (t *RedirectError) Local() bool {
 
 func (t *RedirectError) Error() string { return t.Err.Error() }
 
-// Client returns the client with an ID, or not_found. If the ID is the URL of a metadata document that is not cached,
-// Client fetches the document. The parameter from is the caller's IP address, for which fetches are rate limited.
+// Client returns the client with the given ID, or not_found. If the ID is the URL of a metadata document that is not
+// cached, Client fetches the document. Fetches are rate limited by caller, which is the caller's IP address.
 func (s *Service) Client(ctx context.Context, caller, id string) (Client, error) {
 	var c Client
 	var err error
@@ -69,12 +69,12 @@ func (s *Service) Client(ctx context.Context, caller, id string) (Client, error)
 	return c, err
 }
 
-// IsMetadataURL reports whether a client ID is the URL of a metadata document, which Client may fetch.
+// IsMetadataURL reports whether a client ID is the URL of a metadata document. Client may fetch that document.
 func (s *Service) IsMetadataURL(id string) bool { return isDocumentURL(id) }
 
-// ParseRequest parses an authorization request. If the client or the redirect URI is invalid, the error must be shown
-// to the person. If another parameter is invalid, the error is a *RedirectError, whose ResponseURL reports the error to
-// the client.
+// ParseRequest parses an authorization request. If the client or the redirect URI is invalid, the caller must show the
+// error to the person. If another parameter is invalid, the error is a *RedirectError. Its ResponseURL reports the
+// error to the client.
 func (s *Service) ParseRequest(ctx context.Context, caller string, request url.Values) (AuthorizationRequest, error) {
 	if len(request["client_id"]) != 1 || len(request["redirect_uri"]) != 1 {
 		return AuthorizationRequest{}, errIncompleteRequest
@@ -132,7 +132,7 @@ func isChallenge(text string) bool {
 	return err == nil && len(sum) == 32
 }
 
-// redirectURL returns the redirect URI with the response parameters, the issuer (RFC 9207) and the state.
+// redirectURL returns the redirect URI with the given response parameters, the issuer (RFC 9207) and the state.
 func (s *Service) redirectURL(a AuthorizationRequest, answer url.Values) string {
 	answer.Set("iss", s.Issuer())
 	if a.state != "" {
@@ -141,7 +141,7 @@ func (s *Service) redirectURL(a AuthorizationRequest, answer url.Values) string 
 	return withQuery(a.Redirect, answer)
 }
 
-// Consent is what a person allows a client to do in a team.
+// Consent describes what a person allows a client to do in a team.
 type Consent struct {
 	Team, Person int64
 	Capabilities []access.Capability
@@ -149,8 +149,8 @@ type Consent struct {
 	OneFactor bool // the session has no second factor
 }
 
-// Allow stores a consent and returns the redirect URI with the code. It returns not_found if the client was removed
-// meanwhile.
+// Allow stores a consent and returns the redirect URI with the authorization code. It returns not_found if the client
+// was removed in the meantime.
 func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) (string, error) {
 	if len(l.Capabilities) == 0 || slices.ContainsFunc(l.Capabilities, func(c access.Capability) bool {
 		return !slices.Contains(a.Capabilities, c)
@@ -185,7 +185,7 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 	return s.redirectURL(a, url.Values{"code": {code}}), nil
 }
 
-// boolToInt converts a bool to 0 or 1, as stored in the database.
+// boolToInt converts a bool to 0 or 1, the values that the database stores.
 func boolToInt(on bool) int64 {
 	if on {
 		return 1

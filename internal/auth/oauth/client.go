@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxRedirects        = 10     // redirect URIs of a client
-	maxRedirectBytes    = 2000   // bytes of all redirect URIs of a client
-	maxName             = 80     // characters of a client's name
-	maxUnused           = 10_000 // registrations without a grant in the whole database
-	maxUnusedPerNetwork = 1_000  // maximum of unused registrations from one IP network
-	evictAtOnce         = 100    // unused registrations deleted per registration
+	maxRedirects        = 10     // maximum number of a client's redirect URIs
+	maxRedirectBytes    = 2000   // maximum total length of a client's redirect URIs in bytes
+	maxName             = 80     // maximum number of characters in a client's name
+	maxUnused           = 10_000 // maximum number of registrations without a grant in the database
+	maxUnusedPerNetwork = 1_000  // maximum number of registrations without a grant from one IP network
+	evictAtOnce         = 100    // maximum number of unused registrations that one registration deletes
 )
 
 // Client is a registered OAuth client. Its self-description is not verified.
@@ -30,7 +30,7 @@ type Client struct {
 	Redirects []string // redirect URIs
 	CreatedAt time.Time
 
-	network string    // IP network from which it registered
+	network string    // IP network that it registered from
 	readAt  time.Time // when its document was last fetched; zero for registered clients
 }
 
@@ -69,7 +69,8 @@ func (r Registration) client() (Client, error) {
 	return Client{Name: clientName(r), Redirects: r.Redirects}, nil
 }
 
-// clientName returns a short, single-line name of a client for people. The default is the host of its redirect URI.
+// clientName returns a short, single-line name of a client for people. If the registration has no name, it returns the
+// host of the redirect URI.
 func clientName(r Registration) string {
 	name := plaintext.Line(r.Name)
 	if short := []rune(name); len(short) > maxName {
@@ -81,8 +82,8 @@ func clientName(r Registration) string {
 	return name
 }
 
-// Register registers a client (RFC 7591) for a caller at an IP address. Clients get no secret, because installed
-// programs cannot keep one. They use PKCE instead.
+// Register registers a client (RFC 7591). caller is the IP address of the request. Clients do not get a secret, because
+// installed programs cannot keep secrets. They use PKCE instead.
 func (s *Service) Register(ctx context.Context, caller string, r Registration) (Client, error) {
 	c, err := r.client()
 	if err != nil {
@@ -103,9 +104,9 @@ func (s *Service) Register(ctx context.Context, caller string, r Registration) (
 	return c, err
 }
 
-// evictUnused limits the number of registrations without a grant, because anyone can register. It deletes the oldest
-// ones of the registering IP network beyond maxUnusedPerNetwork and, if the total exceeds maxUnused, the oldest ones of
-// the network that has the most.
+// evictUnused limits the number of registrations without a grant, because anyone can register. If the given IP network
+// has more than maxUnusedPerNetwork, it deletes the network's oldest ones. If the database has more than maxUnused, it
+// deletes the oldest ones of the network that has the most.
 func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	if err := evictFrom(ctx, tx, network, maxUnusedPerNetwork); err != nil {
 		return err
@@ -128,19 +129,19 @@ func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	return evictFrom(ctx, tx, busiestNetwork, max(0, clientCount-(total-maxUnused)))
 }
 
-// evictFrom deletes unused registrations from a network except for the newest ones. It deletes at most evictAtOnce of
-// them.
+// evictFrom deletes a network's unused registrations, except for the newest ones. It deletes at most evictAtOnce
+// registrations.
 func evictFrom(ctx context.Context, tx *db.Tx, network string, keepNewest int64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN
 		(SELECT client_id FROM oauth_clients WHERE used_at = 0 AND network = ? ORDER BY created_at DESC, client_id
 		LIMIT ? OFFSET ?)`, network, evictAtOnce, keepNewest)
 	if err != nil {
-		return fmt.Errorf("evicting unused registrations: %w", err)
+		return fmt.Errorf("deleting unused registrations: %w", err)
 	}
 	return nil
 }
 
-// checkRegistrationRate returns rate_limited if a caller registers too many clients.
+// checkRegistrationRate returns rate_limited if the caller registers too many clients.
 func (s *Service) checkRegistrationRate(caller string) error {
 	if s.RegistrationDelay == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxDocumentBytes = 16 << 10  // real documents have less than 1 KiB
+	maxDocumentBytes = 16 << 10  // maximum size of a document; real documents are smaller than 1 KiB
 	documentTTL      = time.Hour // time until a document is fetched again
 )
 
@@ -29,7 +29,8 @@ type document struct {
 var errInvalidDocument = apierr.New(apierr.ValidationFailed,
 	"The metadata document of this application is invalid. Contact its developer.")
 
-// isDocumentURL reports whether a client ID is the URL of a metadata document: an unambiguous https URL with a path.
+// isDocumentURL reports whether a client ID is the URL of a metadata document, that is, an unambiguous https URL with a
+// path.
 func isDocumentURL(id string) bool {
 	u, err := url.Parse(id)
 	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(u.Path) > 1 &&
@@ -37,12 +38,13 @@ func isDocumentURL(id string) bool {
 		!strings.Contains(id, "#") && !strings.ContainsFunc(id, isAmbiguous) && !hasDotSegment(u.Path)
 }
 
-// hasDotSegment reports whether a path has a segment . or ..
+// hasDotSegment reports whether a path contains the segment "." or "..".
 func hasDotSegment(path string) bool {
 	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return part == "." || part == ".." })
 }
 
-// clientFromDocument returns the client of a metadata document, which is fetched unless it is cached.
+// clientFromDocument returns the client that a metadata document describes. It fetches the document unless it is
+// cached.
 func (s *Service) clientFromDocument(ctx context.Context, caller, id string) (Client, error) {
 	client, err := s.readClient(ctx, id)
 	if err == nil && s.db.Now().Sub(client.readAt) < documentTTL {
@@ -76,7 +78,7 @@ func (s *Service) fetchDocument(ctx context.Context, id string) (Client, error) 
 	return readDocument(id, body.Bytes())
 }
 
-// readDocument parses the document at the URL id.
+// readDocument parses a metadata document that was fetched from the URL id.
 func readDocument(id string, body []byte) (Client, error) {
 	var d document
 	if err := json.Unmarshal(body, &d); err != nil {

@@ -1,8 +1,8 @@
 // Package oauth is the OAuth 2.1 authorization server that the Model Context Protocol requires. A client registers, a
 // person consents in the app, and the client exchanges the authorization code for tokens of a connection.
 //
-// Tokens are opaque and stored as hashes. Package team owns connections and what they may do; this package maps tokens
-// to connections.
+// Tokens are opaque and stored as hashes. Package team manages connections and their permissions. This package maps
+// tokens to connections.
 package oauth
 
 import (
@@ -20,12 +20,12 @@ import (
 
 // Lifetimes.
 const (
-	codeLifetime    = time.Minute         // RFC 6749, section 4.1.2, wants 10 minutes at most
-	accessLifetime  = time.Hour           // an access token
-	refreshLifetime = 30 * 24 * time.Hour // a refresh token, the time that a client may be idle
-	// gracePeriod is how long a used refresh token may be used again, because clients lose responses and repeat
-	// requests. Reuse counts as theft after the grace period, or once a refresh token from one of the responses was
-	// used.
+	codeLifetime    = time.Minute         // RFC 6749, section 4.1.2, recommends at most 10 minutes
+	accessLifetime  = time.Hour           // lifetime of an access token
+	refreshLifetime = 30 * 24 * time.Hour // lifetime of a refresh token: the time that a client may be idle
+	// gracePeriod is how long a used refresh token may be used again, because clients may lose a response and repeat
+	// the request. Reuse is treated as theft after the grace period, or once the client has used a refresh token from
+	// one of the responses.
 	gracePeriod = 30 * time.Second
 )
 
@@ -40,14 +40,15 @@ type Options struct {
 	// Fetch writes the content of a public URL to a writer, without following redirects. If it is nil, metadata
 	// documents are not supported.
 	Fetch func(ctx context.Context, address string, maxBytes int64, into io.Writer) error
-	// RegistrationDelay returns how long a client at an IP address has to wait before its next registration.
+	// RegistrationDelay returns how long a caller has to wait before its next registration. The parameter from is the
+	// caller's IP address.
 	RegistrationDelay func(from string) time.Duration
 }
 
 // Connections manages the connections that tokens belong to. Package team implements it.
 type Connections interface {
 	Connect(ctx context.Context, tx *db.Tx, c Connection) (int64, error)
-	// Disconnect ends a connection for one of the end reasons of this package.
+	// Disconnect ends a connection. The reason is one of the constants in this package that begin with end.
 	Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error
 	IsActive(ctx context.Context, q db.Querier, connection int64) (bool, error)
 	// RequiresFactor reports whether members of a team need a second factor.
@@ -76,17 +77,17 @@ func New(o Options) *Service { return &Service{o, o.DB} }
 // Issuer returns the issuer identifier of the server.
 func (s *Service) Issuer() string { return s.PublicURL }
 
-// ToolsResource returns the URL of the MCP endpoint, the default resource of tokens.
+// ToolsResource returns the URL of the MCP endpoint. It is the default resource of tokens.
 func (s *Service) ToolsResource() string { return s.PublicURL + s.Tools }
 
-// APIResource returns the URL of the REST API, the resource of tokens if the client requests it.
+// APIResource returns the URL of the REST API. It is a resource of tokens only if the client requests it.
 func (s *Service) APIResource() string { return s.PublicURL + s.API }
 
 // Resources returns the URLs that tokens can be issued for.
 func (s *Service) Resources() []string { return []string{s.ToolsResource(), s.APIResource()} }
 
-// resourcesOf returns the URLs that a request names in its resource parameters (RFC 8707), separated by spaces and in
-// the order of Resources. It returns invalid_target if one of them is unknown.
+// resourcesOf returns the URLs in a request's resource parameters (RFC 8707), separated by spaces and in the order of
+// Resources. It returns invalid_target if one of the URLs is unknown.
 func (s *Service) resourcesOf(request url.Values) (string, *Error) {
 	requested := map[string]bool{}
 	for _, address := range request["resource"] {
@@ -99,7 +100,7 @@ func (s *Service) resourcesOf(request url.Values) (string, *Error) {
 	return strings.Join(slices.DeleteFunc(s.Resources(), func(ours string) bool { return !requested[ours] }), " "), nil
 }
 
-// isCurrent reports whether the URLs of a grant belong to this installation, whose public URL may have changed.
+// isCurrent reports whether the URLs of a grant belong to this installation. They do not if the public URL has changed.
 func (s *Service) isCurrent(granted string) bool {
 	_, err := s.resourcesOf(url.Values{"resource": strings.Fields(granted)})
 	return err == nil
@@ -112,11 +113,12 @@ func isSame(a, b string) bool {
 	return err == nil && broken == nil && first == second
 }
 
-// canonical returns a URL without the default port and a trailing slash, with scheme and host in lower case.
+// canonical normalizes a URL. It removes the default port and a trailing slash, and converts the scheme and the host to
+// lower case.
 func canonical(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", fmt.Errorf("reading an address: %w", err)
+		return "", fmt.Errorf("parsing a URL: %w", err)
 	}
 	// url.Parse has already converted the scheme to lower case.
 	u.Host, u.Path, u.RawPath = strings.ToLower(u.Host), strings.TrimSuffix(u.Path, "/"), ""

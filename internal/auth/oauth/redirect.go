@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// maxAddress is the maximum length in bytes of an address from a client.
+// maxAddress is the maximum length in bytes of a URL from a client.
 const maxAddress = 2000
 
-// appSchemes are private-use URI schemes of code editors and similar apps that have no dot, although RFC 8252, section
-// 7.1, requires one. These apps register them as redirect URIs.
+// appSchemes lists the private-use URI schemes in the redirect URIs of code editors and similar apps. The schemes do
+// not contain a dot, although RFC 8252, section 7.1, requires one.
 var appSchemes = []string{"claude", "cursor", "jetbrains", "vscode", "vscode-insiders", "windsurf"}
 
-// checkRedirect returns an error if a redirect URI is not allowed. It must be https, http on a loopback address, or
-// a custom scheme. Ambiguous URIs are rejected.
+// checkRedirect returns an error if a redirect URI is not allowed. It must use https, http with a loopback address, or
+// a custom scheme. checkRedirect also rejects ambiguous URIs.
 func checkRedirect(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -41,8 +41,9 @@ func checkScheme(scheme string) error {
 	return newError(InvalidRedirect, "A custom scheme must be a reversed domain name, such as com.example.app.")
 }
 
-// isAmbiguous reports whether a redirect URI must not contain a character: non-ASCII or unprintable, interpreted
-// differently by browsers, or an asterisk, because patterns are not supported.
+// isAmbiguous reports whether URIs that contain the character are rejected. This applies to characters that are not
+// printable ASCII or that browsers interpret differently. It also applies to the asterisk, because patterns are not
+// supported.
 func isAmbiguous(c rune) bool {
 	return c <= ' ' || c >= 0x7f || strings.ContainsRune("\\\"<>^`{|}*", c)
 }
@@ -54,8 +55,8 @@ func isLoopback(host string) bool {
 		err == nil && addr.IsLoopback() && (addr == netip.IPv6Loopback() || addr.String() == "127.0.0.1")
 }
 
-// matches reports whether a redirect URI is registered. It must be identical, except that a loopback address may
-// have any port (RFC 8252, section 7.3).
+// matches reports whether a redirect URI is registered. It must be identical to a registered URI, except that a
+// loopback address may have any port (RFC 8252, section 7.3).
 func matches(registered []string, redirectURL string) bool {
 	if checkRedirect(redirectURL) != nil {
 		return false
@@ -73,7 +74,7 @@ func equalExceptPort(registered, redirectURL string) bool {
 	return rest(r) == rest(n)
 }
 
-// rest returns the part of a URL after the host, unchanged.
+// rest returns the part of a URL that follows the host, unchanged.
 func rest(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "" {
@@ -85,7 +86,7 @@ func rest(u *url.URL) string {
 	return path
 }
 
-// displayHost returns the host of a redirect URI, or its custom scheme.
+// displayHost returns the host of a redirect URI. For a custom scheme, it returns the scheme.
 func displayHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -100,7 +101,7 @@ func displayHost(address string) string {
 // withQuery adds parameters to the query of a URL.
 func withQuery(address string, params url.Values) string {
 	u, err := url.Parse(address)
-	if err != nil { // it was parsed before
+	if err != nil { // unreachable: it was parsed before
 		return address
 	}
 	if u.RawQuery != "" {

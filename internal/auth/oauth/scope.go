@@ -10,8 +10,8 @@ import (
 // Scopes returns the supported scopes, which are the names of capabilities.
 func Scopes() []string { return capabilityNames(access.Capabilities()) }
 
-// parseScope returns the capabilities of a scope, or all if it is empty. Unknown names, such as offline_access, are
-// ignored, but at least one must be known.
+// parseScope returns the capabilities that a scope names, or all capabilities if the scope is empty. It ignores unknown
+// names, such as offline_access, but at least one name must be known.
 func parseScope(scope string) ([]access.Capability, error) {
 	names := strings.Fields(scope)
 	if len(names) == 0 {

@@ -39,7 +39,7 @@ func (s *Service) readClient(ctx context.Context, id string) (Client, error) {
 func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
 	redirects, err := json.Marshal(c.Redirects)
 	if err != nil {
-		return fmt.Errorf("writing a client: %w", err)
+		return fmt.Errorf("encoding a client: %w", err)
 	}
 	_, err = tx.Exec(ctx,
 		`INSERT INTO oauth_clients (client_id, name, redirects, created_at, read_at, network) VALUES (?, ?, ?, ?, ?, ?)
@@ -56,7 +56,7 @@ func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
 type grant struct {
 	id, team, person, connection       int64
 	client                             string
-	name                               string // name of the client; empty if the client was deleted
+	name                               string // the client's name; empty if the client was deleted
 	capabilities                       []access.Capability
 	resource, redirect                 string
 	challenge                          string
@@ -68,8 +68,9 @@ const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id
 	COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
 	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at, g.one_factor`
 
-// lockGrant returns a grant and locks it, or returns not_found. The parameter rest is the query after its FROM clause.
-// If more is not empty, rest joins oauth_tokens as t, and lockGrant scans the columns ends_at and spent_at into more.
+// lockGrant locks and returns a grant, or returns not_found. clauses is the part of the query after its FROM clause. If
+// extraDest is not empty, clauses must join oauth_tokens as t, and lockGrant scans the columns ends_at and spent_at of
+// t into extraDest.
 func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, clauses string, args []any, extraDest ...any) (grant, error) {
 	var g grant
 	var granted, columns string
@@ -105,7 +106,7 @@ const (
 	refreshToken kind = "refresh"
 )
 
-// addToken creates a token of a grant and returns it. Only its hash is stored.
+// addToken creates a token for a grant and returns it. It stores only the token's hash.
 func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lifetime time.Duration) (string, error) {
 	prefix := apikey.Access
 	if k == refreshToken {
@@ -130,13 +131,13 @@ func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error
 	return nil
 }
 
-// Reasons why a connection ends, as in the audit log.
+// Reasons why a connection ends, as they appear in the audit log.
 const (
 	endRevoked = "revoked"       // the client revoked a token (RFC 7009)
-	endExpired = "expired"       // no token is left
+	endExpired = "expired"       // it has no tokens left
 	endReused  = "reused"        // a code or refresh token was used again
-	endInvalid = "invalid"       // the person no longer has the role, or the role expired
-	endFactor  = "second_factor" // it was connected without the second factor that is required now
+	endInvalid = "invalid"       // the connection is no longer active, or the person has lost the required role
+	endFactor  = "second_factor" // it was created without the second factor that the team now requires
 )
 
 // end invalidates all tokens of a grant and ends its connection.

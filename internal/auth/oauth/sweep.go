@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	unusedRetention = 24 * time.Hour       // retention of a registration without a grant
-	idleRetention   = 365 * 24 * time.Hour // retention of a registration after all its grants have ended
-	sweepBatch      = 500                  // maximum rows of one kind per transaction
+	unusedRetention = 24 * time.Hour       // how long a registration that was never used is kept
+	idleRetention   = 365 * 24 * time.Hour // how long a registration without a grant is kept after its last use
+	sweepBatch      = 500                  // maximum number of rows of one kind per transaction
 )
 
-// Sweep deletes a batch of expired data: tokens, grants that were not renewed and their connections, and unused
-// clients. It returns the number of deleted rows.
+// Sweep deletes a batch of expired data: tokens, grants that were not renewed, and unused clients. It also ends the
+// connections of the deleted grants. It returns the number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, part := range []func(context.Context, *db.Tx) (int64, error){s.sweepTokens, s.sweepGrants, s.sweepClients} {
@@ -42,13 +42,13 @@ func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
 	return n, nil
 }
 
-// sweepGrants deletes grants without tokens and ends their connections.
+// sweepGrants deletes expired grants that have no tokens left, and ends their connections.
 func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 	expired, err := db.All(ctx, tx, func(rows *sql.Rows, g *grant) error { return rows.Scan(&g.id, &g.connection) },
 		`SELECT g.id, g.connection_id FROM oauth_grants g WHERE g.ends_at <= ? AND NOT EXISTS (SELECT 1
 		FROM oauth_tokens t WHERE t.grant_id = g.id) ORDER BY g.ends_at LIMIT ?`, db.Micros(tx.Now()), sweepBatch)
 	if err != nil {
-		return 0, fmt.Errorf("finding grants that have ended: %w", err)
+		return 0, fmt.Errorf("finding expired grants: %w", err)
 	}
 	for _, g := range expired {
 		if err := s.end(ctx, tx, g, endExpired); err != nil {

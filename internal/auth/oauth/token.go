@@ -19,14 +19,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Tokens are the tokens that a client receives for a code or a refresh token.
+// Tokens holds the tokens that a client receives in exchange for a code or a refresh token.
 type Tokens struct {
 	Access, Refresh string
 	ExpiresIn       time.Duration // lifetime of the access token
 	Scope           string
 }
 
-// Exchange handles a token request. Errors for the client are *Error.
+// Exchange handles a token request. If the request is rejected, the error is an *Error.
 func (s *Service) Exchange(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	for name, values := range request {
 		if len(values) > 1 && name != "resource" {
@@ -63,12 +63,12 @@ var (
 )
 
 // spentLongAgo is a value of spent_at, in Unix microseconds, that is before any grace period. It marks refresh tokens
-// whose grant period has ended because a newer token was used.
+// that have no grace period anymore because a newer token was used.
 const spentLongAgo = 1
 
 const countByHashQuery = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
 
-// exists reports whether there is a code or token, without locking a row, because anyone may send requests.
+// exists reports whether a code or token exists. It does not lock any rows, because anyone may send requests.
 func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, error) {
 	var n int
 	if err := s.db.QueryRow(ctx, query, hash).Scan(&n); err != nil {
@@ -77,8 +77,8 @@ func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, 
 	return n > 0, nil
 }
 
-// redeem exchanges a code for a connection. Only one of several concurrent requests succeeds. Reusing a code ends
-// its connection, because the code may have been stolen.
+// redeem exchanges an authorization code for the tokens of a new connection. Only one of several concurrent requests
+// succeeds. If a code is used again, redeem ends the connection, because the code may have been stolen.
 func (s *Service) redeem(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var rejection *Error
@@ -99,7 +99,7 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 			return s.end(ctx, tx, g, endReused)
 		}
 		if rejection = s.checkRequest(g, client, request, tx.Now()); rejection != nil {
-			return nil //nolint:nilerr // the transaction commits first
+			return nil //nolint:nilerr // the rejection is returned after the transaction commits
 		}
 		if rejection, err = s.checkFactor(ctx, tx, g); rejection != nil || err != nil {
 			return err
@@ -110,7 +110,7 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 	return result(out, rejection, err)
 }
 
-// checkRequest returns the error for a token request with the code of a grant, or nil.
+// checkRequest checks a token request with the authorization code of grant g. It returns nil if the request is valid.
 func (s *Service) checkRequest(g grant, client string, request url.Values, now time.Time) *Error {
 	sum := sha256.Sum256([]byte(request.Get("code_verifier")))
 	verifierMatches := subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(g.challenge)) == 1
@@ -123,8 +123,8 @@ func (s *Service) checkRequest(g grant, client string, request url.Values, now t
 	return s.checkResources(g, request)
 }
 
-// checkResources returns invalid_target if a token request names other resources than the grant has. All tokens of a
-// grant are for the same resources.
+// checkResources returns invalid_target if a token request names other resources than its grant. All tokens of a grant
+// are valid for the same resources.
 func (s *Service) checkResources(g grant, request url.Values) *Error {
 	named, err := s.resourcesOf(request)
 	if err != nil || named != "" && named != g.resource {
@@ -133,7 +133,7 @@ func (s *Service) checkResources(g grant, request url.Values) *Error {
 	return nil
 }
 
-// isVerifier reports whether text is a code verifier (RFC 7636, section 4.1).
+// isVerifier reports whether text has the format of a code verifier (RFC 7636, section 4.1).
 func isVerifier(text string) bool {
 	foreign := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-._~", c)
@@ -141,7 +141,8 @@ func isVerifier(text string) bool {
 	return len(text) >= 43 && len(text) <= 128 && !strings.ContainsFunc(text, foreign)
 }
 
-// connect creates the connection of a grant and its first tokens. It fails if the person has lost the needed role.
+// connect creates a grant's connection and its first tokens. It rejects the request if the person has lost the required
+// role.
 func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Error, error) {
 	if err := change(ctx, tx, `UPDATE oauth_grants SET redeemed_at = ? WHERE id = ?`, db.Micros(tx.Now()),
 		g.id); err != nil {
@@ -154,7 +155,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 			Capabilities: g.capabilities,
 		})
 	if err != nil {
-		if apierr.FromError(err).Code != apierr.Internal { // rejected before any write
+		if apierr.FromError(err).Code != apierr.Internal { // the connection was rejected before anything was written
 			return Tokens{}, errNotPermitted, s.end(ctx, tx, g, endInvalid)
 		}
 		return Tokens{}, nil, fmt.Errorf("creating a connection: %w", err)
@@ -167,7 +168,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 	return out, nil, err
 }
 
-// issue returns new tokens of a grant.
+// issue creates and returns new tokens for a grant.
 func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 	out := Tokens{ExpiresIn: accessLifetime, Scope: scopeString(g.capabilities)}
 	var err error
@@ -181,8 +182,8 @@ func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 		db.Micros(tx.Now().Add(refreshLifetime)), g.id)
 }
 
-// refresh exchanges a refresh token. Reusing a token after the grace period, or after its successor was used, ends
-// the connection, because the token may have been stolen.
+// refresh exchanges a refresh token for new tokens. If a token is used again after the grace period, or after its
+// successor was used, refresh ends the connection, because the token may have been stolen.
 func (s *Service) refresh(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var rejection *Error
@@ -212,7 +213,7 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 		if rejection, err = s.checkActive(ctx, tx, g, db.Time(spentAt)); rejection != nil || err != nil {
 			return err
 		}
-		if spentAt == 0 { // a repeat does not change spent tokens
+		if spentAt == 0 { // a repeated request does not change spent tokens
 			if err := markSpent(ctx, tx, g, hash[:]); err != nil {
 				return err
 			}
@@ -224,7 +225,8 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 }
 
 // markSpent records the first use of a refresh token. It invalidates the grant's other refresh tokens: the previous
-// token, and unused tokens from its repeated use. A grant therefore has only one chain of tokens.
+// token, and unused tokens that were issued when the previous token was used again. Therefore, a grant has only one
+// chain of tokens.
 func markSpent(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
 	if err := change(ctx, tx,
 		`UPDATE oauth_tokens SET spent_at = ? WHERE grant_id = ? AND kind = 'refresh' AND spent_at <> ?`, spentLongAgo,
@@ -234,7 +236,7 @@ func markSpent(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
 	return change(ctx, tx, `UPDATE oauth_tokens SET spent_at = ? WHERE hash = ?`, db.Micros(tx.Now()), hash)
 }
 
-// asRejection returns rejection if err is a not_found error, and any other error unchanged.
+// asRejection returns rejection if err is a not_found error. It returns any other error unchanged.
 func asRejection(err error, rejection *Error) (*Error, error) {
 	if apierr.Is(err, apierr.NotFound) {
 		return rejection, nil
@@ -242,7 +244,8 @@ func asRejection(err error, rejection *Error) (*Error, error) {
 	return nil, err
 }
 
-// checkActive ends a grant whose connection has ended, or whose refresh token was spent before the grace period.
+// checkActive ends a grant if its connection has ended, or if the refresh token was first used longer ago than the
+// grace period. It returns the error for the client, or nil if the grant remains valid.
 func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spentAt time.Time) (*Error, error) {
 	if !spentAt.IsZero() && tx.Now().Sub(spentAt) > gracePeriod {
 		return errInvalidRefreshToken, s.end(ctx, tx, g, endReused)
@@ -257,8 +260,8 @@ func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spentAt t
 	return s.checkFactor(ctx, tx, g)
 }
 
-// checkFactor ends a grant from a session with one factor if its team requires two. It returns invalid_grant, after
-// which clients request authorization again.
+// checkFactor ends a grant that was given in a session with one factor if its team requires two factors. In that case,
+// it returns invalid_grant, so that the client requests authorization again.
 func (s *Service) checkFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, error) {
 	if !g.oneFactor {
 		return nil, nil //nolint:nilnil // no rejection and no error
@@ -270,8 +273,8 @@ func (s *Service) checkFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, 
 	return errSecondFactorRequired, s.end(ctx, tx, g, endFactor)
 }
 
-// checkScope returns an error for a scope other than the granted scope. A narrower scope is rejected, because every
-// token has all permissions of its connection (RFC 6749, section 6).
+// checkScope returns an error if the scope differs from the granted scope. It also rejects a narrower scope, because
+// every token has all permissions of its connection (RFC 6749, section 6).
 func (g grant) checkScope(scope string) *Error {
 	if scope == "" {
 		return nil
@@ -288,7 +291,8 @@ func (g grant) checkScope(scope string) *Error {
 	return nil
 }
 
-// result returns the result of a transaction, which is committed even if it ends with a rejection.
+// result returns the tokens or the error of a token request. A rejection is separate from err so that the transaction
+// is committed despite the rejection.
 func result(out Tokens, rejection *Error, err error) (Tokens, error) {
 	switch {
 	case err != nil:
@@ -299,8 +303,8 @@ func result(out Tokens, rejection *Error, err error) (Tokens, error) {
 	return out, nil
 }
 
-// Revoke ends the connection of a client's access or refresh token (RFC 7009). It ignores unknown tokens and tokens of
-// other clients.
+// Revoke ends the connection that one of the client's access or refresh tokens belongs to (RFC 7009). It ignores
+// unknown tokens and tokens of other clients.
 func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	if client == "" {
 		return newError(InvalidClient, "The client_id parameter is missing.")
@@ -322,8 +326,8 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	})
 }
 
-// Connection returns the connection of an access token and the token's expiry. It returns false if the token is
-// currently not valid for the resource. It does not check whether the connection has ended.
+// Connection returns the ID of the connection that an access token belongs to, and the token's expiry. It returns false
+// if the token is not currently valid for the resource. It does not check whether the connection has ended.
 func (s *Service) Connection(ctx context.Context, resource, token string) (int64, time.Time, bool, error) {
 	if !apikey.WellFormed(apikey.Access, token) {
 		return 0, time.Time{}, false, nil
