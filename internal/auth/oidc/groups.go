@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// DefaultGroupsClaim is the claim of the ID token that names a person's groups in most directories.
+// DefaultGroupsClaim is the ID token claim in which most directories send a person's groups.
 const DefaultGroupsClaim = "groups"
 
 // GroupRole gives the members of a directory group a role in a team.
@@ -21,7 +21,7 @@ type GroupRole struct {
 	Role  access.Role
 }
 
-// ParseGroupRoles parses texts such as press-editors=1:editor. A group's name may contain equals signs.
+// ParseGroupRoles parses strings such as press-editors=1:editor. A group's name may contain equals signs.
 func ParseGroupRoles(texts []string) ([]GroupRole, error) {
 	var groupRoles []GroupRole
 	for _, text := range texts {
@@ -47,27 +47,27 @@ var (
 		"The directory did not send your groups. Ask its administrator to add you to a group of this app and to send its groups.")
 )
 
-// roles returns a person's highest role in each team of GroupRoles, according to the groups in the ID token's claims.
-// The role is "" if the person is in none of the team's groups. It returns an error if the token has no list of groups,
-// because a misconfigured directory must not remove people from teams.
+// roles returns a person's highest role in each team in GroupRoles, based on the groups in the ID token's claims. The
+// role is "" if the person is in none of the team's groups. It returns an error if the token does not contain a list of
+// groups, because a misconfigured directory must not remove people from teams.
 func (d *Directory) roles(claims map[string]json.RawMessage) (map[int64]access.Role, error) {
 	if len(d.GroupRoles) == 0 {
-		return nil, nil //nolint:nilnil // no team has groups
+		return nil, nil //nolint:nilnil // no team uses groups
 	}
-	var claimNames map[string]string // groups that the token does not contain (OpenID Connect Core 1.0, section 5.6.2)
+	var claimNames map[string]string // claims that the token only refers to (OpenID Connect Core 1.0, section 5.6.2)
 	if err := json.Unmarshal(claims["_claim_names"], &claimNames); err == nil && claimNames[d.GroupsClaim] != "" {
 		return nil, errTooManyGroups
 	}
 	var groups []string // nil if the claim is missing or null
 	if err := json.Unmarshal(claims[d.GroupsClaim], &groups); err != nil || groups == nil {
-		var one string // some directories send one group as a text
+		var one string // some directories send a single group as a string
 		if err := json.Unmarshal(claims[d.GroupsClaim], &one); err != nil || one == "" {
 			return nil, errNoGroups
 		}
 		groups = []string{one}
 	}
 	out := map[int64]access.Role{}
-	rank := func(r access.Role) int { return slices.Index(access.Roles(), r) } // the highest role has 0, "" has -1
+	rank := func(r access.Role) int { return slices.Index(access.Roles(), r) } // 0 for the highest role, -1 for ""
 	for _, g := range d.GroupRoles {
 		if known := out[g.Team]; slices.Contains(groups, g.Group) && (known == "" || rank(g.Role) < rank(known)) {
 			out[g.Team] = g.Role

@@ -1,6 +1,6 @@
-// Package oidc signs people in with the operator's directory over OpenID Connect: the authorization code flow with
-// PKCE (RFC 7636), a state and a nonce. A person is identified by issuer and subject, which never change. At the
-// first sign-in, the confirmed email address selects the account.
+// Package oidc signs people in through the operator's directory with OpenID Connect. It uses the authorization code
+// flow with PKCE (RFC 7636), a state and a nonce. It identifies a person by issuer and subject, which never change. At
+// the first sign-in, the verified email address selects the account.
 package oidc
 
 import (
@@ -32,41 +32,41 @@ import (
 const (
 	requestTimeout = 10 * time.Second // timeout of each request to the directory
 	discoveryPause = 3 * time.Second  // pause after a failed discovery
-	signInTimeout  = 15 * time.Minute // time that a person may take at the directory
-	clockSkew      = time.Minute      // how far the directory's clock may be behind
+	signInTimeout  = 15 * time.Minute // maximum time for a person to sign in at the directory
+	clockSkew      = time.Minute      // maximum time that the directory's clock may be behind
 )
 
-// ReturnPath is the path below the public URL to which the directory redirects people.
+// ReturnPath is the path, below the public URL, that the directory redirects people to.
 const ReturnPath = "/sign-in/directory/return"
 
-// Options configure a Directory.
+// Options configures a Directory.
 type Options struct {
 	Issuer       string // https URL of the directory, used for discovery; empty if there is no directory
 	ClientID     string
 	ClientSecret string
 	Exclusive    bool           // the directory is the only way to sign in
-	Scopes       []string       // requested besides openid, email and profile
+	Scopes       []string       // scopes to request in addition to openid, email and profile
 	GroupsClaim  string         // claim with the person's groups; DefaultGroupsClaim if empty
 	GroupRoles   []GroupRole    // teams whose members the directory manages
-	PublicURL    string         // the service's address, without a slash at its end
-	Roots        *x509.CertPool // root certificates for requests to the directory; the system's if nil
+	PublicURL    string         // the service's URL, without a trailing slash
+	Roots        *x509.CertPool // root certificates for requests to the directory; nil for the system's certificates
 	Now          func() time.Time
 	Log          *slog.Logger
 }
 
-// Directory redirects people to the directory and verifies its responses.
+// Directory redirects people to the operator's directory and verifies its responses.
 type Directory struct {
 	Options
 
 	client    *http.Client
 	discovery singleflight.Group
 	mu        sync.Mutex     // guards the fields below
-	provider  *oidc.Provider // the discovery document, once fetched
+	provider  *oidc.Provider // from the discovery document; nil until it is fetched
 	failedAt  time.Time      // when discovery last failed
 }
 
-// New returns a Directory, or nil if none is configured. The directory is first contacted at the first sign-in, so its
-// outage does not prevent a start.
+// New returns a Directory, or nil if none is configured. It does not contact the directory until the first sign-in, so
+// pressroom can start while the directory is down.
 func New(o Options) (*Directory, error) {
 	if o.Issuer == "" {
 		if o.Exclusive || len(o.GroupRoles) > 0 {
@@ -76,39 +76,40 @@ func New(o Options) (*Directory, error) {
 	}
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.Scheme != "https" {
-		// With http, a man in the middle could sign in as anyone.
+		// With http, an attacker on the network could sign in as anyone.
 		return nil,
-			errors.New("PRESSROOM_OIDC_ISSUER (--oidc-issuer) must be an https address such as " +
-				"https://login.example.com; for a certificate of your own authority, set SSL_CERT_FILE")
+			errors.New("PRESSROOM_OIDC_ISSUER (--oidc-issuer) must be an https URL such as " +
+				"https://login.example.com; for a certificate from your own authority, set SSL_CERT_FILE")
 	}
 	if o.ClientID == "" {
 		return nil, errors.New("the directory needs a client ID: set PRESSROOM_OIDC_CLIENT_ID (--oidc-client-id)")
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented to be one
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented type
 	transport.TLSClientConfig = &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
 	o.GroupsClaim = cmp.Or(o.GroupsClaim, DefaultGroupsClaim)
 	return &Directory{Options: o, client: &http.Client{Timeout: requestTimeout, Transport: transport}}, nil
 }
 
-// Attempt is a sign-in in progress, stored in the browser's session.
+// Attempt is a sign-in in progress. It is stored in the browser's session.
 type Attempt struct {
 	State          string    `json:"state"`
 	Nonce          string    `json:"nonce"`
 	Verifier       string    `json:"verifier"`
-	Next           string    `json:"next"` // where the person goes afterwards
+	Next           string    `json:"next"` // path to redirect the person to afterwards
 	BegunAt        time.Time `json:"begun"`
 	Reauthenticate bool      `json:"again,omitempty"` // the directory must authenticate the person again
 }
 
-// Person is a person authenticated by the directory.
+// Person is a person whom the directory has authenticated.
 type Person struct {
-	Issuer, Subject string // identify the person permanently (OpenID Connect Core 1.0, section 5.7)
+	Issuer, Subject string // together, permanently identify the person (OpenID Connect Core 1.0, section 5.7)
 	Email           string // verified by the directory
-	Name            string // empty if the directory does not give one
-	// AuthenticatedAt is when the person authenticated at the directory (auth_time); zero if it does not say.
+	Name            string // empty if the directory does not send a name
+	// AuthenticatedAt is when the person authenticated at the directory (auth_time). It is zero if the directory does
+	// not send the time.
 	AuthenticatedAt time.Time
-	// Roles has the person's role in each team of Options.GroupRoles, or "" if the person is in none of the team's
-	// groups.
+	// Roles maps each team in Options.GroupRoles to the person's role in it, or to "" if the person is in none of the
+	// team's groups.
 	Roles map[int64]access.Role
 }
 
@@ -124,8 +125,9 @@ var (
 		"The directory has not verified your email address. Contact its administrator.")
 )
 
-// Begin returns the URL of the directory's sign-in page, and the Attempt to store until the person returns. If again is
-// true, the directory must authenticate the person even if it has a session (OpenID Connect Core 1.0, section 3.1.2.1).
+// Begin returns the URL of the directory's sign-in page, and the Attempt to store until the person returns. If
+// reauthenticate is true, the directory must authenticate the person even if the person is still signed in there
+// (OpenID Connect Core 1.0, section 3.1.2.1).
 func (d *Directory) Begin(ctx context.Context, next string, reauthenticate bool) (string, Attempt, error) {
 	c, _, err := d.settings(ctx)
 	if err != nil {
@@ -142,7 +144,7 @@ func (d *Directory) Begin(ctx context.Context, next string, reauthenticate bool)
 	return c.AuthCodeURL(a.State, options...), a, nil
 }
 
-// Finish verifies the parameters with which the directory redirected the person back.
+// Finish verifies the query parameters of the directory's redirect and returns the person who signed in.
 func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (Person, error) {
 	age := d.Now().Sub(a.BegunAt)
 	if a.State == "" || age < 0 || age > signInTimeout || subtle.ConstantTimeCompare([]byte(a.State),
@@ -170,9 +172,9 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 	return person, err
 }
 
-// signInError distinguishes a directory that denies a sign-in from one that does not respond.
+// signInError returns errRejected if the directory denied the sign-in, and errNoResponse if it did not respond.
 func (d *Directory) signInError(ctx context.Context, err error) error {
-	d.Log.WarnContext(ctx, "the directory returned no token", "error", errorText(err))
+	d.Log.WarnContext(ctx, "the directory did not return a token", "error", errorText(err))
 	if failure, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failure.Response != nil &&
 		failure.Response.StatusCode < http.StatusInternalServerError {
 		return errRejected
@@ -180,7 +182,7 @@ func (d *Directory) signInError(ctx context.Context, err error) error {
 	return errNoResponse
 }
 
-// errorText returns an error without the content of the directory's response, which may be secret.
+// errorText returns the text of an error. The text does not contain the directory's response, which may be secret.
 func errorText(err error) string {
 	if failure, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return fmt.Sprintf("%s (status %d)", failure.ErrorCode, failure.Response.StatusCode)
@@ -188,7 +190,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// flag is a boolean that some directories encode as a string.
+// flag is a boolean. Some directories encode it as a string.
 type flag bool
 
 // UnmarshalJSON accepts true and "true".
@@ -197,10 +199,11 @@ func (f *flag) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// epoch is a Unix time that some directories encode as a string.
+// epoch is a Unix time. Some directories encode it as a string.
 type epoch float64
 
-// UnmarshalJSON parses 1700000000 and "1700000000". Anything else is 0: an unknown time, which no step-up accepts.
+// UnmarshalJSON parses numbers such as 1700000000 and strings such as "1700000000". Anything else becomes 0, an unknown
+// time, which no step-up accepts.
 func (e *epoch) UnmarshalJSON(raw []byte) error {
 	seconds, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	if *e = 0; err == nil && !math.IsNaN(seconds) && !math.IsInf(seconds, 0) {
@@ -212,7 +215,7 @@ func (e *epoch) UnmarshalJSON(raw []byte) error {
 func (d *Directory) readPerson(
 	ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string,
 ) (Person, error) {
-	raw, _ := token.Extra("id_token").(string) // without a token, verification fails
+	raw, _ := token.Extra("id_token").(string) // if there is no ID token, verification fails
 	idToken, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.withClient(ctx), raw)
 	if err != nil {
 		d.Log.WarnContext(ctx, "the directory's token is invalid", "error", err)
@@ -253,8 +256,8 @@ func (d *Directory) readPerson(
 	}, nil
 }
 
-// authenticatedAt returns the time of auth_time. It returns now for a future time, which would otherwise count as
-// recent for too long.
+// authenticatedAt converts auth_time to a time. It returns now for a future time, because that time would otherwise
+// count as recent for too long.
 func authenticatedAt(seconds float64, now time.Time) time.Time {
 	if seconds <= 0 {
 		return time.Time{}
@@ -265,8 +268,8 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 	return now
 }
 
-// settings returns the OAuth configuration and the provider. Until discovery succeeds, one sign-in runs it. The others
-// wait until discovery or their own request ends.
+// settings returns the OAuth configuration and the provider. Until discovery has succeeded, one sign-in at a time runs
+// it. Other sign-ins wait until the discovery or their own request ends.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
 	discovery := d.discovery.DoChan("", func() (any, error) {
 		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later requests
@@ -287,7 +290,8 @@ func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provide
 	}
 }
 
-// discover fetches the discovery document, with a pause after a failure. Only one goroutine calls it at a time.
+// discover returns the provider. If necessary, it fetches the discovery document, but not within discoveryPause of a
+// failure. Only one goroutine calls it at a time.
 func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	d.mu.Lock()
 	provider, failedAt := d.provider, d.failedAt
@@ -310,7 +314,7 @@ func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	return provider, nil
 }
 
-// withClient returns a context that makes the libraries use an HTTP client with timeouts.
+// withClient returns a context that makes the OAuth and OpenID Connect libraries use an HTTP client with a timeout.
 func (d *Directory) withClient(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, d.client)
 }

@@ -1,5 +1,6 @@
-// Package passkey signs people in with passkeys (W3C Web Authentication, level 3): a key pair in the person's device or
-// password manager, bound to this site and used only after the device has verified the person.
+// Package passkey signs people in with passkeys (W3C Web Authentication, level 3). A passkey is a key pair in the
+// person's device or password manager. It is bound to this site and can be used only after the device has verified the
+// person.
 package passkey
 
 import (
@@ -22,9 +23,9 @@ import (
 )
 
 const (
-	challengeTTL = 5 * time.Minute // time that a browser may take to respond
-	maxPasskeys  = 20              // maximum passkeys of one person
-	maxName      = 100             // characters
+	challengeTTL = 5 * time.Minute // maximum time for the browser to respond
+	maxPasskeys  = 20              // maximum number of passkeys per person
+	maxName      = 100             // maximum number of characters in a passkey's name
 )
 
 // Service registers passkeys and verifies sign-ins with them.
@@ -33,12 +34,12 @@ type Service struct {
 	ceremony *webauthn.WebAuthn // nil if passkeys are not supported
 }
 
-// New returns a Service for a public URL. Passkeys are bound to a host name, so they are off if the host is an IP
-// address.
+// New returns a Service for a public URL. Passkeys are bound to a host name, so they are not available if the URL's
+// host is an IP address.
 func New(d *db.DB, publicURL string) (*Service, error) {
 	u, err := url.Parse(publicURL)
 	if err != nil {
-		return nil, fmt.Errorf("reading the public address: %w", err)
+		return nil, fmt.Errorf("parsing the public URL: %w", err)
 	}
 	host := u.Hostname()
 	if _, err := netip.ParseAddr(host); err == nil || host == "" {
@@ -53,12 +54,12 @@ func New(d *db.DB, publicURL string) (*Service, error) {
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("setting passkeys up: %w", err)
+		return nil, fmt.Errorf("setting up passkeys: %w", err)
 	}
 	return &Service{db: d, ceremony: ceremony}, nil
 }
 
-// Possible reports whether passkeys work at the public URL.
+// Possible reports whether passkeys can be used at the public URL.
 func (s *Service) Possible() bool { return s.ceremony != nil }
 
 // Passkey is a registered passkey of a person.
@@ -67,20 +68,20 @@ type Passkey struct {
 	Name      string
 	CreatedAt time.Time
 	UsedAt    time.Time // zero if never used
-	Copied    bool      // the passkey was cloned and can no longer be used to sign in
+	Copied    bool      // the passkey may have been cloned and can no longer be used to sign in
 }
 
-// Challenge has the options for the browser, and the state to store until the browser responds.
+// Challenge contains the options for the browser, and the state to store until the browser responds.
 type Challenge struct {
-	Options json.RawMessage // for navigator.credentials
+	Options json.RawMessage // options for navigator.credentials
 	State   []byte          // must not be visible to the browser
 }
 
-// ceremonyState is the state of a registration or sign-in in progress (a ceremony, in the terms of Web Authentication).
+// ceremonyState is the state of a registration or sign-in in progress. Web Authentication calls these ceremonies.
 type ceremonyState struct {
 	Session webauthn.SessionData `json:"session"`
 	Handle  []byte               `json:"handle,omitempty"` // user handle of the new passkey
-	Person  int64                `json:"person,omitempty"` // its future owner; 0 for a new person
+	Person  int64                `json:"person,omitempty"` // the new passkey's future owner; 0 if the person is new
 	BegunAt time.Time            `json:"begun"`
 }
 
@@ -100,7 +101,7 @@ var (
 		"This is your only way to sign in. Set a password or add another passkey first.")
 )
 
-// newChallenge returns a challenge with the state of a ceremony.
+// newChallenge returns a challenge with the given options and state.
 func (s *Service) newChallenge(options any, k ceremonyState) (Challenge, error) {
 	k.BegunAt = s.db.Now()
 	optionsJSON, err := json.Marshal(options)
@@ -114,7 +115,7 @@ func (s *Service) newChallenge(options any, k ceremonyState) (Challenge, error) 
 	return Challenge{optionsJSON, remembered}, nil
 }
 
-// decodeState decodes the state of a ceremony that has not expired.
+// decodeState decodes the state of a ceremony. It returns errExpired if the ceremony has expired.
 func (s *Service) decodeState(raw []byte) (ceremonyState, error) {
 	var k ceremonyState
 	if s.ceremony == nil {
@@ -124,7 +125,7 @@ func (s *Service) decodeState(raw []byte) (ceremonyState, error) {
 		return k, errExpired
 	}
 	if err := json.Unmarshal(raw, &k); err != nil {
-		return k, fmt.Errorf("reading the state of a passkey challenge: %w", err)
+		return k, fmt.Errorf("decoding the state of a passkey challenge: %w", err)
 	}
 	if age := s.db.Now().Sub(k.BegunAt); age < 0 || age > challengeTTL {
 		return k, errExpired
@@ -132,7 +133,8 @@ func (s *Service) decodeState(raw []byte) (ceremonyState, error) {
 	return k, nil
 }
 
-// BeginSignIn returns a challenge for any passkey of this site. The response identifies its owner.
+// BeginSignIn returns a challenge that any of this site's passkeys can answer. The browser's response identifies the
+// passkey's owner.
 func (s *Service) BeginSignIn() (Challenge, error) {
 	if s.ceremony == nil {
 		return Challenge{}, errUnavailable
@@ -145,8 +147,8 @@ func (s *Service) BeginSignIn() (Challenge, error) {
 	return s.newChallenge(options, ceremonyState{Session: *session})
 }
 
-// SignIn returns the owner of the passkey in the browser's response. It returns unauthorized for an unknown passkey,
-// and if the signature count went backwards, which reveals a clone.
+// SignIn returns the owner of the passkey in the browser's response. It returns unauthorized if the passkey is unknown
+// or its signature count has decreased, which is a sign of a clone.
 func (s *Service) SignIn(ctx context.Context, state, answer []byte) (int64, error) {
 	k, err := s.decodeState(state)
 	if err != nil {
@@ -177,9 +179,9 @@ func (s *Service) SignIn(ctx context.Context, state, answer []byte) (int64, erro
 	return owner.person, s.recordUse(ctx, owner, credential)
 }
 
-// Registrant is a person who creates a passkey.
+// Registrant is a person who is creating a passkey.
 type Registrant struct {
-	Person      int64 // 0 for a new person
+	Person      int64 // 0 if the person is new
 	Name, Email string
 }
 
@@ -210,7 +212,7 @@ type NewPasskey struct {
 	credential webauthn.Credential
 }
 
-// FinishRegistration verifies the browser's response to BeginRegistration for the same person.
+// FinishRegistration verifies the browser's response to a challenge from BeginRegistration for the same person.
 func (s *Service) FinishRegistration(person int64, state, answer []byte, name string) (NewPasskey, error) {
 	k, err := s.decodeState(state)
 	if err != nil {
@@ -238,7 +240,7 @@ func isName(name string) bool {
 		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// owner is a person as a webauthn.User.
+// owner is a person. It implements webauthn.User.
 type owner struct {
 	person      int64
 	handle      []byte

@@ -18,9 +18,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-const handleLen = 32 // bytes, of at most 64 (Web Authentication, section 4)
+const handleLen = 32 // length of a user handle in bytes; at most 64 (Web Authentication, section 4)
 
-// newOwner returns the person who creates a passkey, with a new handle if the person has none.
+// newOwner returns the person who is creating a passkey. If the person has no user handle yet, it creates one.
 func (s *Service) newOwner(ctx context.Context, a Registrant) (owner, error) {
 	o := owner{person: a.Person, name: a.Name, email: a.Email}
 	if a.Person != 0 {
@@ -34,12 +34,13 @@ func (s *Service) newOwner(ctx context.Context, a Registrant) (owner, error) {
 	}
 	if len(o.handle) == 0 {
 		o.handle = make([]byte, handleLen)
-		rand.Read(o.handle) // never fails, crypto/rand
+		rand.Read(o.handle) // crypto/rand.Read never fails
 	}
 	return o, nil
 }
 
-// ownerByHandle returns the owner of a user handle, unless the owner is suspended.
+// ownerByHandle returns the person with a user handle. It returns errUnknownPasskey if there is none or the person is
+// suspended.
 func (s *Service) ownerByHandle(ctx context.Context, handle []byte) (owner, error) {
 	o := owner{handle: handle}
 	err := s.db.QueryRow(ctx, `SELECT id, name, email FROM people WHERE passkey_handle = ? AND held_at = 0`,
@@ -68,8 +69,8 @@ func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Cre
 	return out, nil
 }
 
-// recordUse records the use of a passkey and rejects a cloned one. It locks the row, so that only one of two
-// concurrent uses with the same count succeeds.
+// recordUse records the use of a passkey. It returns an error if the passkey was cloned. It locks the row, so that only
+// one of two concurrent uses with the same signature count succeeds.
 func (s *Service) recordUse(ctx context.Context, o owner, credential *webauthn.Credential) error {
 	var rejection error
 	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
@@ -80,7 +81,7 @@ func (s *Service) recordUse(ctx context.Context, o owner, credential *webauthn.C
 			`SELECT id, credential, copied_at FROM passkeys WHERE person_id = ? AND credential_id = ?`+s.db.ForUpdate(),
 			o.person, credential.ID).Scan(&id, &raw, &copied)
 		if errors.Is(err, sql.ErrNoRows) {
-			return errUnknownPasskey // removed in the meantime
+			return errUnknownPasskey // the passkey was removed in the meantime
 		}
 		if err != nil {
 			return fmt.Errorf("reading a passkey: %w", err)
@@ -101,7 +102,7 @@ func (s *Service) recordUse(ctx context.Context, o owner, credential *webauthn.C
 		credential.Authenticator.CloneWarning = false
 		credentialJSON, err := json.Marshal(credential)
 		if err != nil {
-			return fmt.Errorf("writing a passkey: %w", err)
+			return fmt.Errorf("encoding a passkey: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE passkeys SET credential = ?, used_at = ? WHERE id = ?`, string(credentialJSON),
 			db.Micros(tx.Now()), id); err != nil {
@@ -130,7 +131,7 @@ func (s *Service) Add(ctx context.Context, person int64, n NewPasskey) error {
 
 // Save adds a passkey to a person in an existing transaction.
 func (n NewPasskey) Save(ctx context.Context, tx *db.Tx, person int64) error {
-	// This locks the person's row, so that concurrent requests count passkeys correctly and use the same handle.
+	// The update locks the person's row, so that concurrent requests count passkeys correctly and use the same handle.
 	var handle []byte
 	err := tx.QueryRow(ctx,
 		`UPDATE people SET passkey_handle = COALESCE(passkey_handle, ?) WHERE id = ? RETURNING passkey_handle`,
@@ -139,7 +140,7 @@ func (n NewPasskey) Save(ctx context.Context, tx *db.Tx, person int64) error {
 		return fmt.Errorf("storing the user handle: %w", err)
 	}
 	if !bytes.Equal(handle, n.handle) {
-		return errExpired // two first passkeys were added concurrently
+		return errExpired // another first passkey was added concurrently
 	}
 	var count int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM passkeys WHERE person_id = ?`, person).Scan(&count); err != nil {
@@ -150,7 +151,7 @@ func (n NewPasskey) Save(ctx context.Context, tx *db.Tx, person int64) error {
 	}
 	raw, err := json.Marshal(n.credential)
 	if err != nil {
-		return fmt.Errorf("writing a passkey: %w", err)
+		return fmt.Errorf("encoding a passkey: %w", err)
 	}
 	var id int64
 	err = tx.QueryRow(ctx,
@@ -166,7 +167,7 @@ func (n NewPasskey) Save(ctx context.Context, tx *db.Tx, person int64) error {
 	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.added", text(id), nil)
 }
 
-// List lists a person's passkeys, the oldest first.
+// List returns a person's passkeys, oldest first.
 func (s *Service) List(ctx context.Context, person int64) ([]Passkey, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, p *Passkey) error {
 		var created, used, copied int64
@@ -193,8 +194,8 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 	})
 }
 
-// Remove removes a passkey from a person unless it is the person's only way to sign in. The function check runs at the
-// end of the transaction. If it returns an error, the passkey is not removed. It may be nil.
+// Remove removes a person's passkey unless it is the person's only way to sign in. If check is not nil, it runs at the
+// end of the transaction. If check returns an error, the passkey is not removed.
 func (s *Service) Remove(
 	ctx context.Context, person, passkey int64, check func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {
