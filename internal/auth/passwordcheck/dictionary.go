@@ -11,17 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// packedWords is a gzip file with a line for each word, in alphabetical order. A line is the word and a letter for its
-// weight in bits: A is 0, B is 1 and so on. tools/passwords generates it.
+// packedWords is a gzip file with a line for each word, in alphabetical order. Each line contains the word, followed by
+// a letter for its weight in bits: A is 0, B is 1, and so on. tools/passwords generates the file.
 //
 //go:embed words.gz
 var packedWords []byte
 
-// dictionary is loaded at its first use.
+// dictionary returns the list of words. It is loaded on first use.
 var dictionary = sync.OnceValue(func() *wordList {
 	unpacked, err := gzip.NewReader(bytes.NewReader(packedWords))
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // unreachable: the file is embedded
 	}
 	text, err := io.ReadAll(unpacked)
 	if err != nil {
@@ -35,14 +35,14 @@ var dictionary = sync.OnceValue(func() *wordList {
 	return w
 })
 
-// wordList finds words in a text of sorted lines.
+// wordList finds words in a sorted list.
 type wordList struct {
 	text  string
 	lines []uint32 // offsets of the lines
 }
 
-// prefixes reports whether text is a prefix of a word. If text is a word itself, it calls found with the word's
-// number of characters and its weight.
+// prefixes reports whether text is a prefix of a word in the list. If text is itself a word, prefixes calls visit with
+// the word's number of characters and its weight.
 func (w *wordList) prefixes(text string, visit func(n int, bits float64)) bool {
 	i := sort.Search(len(w.lines), func(i int) bool { return w.word(i) >= text })
 	if i == len(w.lines) || !strings.HasPrefix(w.word(i), text) {

@@ -1,7 +1,7 @@
 package passwordcheck
 
-// layouts are keyboards by row: English, German and French. A key is adjacent to its predecessor and successor, and
-// to the keys at the same position in adjacent rows.
+// layouts contains the English, German and French keyboard layouts. Keys are adjacent if their rows and their columns
+// differ by at most one.
 var layouts = []map[rune]key{
 	layout("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"),
 	layout("1234567890ß´", "qwertzuiopü+", "asdfghjklöä", "yxcvbnm,.-"),
@@ -18,7 +18,7 @@ func layout(rows ...string) map[rune]key {
 			keys[r] = key{row, column}
 		}
 	}
-	for i, r := range "!@#$%^&*()" { // the row of digits with Shift
+	for i, r := range "!@#$%^&*()" { // the digit row with Shift pressed
 		if _, found := keys[r]; !found {
 			keys[r] = key{0, i}
 		}
@@ -26,7 +26,7 @@ func layout(rows ...string) map[rune]key {
 	return keys
 }
 
-// walks records the weights of sequences of adjacent keys, such as qwertz or 1qaz, that start at a character.
+// walks records the weights of the sequences of adjacent keys, such as qwertz or 1qaz, that start at character i.
 func (e *estimate) walks(i int) {
 	for _, keys := range layouts {
 		var direction key

@@ -1,6 +1,6 @@
-// Package passwordcheck estimates how many guesses an attacker needs for a password by trying common passwords, words,
-// names, years, keyboard rows, sequences, repetitions and personal details. It follows the idea of zxcvbn (Wheeler,
-// USENIX Security 2016) and uses its lists.
+// Package passwordcheck estimates how many guesses an attacker needs to find a password. It assumes that the attacker
+// tries common passwords, words, names, years, keyboard rows, sequences, repetitions and personal details. It follows
+// the approach of zxcvbn (Wheeler, USENIX Security 2016) and uses its lists.
 package passwordcheck
 
 import (
@@ -11,28 +11,29 @@ import (
 	"unicode/utf8"
 )
 
-// MinBits is the number of bits that a password needs. 2^36 guesses take decades of processor time, because each needs
-// 19 MiB and two passes of argon2id. Random digits have 3.3 bits each, random letters 4.7, and a common word about 10.
+// MinBits is the minimum number of bits for a password. 2^36 guesses take decades of processor time, because each guess
+// needs 19 MiB and two passes of argon2id. A random digit has 3.3 bits, a random letter has 4.7 bits, and a common word
+// has about 10 bits.
 const MinBits = 36
 
 const (
-	maxWord   = 28  // characters of the longest word that is looked up
-	maxUnit   = 32  // length of the longest repeated text, in characters
+	maxWord   = 28  // maximum number of characters in a word that is looked up
+	maxUnit   = 32  // maximum number of characters in a repeated part
 	perPart   = 1.0 // bits that each part adds, because attackers must also guess how the parts are combined
 	yearBits  = 6.0 // bits of a year from 1900 to 2099
-	startBits = 4.0 // for the start of a sequence or keyboard walk
+	startBits = 4.0 // bits of the start of a sequence or keyboard walk
 	turnBits  = 2.0 // bits of each change of direction in a keyboard walk
-	variant   = 1.0 // bits for capitals, and for letters that are written as digits or signs
+	variant   = 1.0 // bits for capital letters, reversed words, and letters written as digits or symbols
 )
 
-// IsGuessable reports whether a password is easy to guess. known holds texts that attackers may know about the person
-// or the service, such as a name and an email address. Their parts have almost no weight.
+// IsGuessable reports whether a password is easy to guess. personalTexts holds texts that attackers may know about the
+// person or the service, such as a name and an email address. Parts of these texts have almost no weight.
 func IsGuessable(password string, personalTexts ...string) bool {
 	return Bits(password, personalTexts...) < MinBits
 }
 
-// Bits returns the base-2 logarithm of the number of guesses that a password needs. This is the sum of the weights of
-// its parts, for the division into parts with the lowest sum.
+// Bits returns the base-2 logarithm of the number of guesses that an attacker needs to find a password. Bits divides
+// the password into parts so that the sum of their weights is as low as possible, and returns that sum.
 func Bits(password string, personalTexts ...string) float64 {
 	e := estimate{runes: []rune(strings.ToLower(password)), personalParts: splitParts(personalTexts)}
 	for _, original := range password {
@@ -56,7 +57,7 @@ func Bits(password string, personalTexts ...string) float64 {
 	return e.weights[n]
 }
 
-// estimate is the state of an estimation. best[i] is the lowest weight of the first i characters.
+// estimate is the state of an estimation. weights[i] is the lowest weight found for the first i characters.
 type estimate struct {
 	runes         []rune
 	capitals      []bool
@@ -64,7 +65,7 @@ type estimate struct {
 	weights       []float64
 }
 
-// improve records the weight of a part that starts at i, if that lowers the total.
+// improve records the weight of a part that starts at character i, if the part lowers the total.
 func (e *estimate) improve(i, length int, bits float64) {
 	if total := e.weights[i] + bits + perPart; total < e.weights[i+length] {
 		e.weights[i+length] = total
@@ -84,7 +85,8 @@ func charBits(r rune) float64 {
 	return 5.5
 }
 
-// splitParts returns the words of texts, each text without separators, and the parts before and after an @.
+// splitParts splits texts into their words and into the parts before and after an @. It returns these parts, and each
+// text without separators.
 func splitParts(texts []string) map[string]bool {
 	parts := map[string]bool{}
 	for _, text := range texts {
@@ -101,7 +103,7 @@ func splitParts(texts []string) map[string]bool {
 	return parts
 }
 
-// words looks up the words that begin at a character, as written and with digits and symbols replaced by similar
+// words looks up the words that begin at character i, both as written and with digits and symbols replaced by similar
 // letters.
 func (e *estimate) words(i int) {
 	rest := e.runes[i:min(i+maxWord, len(e.runes))]
@@ -113,14 +115,14 @@ func (e *estimate) words(i int) {
 	}
 }
 
-// backwards looks up reversed words that end at a character.
+// backwards looks up the reversed words that end before character i.
 func (e *estimate) backwards(i int) {
 	rest := slices.Clone(e.runes[max(0, i-maxWord):i])
 	slices.Reverse(rest)
 	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i-n, n, bits+variant+e.capital(i-n, n)) })
 }
 
-// capital returns the additional weight if the n characters from i contain capital letters.
+// capital returns the additional weight for capital letters in the n characters from i on, or 0 if there are none.
 func (e *estimate) capital(i, n int) float64 {
 	if slices.Contains(e.capitals[i:i+n], true) {
 		return variant
@@ -128,7 +130,8 @@ func (e *estimate) capital(i, n int) float64 {
 	return 0
 }
 
-// lookUp finds the words that text begins with and calls found with their numbers of characters and weights.
+// lookUp finds the words that text begins with. For each word, it calls visit with the number of characters and the
+// weight.
 func (e *estimate) lookUp(text string, visit func(n int, bits float64)) {
 	for word := range e.personalParts {
 		if strings.HasPrefix(text, word) {
@@ -143,7 +146,8 @@ func (e *estimate) lookUp(text string, visit func(n int, bits float64)) {
 	dictionary().prefixes(text, visit)
 }
 
-// lookalikes replace digits and symbols with similar letters: 1 with i or with l.
+// lookalikes contains functions that replace digits and symbols with similar letters. The first one replaces 1 with i,
+// and the second one replaces it with l.
 var lookalikes = []func(rune) rune{lookalike('i'), lookalike('l')}
 
 func lookalike(letter rune) func(rune) rune {
@@ -172,8 +176,8 @@ func lookalike(letter rune) func(rune) rune {
 	}
 }
 
-// sequence records the weights of ascending and descending sequences that start at a character, such as 6789012 or
-// fedcba.
+// sequence records the weights of the ascending and descending sequences, such as 6789012 or fedcba, that start at
+// character i.
 func (e *estimate) sequence(i int) {
 	for _, step := range []rune{1, -1} {
 		for n := 2; i+n <= len(e.runes) && follows(e.runes[i+n-2], e.runes[i+n-1], step); n++ {
@@ -184,7 +188,7 @@ func (e *estimate) sequence(i int) {
 	}
 }
 
-// follows reports whether b is step letters or digits after a. 0 follows 9.
+// follows reports whether b comes step letters or digits after a. The digit 0 comes after 9.
 func follows(a, b, step rune) bool {
 	if unicode.IsDigit(a) && unicode.IsDigit(b) {
 		return (a-b+step)%10 == 0
@@ -192,7 +196,7 @@ func follows(a, b, step rune) bool {
 	return unicode.IsLetter(a) && unicode.IsLetter(b) && b-a == step
 }
 
-// year records the weight of four digits that are a year from 1900 to 2099.
+// year records the weight of a year from 1900 to 2099 that starts at character i.
 func (e *estimate) year(i int) {
 	if i+4 > len(e.runes) {
 		return
@@ -204,7 +208,8 @@ func (e *estimate) year(i int) {
 	}
 }
 
-// repetitions records the weights of characters that repeat the characters before them, once or more often.
+// repetitions records the weights of parts that start at character i and repeat the characters before them one or more
+// times.
 func (e *estimate) repetitions(i int) {
 	for unit := 1; unit <= min(maxUnit, i, len(e.runes)-i); unit++ {
 		for n := 0; i+n < len(e.runes) && e.runes[i+n] == e.runes[i+n-unit]; n++ {

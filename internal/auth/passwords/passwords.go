@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/auth/passwordcheck"
 )
 
-// argon2id with OWASP's first recommended set: 19 MiB, 2 passes, 1 lane. Several people can sign in at the same time on
-// a small machine.
+// Parameters of argon2id that OWASP recommends: 19 MiB of memory, 2 passes, 1 lane. With them, several people can sign
+// in at the same time on a small machine.
 const (
 	argonTime    = 2
 	argonMemory  = 19 * 1024 // KiB
@@ -25,11 +25,12 @@ const (
 )
 
 const (
-	minLength = 12  // characters (NIST SP 800-63B, 2025, requires 15 if it is the only factor, else 8)
-	maxLength = 200 // characters; more are not useful
+	minLength = 12  // minimum number of characters (NIST SP 800-63B, 2025: 15 if it is the only factor, otherwise 8)
+	maxLength = 200 // maximum number of characters; more are not useful
 )
 
-// Check rejects a guessable password. Name and email are the owner's, or empty.
+// Check returns an error if a password is invalid, too short, too long or guessable. name and email belong to the
+// password's owner. They may be empty.
 func Check(password, name, email string) error {
 	reject := func(reason, format string, args ...any) error {
 		return apierr.Invalidf(reason, "password", format, args...)
@@ -50,16 +51,16 @@ func Check(password, name, email string) error {
 	return nil
 }
 
-// DummyHash replaces the hash of an unknown person, so that failed sign-ins take the same time.
+// DummyHash is used instead of a hash if the person is unknown, so that all failed sign-ins take the same time.
 const DummyHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
 
-// Hash returns the hash of a password as a PHC string, or "" for an empty password.
+// Hash returns the hash of a password as a PHC string. It returns "" if the password is empty.
 func Hash(password string) (string, error) {
 	if password == "" {
 		return "", nil
 	}
 	salt := make([]byte, 16)
-	rand.Read(salt) // never fails, crypto/rand
+	rand.Read(salt) // crypto/rand.Read never fails
 	sum := argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonLen)
 	enc := base64.RawStdEncoding
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,

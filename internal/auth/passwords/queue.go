@@ -10,25 +10,26 @@ import (
 	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
-// Package loadshed lets a node serve 128 page requests per processor concurrently, including those that wait for a
-// password hash. The limits below leave most of that capacity to other pages. Each limit counts requests that wait
-// and requests that hash.
+// Package loadshed lets a node serve 128 page requests per processor concurrently, including requests that wait for a
+// password hash. The limits below leave most of that capacity to other pages. Each limit counts both the requests that
+// wait and the requests that hash.
 const (
-	maxUnknownCallers = 16 // requests from browsers that are not known for the account
-	maxPerClient      = 8  // of these, requests from one client
-	maxKnownCallers   = 16 // requests of known people
-	maxPerPerson      = 4  // of these, requests of one person
+	maxUnknownCallers = 16 // requests from browsers in which the person has not signed in before
+	maxPerClient      = 8  // unknown requests per client
+	maxKnownCallers   = 16 // requests from known people
+	maxPerPerson      = 4  // known requests per person
 )
 
-// Queue limits the number of concurrent password hashes, each of which needs 19 MiB and a core, and of requests that
-// wait for one. Known people wait in a separate line, and one of the concurrent hashes is reserved for them.
+// Queue limits the number of concurrent password hashes, each of which needs 19 MiB and a core. It also limits the
+// number of requests that wait for a hash. Known people wait in a separate queue, and one slot for hashing is reserved
+// for them.
 type Queue struct {
 	sharedSlots, reservedSlots   chan struct{}
 	unknownCallers, knownCallers waitQueue
-	wait                         time.Duration // how long a request waits for a hash
+	wait                         time.Duration // how long a request may wait for a slot
 }
 
-// NewQueue returns a Queue. Requests wait for a hash for at most the given time.
+// NewQueue returns a Queue. A request waits at most the given time for a slot.
 func NewQueue(wait time.Duration) *Queue {
 	return &Queue{
 		sharedSlots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), reservedSlots: make(chan struct{}, 1),
@@ -40,20 +41,20 @@ func NewQueue(wait time.Duration) *Queue {
 // Caller identifies who requests a password hash.
 type Caller struct {
 	Key   string // a client, an invitation or a person
-	Known bool   // signed in, in a browser that is known for the account, or with a recovery link
+	Known bool   // the person is signed in, uses a known browser, or has a recovery link
 }
 
-// ClientCaller is a client that has not signed in, at the IP address from.
+// ClientCaller returns the Caller for a client that has not signed in. from is the client's IP address.
 func ClientCaller(from string) Caller { return Caller{Key: "client " + loadshed.SitePrefix(from)} }
 
-// InvitationCaller is a person with an invitation.
+// InvitationCaller returns the Caller for a person with an invitation.
 func InvitationCaller(id int64) Caller { return Caller{Key: fmt.Sprint("invitation ", id)} }
 
-// PersonCaller is a person who is signed in, in a known browser, or with a recovery link.
+// PersonCaller returns the Caller for a person who is signed in, uses a known browser, or has a recovery link.
 func PersonCaller(id int64) Caller { return Caller{Key: fmt.Sprint("person ", id), Known: true} }
 
-// Do runs a function that hashes a password. It returns rate_limited, without running the function, if too many
-// requests wait already or the wait takes too long.
+// Do runs work, which hashes a password. If too many requests are already waiting or the wait takes too long, Do
+// returns rate_limited and does not run work.
 func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
 	queue, reserved := q.unknownCallers, chan struct{}(nil)
 	if a.Known {
@@ -68,7 +69,7 @@ func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
 	select {
 	case q.sharedSlots <- struct{}{}:
 		defer func() { <-q.sharedSlots }()
-	case reserved <- struct{}{}: // for others, reserved is nil: a send on a nil channel blocks forever
+	case reserved <- struct{}{}: // reserved is nil for unknown callers, and sending on a nil channel blocks forever
 		defer func() { <-reserved }()
 	case <-ctx.Done():
 		return errBusy()
@@ -81,7 +82,7 @@ func errBusy() error {
 	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").WithRetryAfter(loadshed.RetryAfter())
 }
 
-// waitQueue limits the requests that hash or wait, in total and per key.
+// waitQueue limits the number of requests that wait or hash, in total and per key.
 type waitQueue struct {
 	slots  chan struct{}
 	perKey *loadshed.KeyLimiter
@@ -109,7 +110,7 @@ func (l waitQueue) leave(key string) {
 	l.perKey.Release(key)
 }
 
-// Hold blocks all hashes of unknown people until the returned function is called. Only tests use it.
+// Hold blocks all hashes for unknown callers until the returned function is called. Only tests use it.
 func (q *Queue) Hold() func() {
 	for range cap(q.sharedSlots) {
 		q.sharedSlots <- struct{}{}
