@@ -1,5 +1,5 @@
-// Package throttle delays attempts to guess secrets: after a few wrong attempts, each wait is twice the previous one.
-// Attempts are counted in memory, or for all nodes in the database.
+// Package throttle delays attempts to guess secrets. After a few wrong attempts, each further one doubles the delay.
+// Attempts are counted either in the memory of each node, or in the database for all nodes.
 package throttle
 
 import (
@@ -17,30 +17,30 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Policy defines how long wrong attempts delay the next attempt. After FreeAttempts, each wrong attempt doubles the
-// delay.
+// Policy defines how long wrong attempts delay the next attempt. After FreeAttempts wrong attempts, each further one
+// doubles the delay.
 type Policy struct {
 	FreeAttempts           int           // wrong attempts without a delay
-	InitialDelay, MaxDelay time.Duration // the first and the longest delay
-	Leak                   time.Duration // time after which one wrong attempt is forgiven; 0 if all are forgiven together
+	InitialDelay, MaxDelay time.Duration // first delay and maximum delay
+	Leak                   time.Duration // time until one wrong attempt is forgiven; 0 to forgive all together
 }
 
 const (
-	// ForgetAfter is how long after the last wrong attempt all attempts are forgiven.
+	// ForgetAfter is the time after the last wrong attempt when all attempts are forgiven.
 	ForgetAfter = 24 * time.Hour
 
-	maxLocalTallies  = 65_536  // tallies in memory at most
-	maxSharedTallies = 100_000 // tallies in the database at most
-	localFirst       = 2       // attempts that are counted in memory before a tally is written to the database
+	maxLocalTallies  = 65_536  // maximum number of tallies in memory
+	maxSharedTallies = 100_000 // maximum number of tallies in the database
+	localFirst       = 2       // number of attempts counted in memory before a tally is written to the database
 )
 
-// tally is a number of attempts and the time of the last one.
+// tally is a number of attempts and the time of the last attempt.
 type tally struct {
 	n  float64
 	at time.Time
 }
 
-// countAt returns the number of attempts of a tally that are not yet forgiven at a time.
+// countAt returns how many attempts in a tally are not yet forgiven at the time now.
 func (p Policy) countAt(t tally, now time.Time) float64 {
 	elapsed := max(0, now.Sub(t.at))
 	switch {
@@ -52,7 +52,7 @@ func (p Policy) countAt(t tally, now time.Time) float64 {
 	return t.n
 }
 
-// wait returns how long the next attempt has to wait. The result is 0 or less if there is no wait.
+// wait returns how long the next attempt has to wait. The result is 0 or negative if the attempt does not have to wait.
 func (p Policy) wait(t tally, now time.Time) time.Duration {
 	excess := int(math.Ceil(p.countAt(t, now))) - p.FreeAttempts
 	if excess < 0 {
@@ -68,24 +68,24 @@ func (p Policy) wait(t tally, now time.Time) time.Duration {
 // plus returns a tally with one more attempt.
 func (p Policy) plus(t tally, now time.Time) tally { return tally{p.countAt(t, now) + 1, now} }
 
-// Key is the hash of a counter's subject, such as an email address.
+// Key is the hash of the subject whose attempts are counted, such as an email address.
 type Key [sha256.Size]byte
 
-// NewKey returns the key for a formatted text.
+// NewKey returns the hash of a formatted text.
 func NewKey(format string, args ...any) Key {
 	return sha256.Sum256(fmt.Appendf(nil, format, args...))
 }
 
 // Counter counts attempts.
 type Counter interface {
-	// add counts an attempt, or returns how long the attempt has to wait. Attempts are counted before their check,
+	// add counts an attempt, or returns how long the attempt has to wait. Attempts are counted before they are checked,
 	// because otherwise concurrent attempts would be unlimited. undo reverts the count.
 	add(ctx context.Context, key Key) (undo func(context.Context) error, wait time.Duration, err error)
-	// forget forgives all attempts of a key.
+	// forget forgives all attempts for a key.
 	forget(ctx context.Context, key Key) error
 }
 
-// Local counts attempts in the memory of this process, for a limited number of keys.
+// Local counts attempts in this process's memory, for a limited number of keys.
 type Local struct {
 	Policy
 
@@ -94,7 +94,7 @@ type Local struct {
 	tallies map[Key]tally
 }
 
-// NewLocal returns a Local with now as its clock.
+// NewLocal returns a Local that gets the current time from now.
 func NewLocal(now func() time.Time, p Policy) *Local {
 	return &Local{Policy: p, now: now, tallies: map[Key]tally{}}
 }
@@ -104,16 +104,16 @@ func (c *Local) add(_ context.Context, key Key) (func(context.Context) error, ti
 	return func(context.Context) error { undo(); return nil }, wait, nil
 }
 
-// Count counts an attempt and returns a function that reverts the count, or returns how long the attempt has to
-// wait.
+// Count counts an attempt and returns a function that reverts the count. If the attempt has to wait, Count does not
+// count it and returns how long it has to wait.
 func (c *Local) Count(key Key) (func(), time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.countLocked(key)
 }
 
-// countFirst counts an attempt if fewer than limit are counted, and returns a function that reverts the count.
-// Otherwise it returns nil.
+// countFirst counts an attempt if fewer than limit attempts are counted, and returns a function that reverts the count.
+// Otherwise, it returns nil.
 func (c *Local) countFirst(key Key, limit float64) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,8 +148,8 @@ func (c *Local) put(key Key, previous tally, now time.Time) tally {
 	return c.tallies[key]
 }
 
-// evict drops forgiven tallies and, if that is not enough, random ones until an eighth of the space is free.
-// Dropping all tallies would allow bypassing the delays.
+// evict deletes forgiven tallies. If that is not enough, it deletes random tallies until an eighth of the space is
+// free. Deleting all tallies would allow attackers to bypass the delays.
 func (c *Local) evict(now time.Time) {
 	for key, t := range c.tallies {
 		if c.countAt(t, now) == 0 {
@@ -173,7 +173,7 @@ func (c *Local) undo(key Key, previous, updated tally) {
 	case t == updated:
 		c.tallies[key] = previous
 	case t.n > 1:
-		c.tallies[key] = tally{t.n - 1, t.at} // there were other attempts in the meantime
+		c.tallies[key] = tally{t.n - 1, t.at} // other attempts were made in the meantime
 	}
 }
 
@@ -190,11 +190,11 @@ func (c *Local) get(key Key) tally {
 	return c.tallies[key]
 }
 
-// Shared counts attempts in the database, for all nodes. The first attempts of a key are counted in memory, so that
-// attempts with many different addresses do not each need a write. Beyond maxSharedTallies tallies, further keys are
-// counted in memory. Its Policy must have no leak.
+// Shared counts attempts in the database for all nodes. It counts the first attempts for each key in memory, so that
+// attempts with many different keys do not each need a write. Once the database contains maxSharedTallies tallies,
+// Shared counts attempts for new keys in memory. Its Policy must not set Leak.
 type Shared struct {
-	local *Local // its Policy also applies to the counters in the database
+	local *Local // its Policy also applies to the tallies in the database
 	db    *db.DB
 
 	mu        sync.Mutex
@@ -202,7 +202,7 @@ type Shared struct {
 	countedAt time.Time // when the rows were counted
 }
 
-// NewShared returns a counter for all nodes of a database.
+// NewShared returns a counter that all nodes with the same database share.
 func NewShared(d *db.DB, p Policy) *Shared {
 	return &Shared{local: NewLocal(d.Now, p), db: d}
 }
@@ -280,13 +280,13 @@ func (c *Shared) forget(ctx context.Context, key Key) error {
 	})
 }
 
-// isFull reports whether the database has the maximum number of counters. It counts the rows once a minute.
+// isFull reports whether the database contains the maximum number of tallies. It counts the rows at most once a minute.
 func (c *Shared) isFull(ctx context.Context) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.db.Now(); c.countedAt.IsZero() || now.Sub(c.countedAt) >= time.Minute {
 		if err := c.db.QueryRow(ctx, `SELECT COUNT(*) FROM sign_in_tries`).Scan(&c.rows); err != nil {
-			return false, fmt.Errorf("counting the counters: %w", err)
+			return false, fmt.Errorf("counting the tallies: %w", err)
 		}
 		c.countedAt = now
 	}
@@ -314,17 +314,17 @@ func setTally(ctx context.Context, tx *db.Tx, key Key, t tally) error {
 	return nil
 }
 
-// Limit is a counter for attempts, and its key.
+// Limit is a counter with the key whose attempts it counts.
 type Limit struct {
 	Counter
 
 	Key            Key
-	ResetOnSuccess bool   // a successful attempt resets the counter, because the wrong attempts were typing errors
+	ResetOnSuccess bool   // reset the counter after a successful attempt, because the wrong attempts were typing errors
 	Rejection      string // first sentence of the error
 }
 
-// Attempt counts an attempt in each of the limits and runs check. If a limit requires a wait, Attempt returns an error
-// without running check.
+// Attempt counts an attempt in each of the limits and runs check. If a limit requires the attempt to wait, Attempt
+// returns an error and does not run check.
 func Attempt(ctx context.Context, limits []Limit, check func() error) error {
 	undos := make([]func(context.Context) error, 0, len(limits))
 	undo := func() error {
@@ -361,12 +361,13 @@ func Attempt(ctx context.Context, limits []Limit, check func() error) error {
 	return nil
 }
 
-// IsWrong reports whether the error of a check means that the attempt was wrong: not_found or unauthorized.
+// IsWrong reports whether an error from check means that the attempt was wrong. These errors are not_found and
+// unauthorized.
 func IsWrong(err error) bool {
 	return apierr.Is(err, apierr.NotFound) || apierr.Is(err, apierr.Unauthorized)
 }
 
-// TooMany returns the rejection of an attempt that has to wait.
+// TooMany returns the error for an attempt that has to wait.
 func TooMany(rejection string, wait time.Duration) error {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
 	out := apierr.Newf(apierr.RateLimited, "%s Try again in %d minutes.", locale.Key(rejection), int64((wait+time.Minute-1)/time.Minute))
@@ -379,12 +380,12 @@ func TooMany(rejection string, wait time.Duration) error {
 	return out.With("scope", "sign_in").WithRetryAfter(wait)
 }
 
-// Sweep deletes at most 1,000 wrong attempts that no longer count, and returns their number.
+// Sweep deletes up to 1,000 tallies whose attempts are all forgiven. It returns the number of deleted tallies.
 func Sweep(ctx context.Context, tx *db.Tx) (int64, error) {
 	deleted, err := tx.Exec(ctx, `DELETE FROM sign_in_tries WHERE key_hash IN (SELECT key_hash FROM sign_in_tries WHERE at <= ?
 		ORDER BY at LIMIT 1000)`, db.Micros(tx.Now().Add(-ForgetAfter)))
 	if err != nil {
-		return 0, fmt.Errorf("deleting wrong attempts to sign in: %w", err)
+		return 0, fmt.Errorf("deleting forgiven attempts: %w", err)
 	}
 	return deleted, nil
 }

@@ -8,19 +8,20 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Column is a database column of sealed texts. A text may be empty. The table has an index over their first five bytes;
-// see Sealer.Mark.
+// Column is a database column that contains sealed texts. A text may be empty. The table has an index on the first five
+// bytes of the texts; see Sealer.Mark.
 type Column struct {
 	Table, Name    string
 	Row            string // name of the column that identifies a row
-	Owner          string // name of the column with the ID from which AssociatedData derives a text's associated data
+	Owner          string // name of the column with the ID that AssociatedData derives a text's associated data from
 	AssociatedData func(owner int64) string
 }
 
-// resealBatch is the number of texts in a batch.
+// resealBatch is the maximum number of texts in a batch.
 const resealBatch = 100
 
-// KnowsAll reports whether a sealer has all keys that sealed texts of the column. It reads one index entry per key.
+// KnowsAll reports whether a sealer has all keys that texts in the column were sealed with. It reads one index entry
+// per key.
 func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error) {
 	query := fmt.Sprintf(`SELECT COALESCE((SELECT substr(%[1]s, 1, 5) FROM %[2]s WHERE substr(%[1]s, 1, 5) > ?
 		ORDER BY substr(%[1]s, 1, 5) LIMIT 1), '')`, c.Name, c.Table)
@@ -36,8 +37,9 @@ func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error)
 	}
 }
 
-// Reseal seals all texts that were sealed with other keys again, with the first key. It skips texts that change
-// meanwhile, so nodes may keep running. It returns the number of resealed texts, even with an error.
+// Reseal finds all texts that were not sealed with the first key and seals them again with the first key. It skips
+// texts that change in the meantime, so nodes can continue running. It returns the number of resealed texts, even if it
+// also returns an error.
 func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	count := 0
 	for lastRow := int64(0); ; {
@@ -58,7 +60,8 @@ func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	}
 }
 
-// CountOutdated returns the number of texts that were not sealed with the first key. It counts at most resealBatch.
+// CountOutdated returns the number of texts that were not sealed with the first key. It counts at most resealBatch
+// texts.
 func (c Column) CountOutdated(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	found, err := c.sealedByOthers(ctx, d, s, 0)
 	return len(found), err

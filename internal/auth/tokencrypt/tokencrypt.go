@@ -1,6 +1,6 @@
-// Package tokencrypt encrypts ("seals") secrets in the database, such as the tokens of networks. It uses Tink's
-// authenticated encryption. The associated data names the record of a secret, so a secret that was moved to another row
-// cannot be decrypted.
+// Package tokencrypt encrypts ("seals") secrets in the database, such as social network tokens. It uses Tink's
+// authenticated encryption. The associated data identifies the record that a secret belongs to, so a secret that was
+// moved to another row cannot be decrypted.
 package tokencrypt
 
 import (
@@ -24,18 +24,18 @@ import (
 )
 
 // Sealer encrypts with the first of its keys and decrypts with any of them, so that the key can be changed while nodes
-// run.
+// are running.
 type Sealer struct {
 	keys []sealingKey
 }
 
 type sealingKey struct {
 	aead tink.AEAD
-	mark string // prefix of texts sealed with the key
-	root []byte // key material for deriving other keys
+	mark string // prefix of texts that are sealed with the key
+	root []byte // key material that other keys are derived from
 }
 
-// NewKey creates a sealing key: a Tink keyset with one AES-256-GCM key, in base64.
+// NewKey creates a sealing key: a Tink keyset with one AES-256-GCM key, encoded in base64.
 func NewKey() (string, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -43,7 +43,7 @@ func NewKey() (string, error) {
 	}
 	var buf bytes.Buffer
 	if err := insecurecleartextkeyset.Write(handle, keyset.NewBinaryWriter(&buf)); err != nil {
-		return "", fmt.Errorf("writing a sealing key: %w", err)
+		return "", fmt.Errorf("encoding a sealing key: %w", err)
 	}
 	return base64.StdEncoding.EncodeToString(buf.Bytes()), nil
 }
@@ -51,8 +51,8 @@ func NewKey() (string, error) {
 // ErrKey means that a text is not a sealing key.
 var ErrKey = errors.New("not a sealing key; create one with: pressroom admin sealing-key")
 
-// New returns a Sealer for keys created by NewKey, separated by commas or white space. The first key seals; the others
-// only open texts that they sealed earlier.
+// New returns a Sealer for keys that NewKey created, separated by commas or white space. The first key seals texts. The
+// other keys only open texts that they sealed earlier.
 func New(keys string) (*Sealer, error) {
 	s := &Sealer{}
 	for _, key := range strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
@@ -92,35 +92,36 @@ func parseKey(key string) (sealingKey, error) {
 
 const tinkPrefix = 1
 
-// Mark returns the prefix of texts sealed with the first key.
+// Mark returns the prefix of texts that are sealed with the first key.
 func (s *Sealer) Mark() []byte { return []byte(s.keys[0].mark) }
 
-// Knows reports whether one of the keys sealed a text with this prefix.
+// Knows reports whether texts with the prefix mark were sealed with one of the keys.
 func (s *Sealer) Knows(mark []byte) bool {
 	return slices.ContainsFunc(s.keys, func(k sealingKey) bool { return k.mark == string(mark) })
 }
 
-// Signer signs links for one purpose. It signs with a key derived from the first sealing key and accepts signatures of
-// all sealing keys, so that links remain valid after a key rotation.
+// Signer signs links for one purpose. It derives a signing key from each sealing key. It signs with the first signing
+// key and accepts signatures by all of them, so that links remain valid after a key rotation.
 type Signer struct{ keys [][]byte }
 
-// Signer derives the keys for a purpose: HKDF (RFC 5869) with SHA-256 of each sealing key.
+// Signer returns a Signer for a purpose. It derives the signing keys from the sealing keys with HKDF (RFC 5869) and
+// SHA-256.
 func (s *Sealer) Signer(purpose string) Signer {
 	var out Signer
 	for _, k := range s.keys {
 		key, err := hkdf.Key(sha256.New, k.root, nil, "pressroom "+purpose, sha256.Size)
 		if err != nil {
-			panic(err) // only for a length beyond the limit of HKDF
+			panic(err) // unreachable: HKDF rejects only longer keys
 		}
 		out.keys = append(out.keys, key)
 	}
 	return out
 }
 
-// Sign returns the HMAC-SHA-256 of a body, 32 bytes.
+// Sign returns a signature of body: its HMAC-SHA-256, which has 32 bytes.
 func (s Signer) Sign(body []byte) []byte { return computeMAC(s.keys[0], body) }
 
-// Verify reports whether signature is a signature of body, or the beginning of one with at least 16 bytes.
+// Verify reports whether signature is a signature of body. It also accepts the first 16 or more bytes of a signature.
 func (s Signer) Verify(body, signature []byte) bool {
 	if len(signature) < sha256.Size/2 || len(signature) > sha256.Size {
 		return false
@@ -136,7 +137,7 @@ func computeMAC(key, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// ID returns an ID of the first key that does not reveal the key.
+// ID returns an ID for the first key. The ID does not reveal the key.
 func (s *Sealer) ID() string { return s.IDs()[0] }
 
 // IDs returns the IDs of all keys, in order.
@@ -148,10 +149,10 @@ func (s *Sealer) IDs() []string {
 	return out
 }
 
-// Has reports whether one of the keys has this ID.
+// Has reports whether one of the keys has the given ID.
 func (s *Sealer) Has(id string) bool { return slices.Contains(s.IDs(), id) }
 
-// Seal encrypts a text with the first key. Open needs the same associated data.
+// Seal encrypts a text with the first key. To decrypt the text, Open needs the same associated data.
 func (s *Sealer) Seal(plaintext []byte, associatedData string) ([]byte, error) {
 	out, err := s.keys[0].aead.Encrypt(plaintext, []byte(associatedData))
 	if err != nil {

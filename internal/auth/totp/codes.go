@@ -12,10 +12,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// makeCodes replaces a person's recovery codes.
+// makeCodes replaces a person's recovery codes and returns the new codes.
 func makeCodes(ctx context.Context, tx *db.Tx, person int64) ([]string, error) {
 	if _, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes WHERE person_id = ?`, person); err != nil {
-		return nil, fmt.Errorf("removing earlier recovery codes: %w", err)
+		return nil, fmt.Errorf("deleting the previous recovery codes: %w", err)
 	}
 	codes := make([]string, recoveryCodeCount)
 	for i := range codes {
@@ -39,7 +39,8 @@ func newCode() string {
 	return strings.Join(groups, "-")
 }
 
-// normalizeCode removes separators from a code, converts it to upper case, and replaces digits that look like letters.
+// normalizeCode removes the separators from a code and converts the code to upper case. It replaces digits that look
+// like letters with those letters.
 func normalizeCode(code string) string {
 	return strings.Map(func(c rune) rune {
 		switch c {
@@ -54,8 +55,8 @@ func normalizeCode(code string) string {
 	}, strings.ToUpper(strings.TrimSpace(code)))
 }
 
-// Recover accepts a recovery code once, in place of the app's code. It returns the number of remaining codes.
-// Recovery codes are too long to guess, so failures cause no delay.
+// Recover accepts a recovery code instead of a code from the app. Each recovery code works only once. Recover returns
+// the number of remaining codes. Recovery codes are too long to guess, so wrong codes do not cause a delay.
 func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, error) {
 	remaining := 0
 	err := s.db.InTx(ctx, "totp.recover", func(ctx context.Context, tx *db.Tx) error {
@@ -80,11 +81,12 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 	return remaining, err
 }
 
-// NewCodes replaces the recovery codes of a person who has an authenticator app. The codes are shown only once.
+// NewCodes replaces the recovery codes of a person who has an authenticator app. It returns the new codes, which the
+// person sees only once.
 func (s *Service) NewCodes(ctx context.Context, person int64) ([]string, error) {
 	var codes []string
 	err := s.db.InTx(ctx, "totp.new_codes", func(ctx context.Context, tx *db.Tx) error {
-		// The row is locked, so that of two concurrent requests only one stores its codes.
+		// Lock the row so that concurrent requests store their codes one after the other.
 		err := tx.QueryRow(ctx, `SELECT person_id FROM totp_secrets WHERE person_id = ?`+s.db.ForUpdate(),
 			person).Scan(&person)
 		if errors.Is(err, sql.ErrNoRows) {

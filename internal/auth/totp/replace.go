@@ -9,15 +9,16 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// longestCode is the maximum length in characters of an app's code, with spaces that people may type.
+// longestCode is the maximum number of characters in a code from an app, including spaces that people may type.
 const longestCode = 10
 
-// IsRecovery reports whether a text has the length of a recovery code rather than that of an app's code.
+// IsRecovery reports whether a code is too long to be a code from an app and is therefore treated as a recovery code.
 func IsRecovery(code string) bool { return len(normalizeCode(code)) > longestCode }
 
-// Replace replaces a person's authenticator app with the one from a setup. It requires a code of the new app, and a
-// code of the current app or a recovery code. If the latter is wrong, it returns unauthorized. After success, the
-// previous secret and recovery codes are invalid, and all of the person's sessions end.
+// Replace replaces a person's authenticator app with the app from a setup. It requires code, which must come from the
+// new app, and current, which must be a code from the current app or a recovery code. If current is wrong, Replace
+// returns unauthorized. If Replace succeeds, the previous secret and recovery codes become invalid, and all of the
+// person's sessions end.
 func (s *Service) Replace(ctx context.Context, h Holder, sealedSecret []byte, code, current string) (Enrollment, error) {
 	setup, err := s.Resume(h.Person, "", sealedSecret)
 	if err != nil {
@@ -46,8 +47,8 @@ func (s *Service) Replace(ctx context.Context, h Holder, sealedSecret []byte, co
 	return out, err
 }
 
-// checkCurrent checks a code of the current app or a recovery code. It does not mark the code as used, because app
-// and codes are replaced.
+// checkCurrent checks a code from the current app or a recovery code. It does not mark the code as used, because the
+// app and the recovery codes are about to be replaced.
 func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row secretRow, code string) error {
 	if IsRecovery(code) {
 		hash, n := apikey.Hash(normalizeCode(code)), 0
@@ -68,7 +69,7 @@ func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row
 	return nil
 }
 
-// swap replaces the secret and the recovery codes, and ends the person's sessions.
+// swap replaces a person's secret and recovery codes, and ends the person's sessions.
 func swap(ctx context.Context, tx *db.Tx, person int64, next secretRow) (Enrollment, error) {
 	var out Enrollment
 	err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, person).Scan(&out.Epoch)

@@ -7,14 +7,14 @@ import (
 	"pressroom.example/pressroom/internal/auth/tokencrypt"
 )
 
-var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that people's " +
+var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not contain every key that people's " +
 	"authenticator apps were sealed with; append the missing key after a comma, and remove it once pressroom admin " +
 	"reseal prints 0 as left")
 
 var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id",
 	AssociatedData: associatedData}
 
-// CheckSealing returns an error if the keys cannot open every secret.
+// CheckSealing returns an error if a secret was sealed with a key that the service does not have.
 func (s *Service) CheckSealing(ctx context.Context) error {
 	known, err := secrets.KnowsAll(ctx, s.db, s.sealer)
 	if err == nil && !known {
@@ -23,8 +23,8 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal seals all secrets with the first key that were sealed with other keys. It returns the number of resealed
-// secrets, and the number that were sealed with other keys in the meantime.
+// Reseal finds all secrets that were not sealed with the first key and seals them with it. It returns the number of
+// resealed secrets, and the number of secrets that are still sealed with other keys.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	resealed, err := secrets.Reseal(ctx, s.db, s.sealer)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package totp checks one-time codes of authenticator apps (RFC 6238: SHA-1, 30 seconds, 6 digits), and the recovery
-// codes that replace a lost app. Secrets are sealed, recovery codes hashed, and no code is accepted twice.
+// Package totp checks one-time codes from authenticator apps (RFC 6238: SHA-1, 30 seconds, 6 digits) and recovery
+// codes, which people use if they lose the app. It stores secrets sealed and recovery codes hashed, and never accepts a
+// code twice.
 package totp
 
 import (
@@ -25,12 +26,12 @@ import (
 
 const (
 	period     = 30 * time.Second
-	skew       = 1  // time steps before and after the current one that are accepted
-	secretSize = 20 // bytes, the length of a SHA-1 hash (RFC 4226, section 4)
+	skew       = 1  // number of time steps before and after the current step that are also accepted
+	secretSize = 20 // bytes; the length of a SHA-1 hash (RFC 4226, section 4)
 
 	recoveryCodeCount = 10
-	// A recovery code has codeGroups groups of four characters of five bits. It has 120 bits, so an unsalted hash
-	// protects it (ASVS 5.0, 6.5.2).
+	// A recovery code consists of codeGroups groups of four characters with five bits each. Because it has 120 bits, an
+	// unsalted hash is enough to protect it (ASVS 5.0, section 6.5.2).
 	codeGroups = 6
 )
 
@@ -59,15 +60,15 @@ var (
 
 // Setup is a secret that a person has not confirmed yet.
 type Setup struct {
-	Secret       string // in base32, as people type it
-	URL          string // otpauth://, as apps scan it
+	Secret       string // secret in base32, for people to type
+	URL          string // otpauth URL with the secret, for apps to scan
 	SealedSecret []byte // the sealed secret, to pass to Resume
 }
 
 // Begin creates a secret for a person.
 func (s *Service) Begin(person int64, email string) (Setup, error) {
 	raw := make([]byte, secretSize)
-	rand.Read(raw) // never fails, crypto/rand
+	rand.Read(raw) // crypto/rand.Read never fails
 	secret := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw)
 	kept, err := s.sealer.Seal([]byte(secret), setupAssociatedData(person))
 	if err != nil {
@@ -76,7 +77,8 @@ func (s *Service) Begin(person int64, email string) (Setup, error) {
 	return s.setup(secret, email, kept), nil
 }
 
-// Resume returns the setup that Begin created for the same person. It returns an error for any other input.
+// Resume returns a setup that Begin created for the same person. It returns an error if Begin did not create the sealed
+// secret or created it for another person.
 func (s *Service) Resume(person int64, email string, sealedSecret []byte) (Setup, error) {
 	secret, err := s.sealer.Open(sealedSecret, setupAssociatedData(person))
 	if err != nil {
@@ -96,19 +98,19 @@ func (s *Service) setup(secret, email string, sealedSecret []byte) Setup {
 	}
 }
 
-// setupAssociatedData binds the secret of a setup to a person. The secret can then be opened neither for another person
-// nor as a confirmed secret.
+// setupAssociatedData returns associated data that binds the secret of a setup to a person. The secret cannot be opened
+// for another person or as a confirmed secret.
 func setupAssociatedData(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
 func associatedData(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
 
 // Enrollment is the result of adding an authenticator app.
 type Enrollment struct {
 	Codes []string // recovery codes, which are shown once
-	Epoch int64    // the person's new epoch, which ended all earlier sessions
+	Epoch int64    // the person's new epoch; sessions with an earlier epoch have ended
 }
 
-// Add adds the authenticator app of a setup to a person, once a code proves that the app has the secret. All of the
-// person's sessions end, because they began without it.
+// Add adds the authenticator app from a setup to a person. A code must prove that the app has the secret. All of the
+// person's sessions end, because they began without the app.
 func (s *Service) Add(ctx context.Context, person int64, sealedSecret []byte, code string) (Enrollment, error) {
 	setup, err := s.Resume(person, "", sealedSecret)
 	if err != nil {
@@ -152,7 +154,7 @@ type App struct {
 	Codes int // remaining recovery codes
 }
 
-// App returns a person's authenticator app, or nil.
+// App returns a person's authenticator app, or nil if the person has none.
 func (s *Service) App(ctx context.Context, person int64) (*App, error) {
 	var since int64
 	var out App
@@ -170,7 +172,8 @@ func (s *Service) App(ctx context.Context, person int64) (*App, error) {
 	return &out, nil
 }
 
-// Holder is a person who enters a code after the correct password, with the person's epoch at that time.
+// Holder is a person who enters a code after the correct password. Epoch is the person's epoch when they entered the
+// password.
 type Holder struct{ Person, Epoch int64 }
 
 // secretRow is a row of totp_secrets.
@@ -179,8 +182,8 @@ type secretRow struct {
 	lastStep int64
 }
 
-// Check accepts a code of the person's app once. It returns unauthorized for a wrong code. The caller limits
-// guesses.
+// Check accepts a code from the person's app. Each code works only once. Check returns unauthorized if the code is
+// wrong. The caller must limit the number of guesses.
 func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 	return s.db.InTx(ctx, "totp.check", func(ctx context.Context, tx *db.Tx) error {
 		row, err := s.lock(ctx, tx, h)
@@ -200,7 +203,7 @@ func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 	})
 }
 
-// lock returns and locks the secret of a person who is signing in.
+// lock locks and returns the secret of a person who is signing in.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (secretRow, error) {
 	var row secretRow
 	var suspendedAt, epoch int64
@@ -214,10 +217,11 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (secretRow, err
 	return row, wrap(err, "reading a person's secret")
 }
 
-// step counts the periods since 1970.
+// step returns the time step of a time: the number of periods since 1970.
 func step(at time.Time) int64 { return at.Unix() / int64(period/time.Second) }
 
-// matchingStep returns the time step near now that has this code and is later than last, or 0.
+// matchingStep returns a time step near now that has the given code and is later than lastStep. It returns 0 if there
+// is none.
 func matchingStep(secret, code string, now, lastStep int64) int64 {
 	code = strings.Join(strings.Fields(code), "")
 	var match int64
