@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Capability is a kind of action that a caller can be allowed (spec, Authentication, access levels).
+// Capability is a kind of action that a caller can be allowed to perform (spec, Authentication, access levels).
 type Capability string
 
 // The capabilities.
@@ -17,10 +17,10 @@ const (
 	Spend   Capability = "spend"
 )
 
-// Capabilities returns every capability, in the order in which responses list them.
+// Capabilities returns all capabilities, in the order in which responses list them.
 func Capabilities() []Capability { return []Capability{Read, Write, Publish, Spend} }
 
-// Level is the access level of an API key. Each level includes the preceding ones.
+// Level is the access level of an API key. Each level includes the levels before it.
 type Level string
 
 // The levels of API keys.
@@ -36,7 +36,7 @@ var byLevel = map[Level][]Capability{
 	Full:     {Read, Write, Publish, Spend},
 }
 
-// Levels returns every level, narrowest first.
+// Levels returns all levels, narrowest first.
 func Levels() []Level { return []Level{ReadOnly, Drafts, Full} }
 
 // LevelIncluding returns the narrowest level that includes all granted capabilities.
@@ -49,7 +49,7 @@ func LevelIncluding(granted []Capability) Level {
 	return Full
 }
 
-// LevelWithin returns the widest level whose capabilities are all granted, or ReadOnly if there is none.
+// LevelWithin returns the widest level whose capabilities are all granted. It returns ReadOnly if there is none.
 func LevelWithin(granted []Capability) Level {
 	out := ReadOnly
 	for _, l := range Levels() {
@@ -83,7 +83,7 @@ var byRole = map[Role][]Capability{
 	Client: {Read},
 }
 
-// Roles returns every role, widest first.
+// Roles returns all roles, widest first.
 func Roles() []Role { return []Role{Owner, Admin, Editor, Viewer, Client} }
 
 // Valid reports whether r is a defined role.
@@ -95,13 +95,14 @@ func (r Role) CanSeeBalance() bool { return r == Owner || r == Admin }
 // CanPublish reports whether the role can publish.
 func (r Role) CanPublish() bool { return slices.Contains(byRole[r], Publish) }
 
-// RoleCapabilities returns the capabilities of a role in the app.
+// RoleCapabilities returns the capabilities that a role has in the app.
 func RoleCapabilities(r Role) []Capability { return slices.Clone(byRole[r]) }
 
-// Effective returns the capabilities that both a key's level and its person's role allow. It is never nil.
+// Effective returns the capabilities that both a key's level and the role of the key's person allow. The result is
+// never nil.
 func Effective(l Level, r Role) []Capability { return Within(byLevel[l], r) }
 
-// Within returns the granted capabilities that the role also has. It is never nil.
+// Within returns the granted capabilities that the role also has. The result is never nil.
 func Within(granted []Capability, r Role) []Capability {
 	out := []Capability{}
 	for _, c := range Capabilities() {
@@ -112,7 +113,7 @@ func Within(granted []Capability, r Role) []Capability {
 	return out
 }
 
-// JoinCapabilities returns capabilities as comma-separated text.
+// JoinCapabilities returns capabilities as a comma-separated string.
 func JoinCapabilities(granted []Capability) string {
 	out := make([]string, len(granted))
 	for i, c := range granted {
@@ -121,7 +122,7 @@ func JoinCapabilities(granted []Capability) string {
 	return strings.Join(out, ",")
 }
 
-// SplitCapabilities is the inverse of JoinCapabilities.
+// SplitCapabilities parses the result of JoinCapabilities.
 func SplitCapabilities(text string) []Capability {
 	if text == "" {
 		return nil

@@ -1,11 +1,11 @@
 package access
 
-// PauseAction is the kind of action that the operator has paused.
+// PauseAction is a kind of action that the operator can pause.
 type PauseAction string
 
 // The actions.
 const (
-	PauseAPI        PauseAction = "api" // the API of the whole service, which then returns rest_disabled
+	PauseAPI        PauseAction = "api" // the API of the whole service; while it is paused, calls return rest_disabled
 	PauseEverything PauseAction = "everything"
 	PauseSpending   PauseAction = "spend"
 	PausePublishing PauseAction = "publish"

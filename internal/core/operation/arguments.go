@@ -19,11 +19,12 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// Arguments are the arguments of a call by name: string, bool, json.Number, int64, []any or map[string]any.
+// Arguments holds the arguments of a call by name. The values have the types string, bool, json.Number, int64, []any or
+// map[string]any.
 type Arguments map[string]any
 
-// Check checks arguments against the operation's input schema. It returns the arguments and the defaults of omitted
-// arguments as canonical JSON (sorted names, plain integers), so that equal calls have equal JSON.
+// Check checks arguments against the operation's input schema. It returns the arguments, with the defaults of omitted
+// arguments, as canonical JSON (sorted names, plain integers). Equal calls therefore have equal JSON.
 func (op *Operation) Check(args Arguments) ([]byte, error) {
 	if !op.Reads() && containsSecret(args) {
 		return nil, apierr.Invalid(apierr.SecretInArgument, op.secretArgument(args),
@@ -69,7 +70,7 @@ func (op *Operation) checkOne(name string, args Arguments, out map[string]any) e
 	return nil
 }
 
-// Without returns canonical arguments without the given names.
+// Without returns canonical arguments without the arguments that have the given names.
 func Without(canonical []byte, names ...string) []byte {
 	if len(canonical) == 0 {
 		return nil
@@ -91,8 +92,8 @@ func Without(canonical []byte, names ...string) []byte {
 	return out
 }
 
-// Instants returns canonical arguments with the operation's times as instants in UTC. Times without an offset are in
-// the zone; invalid times are unchanged. It returns nil if the arguments have no time.
+// Instants converts the operation's times in canonical arguments to instants in UTC. It interprets times without an
+// offset in zone and leaves invalid times unchanged. It returns nil if the arguments do not contain a valid time.
 func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 	if len(op.Times) == 0 || len(canonical) == 0 {
 		return nil
@@ -124,8 +125,8 @@ func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 
-// unknownNameError returns the error for an undeclared argument. It quotes the name only if it looks like a name, because errors
-// must not repeat other input.
+// unknownNameError returns the error for an undeclared argument. It includes the name only if it looks like a plain
+// name, because errors must not repeat other input.
 func unknownNameError(name, parent string, s *jsonschema.Schema) error {
 	if !plainName.MatchString(name) || apikey.ContainsSecret(name) {
 		name, parent = "", strings.TrimSuffix(parent, ".")
@@ -141,7 +142,7 @@ func unknownNameError(name, parent string, s *jsonschema.Schema) error {
 	return apierr.Invalid(apierr.UnknownArgument, parent+name, detail)
 }
 
-// subject is the subject of an error: an argument, or an item of a list argument.
+// subject is what an error is about: an argument, or an item of a list argument.
 type subject struct {
 	name string
 	item bool
@@ -252,7 +253,8 @@ func checkInteger(value any, s *jsonschema.Schema, subj subject) (any, error) {
 	return n, nil
 }
 
-// integer returns the value of an integer in any JSON notation (3, 3.0, 3e0) that an int64 holds exactly.
+// integer converts an integer in any JSON notation (3, 3.0, 3e0). It returns false if an int64 cannot represent the
+// value exactly.
 func integer(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int64:
@@ -306,7 +308,7 @@ func checkList(value any, s *jsonschema.Schema, subj subject, forms patterns) (a
 	return out, nil
 }
 
-// withItem adds the index of the invalid item of a list to the error's context.
+// withItem adds the index of a list's invalid item to the error's context.
 func withItem(err error, i int) error {
 	invalid, ok := errors.AsType[*apierr.Error](err)
 	if !ok {
@@ -352,7 +354,7 @@ func bounds(s *jsonschema.Schema) string {
 	return fmt.Sprintf("from %.0f to %.0f", *s.Minimum, *s.Maximum)
 }
 
-// secretArgument returns the name of the declared argument that contains a secret, or an empty name.
+// secretArgument returns the name of the first declared argument that contains a secret, or "" if there is none.
 func (op *Operation) secretArgument(args Arguments) string {
 	for _, name := range op.Input.PropertyOrder {
 		if containsSecret(args[name]) {
@@ -362,7 +364,7 @@ func (op *Operation) secretArgument(args Arguments) string {
 	return ""
 }
 
-// containsSecret reports whether a value or a name in it contains an API key or upload secret.
+// containsSecret reports whether a value, or a name in it, contains an API key, an upload secret or another token.
 func containsSecret(value any) bool {
 	switch v := value.(type) {
 	case string:

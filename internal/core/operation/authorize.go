@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 )
 
-// keyErrors are the errors for a key whose level does not include a capability.
+// keyErrors contains the errors for a key whose level does not include a capability.
 var keyErrors = map[access.Capability]*apierr.Error{
 	access.Read: apierr.New(apierr.ReadNotAllowed, "This key cannot read."),
 	access.Write: apierr.New(apierr.WriteNotAllowed,
@@ -19,8 +19,8 @@ var keyErrors = map[access.Capability]*apierr.Error{
 		"Paid operations require a key with level Full. The team's owner can raise the level in the app."),
 }
 
-// assistantErrors are the errors for an assistant's connection: the capability was not granted, or the role of the
-// person who granted it no longer includes it.
+// assistantErrors contains the errors for an assistant's connection. They apply if the capability was not granted, or
+// if the role of the person who granted it no longer includes it.
 var assistantErrors = map[access.Capability]*apierr.Error{
 	access.Read: apierr.New(apierr.ReadNotAllowed,
 		"This connection cannot read, because the person who connected the assistant did not allow it. Connect the "+
@@ -36,7 +36,7 @@ var assistantErrors = map[access.Capability]*apierr.Error{
 			"no permission. Connect the assistant again to allow more."),
 }
 
-// inAppErrors are the errors for a person whose role does not include a capability.
+// inAppErrors contains the errors for a person whose role does not include a capability.
 var inAppErrors = map[access.Capability]*apierr.Error{
 	access.Read: apierr.New(apierr.ReadNotAllowed, "Your role in this team cannot read this."),
 	access.Write: apierr.New(apierr.WriteNotAllowed,
@@ -59,7 +59,7 @@ var pausedErrors = map[access.Capability]*apierr.Error{
 		With("paused", string(access.Spend)),
 }
 
-// restoreGuardErrors are the errors while a restored or copied service is on hold.
+// restoreGuardErrors contains the errors while a restored or copied service is on hold.
 var restoreGuardErrors = map[access.Capability]*apierr.Error{
 	access.Publish: apierr.New(apierr.ConnectionSuspended,
 		"Publishing is on hold until the operator has checked what was already published. Reading and drafting still "+
@@ -69,8 +69,8 @@ var restoreGuardErrors = map[access.Capability]*apierr.Error{
 			"work; try again later.").With("paused", string(access.Spend)),
 }
 
-// Require returns an error if the caller lacks a capability. It is the capability's own error if level and role do not
-// include it, and connection_suspended if it is only paused.
+// Require returns an error if the caller lacks a capability. If the capability is only paused, the error is
+// connection_suspended. If the caller's permissions do not include it, the error depends on the capability.
 func (c Call) Require(required access.Capability) error {
 	switch {
 	case c.Can(required):

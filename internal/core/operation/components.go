@@ -7,8 +7,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// outputSchemas returns the schema of an output and, by Go type name, the schemas of the structs in it. They refer
-// to each other as components of the OpenAPI description.
+// outputSchemas returns the schema of an output and the schemas of the structs in it, by Go type name. The schemas
+// refer to each other as components of the OpenAPI document.
 func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonschema.Schema) {
 	schemas := components()
 	structs := map[reflect.Type]bool{}
@@ -25,7 +25,7 @@ func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonsch
 	return infer(output, withoutType(schemas, output)), parts
 }
 
-// collectStructs adds the structs in a type to found, except those that are already known components.
+// collectStructs adds the structs in a type to structs, except for types that already have a schema.
 func collectStructs(t reflect.Type, structs map[reflect.Type]bool, schemas map[reflect.Type]*jsonschema.Schema) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -50,7 +50,7 @@ func fieldTypes(t reflect.Type) []reflect.Type {
 	return out
 }
 
-// withoutType returns the known types without t and its embedded types, so that t's schema is not a reference to itself.
+// withoutType returns schemas without t and the types that t embeds, so that t's schema is not a reference to itself.
 func withoutType(schemas map[reflect.Type]*jsonschema.Schema, t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 	out := maps.Clone(schemas)
 	delete(out, t)

@@ -11,20 +11,20 @@ import (
 
 const (
 	cursorVersion = 1
-	cursorSum     = 8 // bytes of the digest that binds a cursor to its team, operation and filters
+	cursorSum     = 8 // length in bytes of the digest that binds a cursor to its team, operation and filters
 )
 
 var cursorText = base64.RawURLEncoding.Strict()
 
-// Cursor returns the opaque text for a keyset position: a version, the position, and a digest of the position, the
-// team, the operation and its filters. The digest detects mistakes; it is not secret.
+// Cursor returns the opaque cursor for a keyset position. The cursor consists of a version, the position, and a digest
+// of the position, the team, the operation and the filters. The digest detects mistakes. It is not secret.
 func (c Call) Cursor(position string) string {
 	buf := append([]byte{cursorVersion}, position...)
 	return cursorText.EncodeToString(append(buf, c.cursorSum(position)...))
 }
 
-// Position returns the position of a cursor. It returns an error if the cursor belongs to another team, operation or
-// filters.
+// Position returns the position that a cursor contains. It returns an error if the cursor belongs to another team or
+// operation or to other filters.
 func (c Call) Position(cursor string) (string, error) {
 	invalid := apierr.Invalid(apierr.InvalidCursor, "cursor",
 		"The cursor is not for this list with these filters. Start again without it.")

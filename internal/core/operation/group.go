@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// Group is a part of the API: a tag of the OpenAPI document, and a toolset of assistants.
+// Group is a part of the API. It is a tag in the OpenAPI document and a toolset for assistants.
 type Group struct {
 	Name        string
 	Toolset     string
 	Description string
-	segments    []string // first segments of its paths
+	segments    []string // first path segments of its operations
 }
 
-// ToolsetAccount is part of every selection, because writes return jobs and every caller needs to read the limits.
+// ToolsetAccount is part of every selection of toolsets, because writes return jobs and every caller needs to read the
+// limits.
 const ToolsetAccount = "account"
 
-// Groups returns all groups in the order of the document.
+// Groups returns all groups in the order of the OpenAPI document.
 func Groups() []Group { return slices.Clone(groups) }
 
 var groups = []Group{
@@ -31,7 +32,7 @@ var groups = []Group{
 	{"Hashtags", "hashtags", "Hashtag lists and hashtag search.", []string{"hashtag-lists", "hashtags"}},
 }
 
-// GroupOf returns the group of a path, or false if no group has paths that begin like it.
+// GroupOf returns the group that a path belongs to. It returns false if no group contains the path's first segment.
 func GroupOf(path string) (Group, bool) {
 	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	i := slices.IndexFunc(groups, func(g Group) bool { return slices.Contains(g.segments, segment) })

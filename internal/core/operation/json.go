@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// JSONEncoder is response data that encodes itself as JSON, faster than encoding/json but with the same result.
+// JSONEncoder is response data that encodes itself as JSON. It is faster than encoding/json but produces the same
+// result.
 type JSONEncoder interface {
 	JSON() ([]byte, error)
 }

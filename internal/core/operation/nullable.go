@@ -7,14 +7,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// NullableString is a string argument that may also be null, which clears the value. Its field must have the tag
+// NullableString is a string argument that may also be null. Null clears the value. The field must have the struct tag
 // nullable.
 type NullableString struct {
-	Given bool    // false if the call omits it
-	Value *string // nil for null
+	Given bool    // false if the call omits the argument
+	Value *string // nil if the argument is null
 }
 
-// UnmarshalJSON reads a string or null.
+// UnmarshalJSON decodes a string or null.
 func (n *NullableString) UnmarshalJSON(raw []byte) error {
 	n.Given = true
 	return json.Unmarshal(raw, &n.Value) //nolint:wrapcheck // package json wraps it

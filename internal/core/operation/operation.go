@@ -1,5 +1,5 @@
-// Package operation defines operations: their declaration, typed input and output, and the registry from which the REST
-// routes, the MCP tools and the OpenAPI description are generated. It does no I/O.
+// Package operation defines operations: their declaration, their typed input and output, and the registry. The REST
+// routes, the MCP tools and the OpenAPI document are generated from the registry. The package does not perform I/O.
 package operation
 
 import (
@@ -22,12 +22,12 @@ type KeyRule int
 
 // The rules.
 const (
-	KeyRejected KeyRule = iota // reads accept no key
+	KeyRejected KeyRule = iota // reads reject a key
 	KeyOptional                // free writes accept a key
 	KeyRequired                // paid operations require a key
 )
 
-// MaxKey returns the maximum number of characters of an Idempotency-Key.
+// MaxKey returns the maximum number of characters in an Idempotency-Key.
 func (r KeyRule) MaxKey() int {
 	if r == KeyRequired {
 		return 255
@@ -39,24 +39,24 @@ func (r KeyRule) MaxKey() int {
 type Spec struct {
 	Tool                  string // name of the operation and its tool
 	Method                string // HTTP method
-	Path                  string // below /api/v1, with arguments in braces
-	Summary               string // a few words
+	Path                  string // path below /api/v1, with arguments in braces
+	Summary               string // title of a few words
 	Description           string // what it does and when to use it, for people and assistants
 	Next                  string // what to do next and how to handle expected errors; appended to the description
 	Needs                 access.Capability
 	ConditionalCapability *ConditionalCapability
 	Key                   KeyRule
-	Times                 []string // arguments that are times, so that a repeat may write the same instant in another form
+	Times                 []string // arguments that are times; a repeat may write the same instant in another form
 	Price                 *Price
-	Success               int // HTTP status of a success
+	Success               int // HTTP status of a successful response
 	OnRepeat              *Repeat
 	BeforeTx              *BeforeTx
-	Unmetered             bool // does not use the daily allowance of free calls
+	Unmetered             bool // does not count toward the daily allowance of free calls
 	Networks              bool // every call reaches social networks
 	NetworkCondition      *NetworkCondition
-	Destructive           bool // has effects that no other call can undo (MCP: destructiveHint)
+	Destructive           bool // has effects that cannot be undone by another call (MCP: destructiveHint)
 	Idempotent            bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
-	Urgent                bool // is not limited by the node's capacity, because it is cheap and frees capacity
+	Urgent                bool // does not take a slot on the node, because it is cheap and frees capacity
 	Waits                 bool // may wait for background work and reports its progress to Call.OnProgress
 	Resource              *Resource
 	Listing               *Listing
@@ -64,12 +64,12 @@ type Spec struct {
 	Example               Example
 }
 
-// NetworkCondition is the condition under which a call reaches social networks.
+// NetworkCondition is a condition under which a call reaches social networks.
 type NetworkCondition struct {
 	holds func(context.Context, Call, []byte) (bool, error)
 }
 
-// NewNetworkCondition returns a NetworkCondition on the team's own data.
+// NewNetworkCondition returns a NetworkCondition. holds may depend only on the arguments and the team's own data.
 func NewNetworkCondition[In any](holds func(context.Context, Call, In) (bool, error)) *NetworkCondition {
 	return &NetworkCondition{holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
 		in, err := decode[In](args)
@@ -87,7 +87,8 @@ type ConditionalCapability struct {
 	holds      func(context.Context, Call, []byte) (bool, error)
 }
 
-// NewConditionalCapability returns a ConditionalCapability with a condition on the team's own data.
+// NewConditionalCapability returns a ConditionalCapability. holds may depend only on the arguments and the team's own
+// data.
 func NewConditionalCapability[In any](c access.Capability, when string, holds func(context.Context, Call, In) (bool,
 	error)) *ConditionalCapability {
 	return &ConditionalCapability{Capability: c, When: when, holds: func(ctx context.Context, call Call,
@@ -100,13 +101,14 @@ func NewConditionalCapability[In any](c access.Capability, when string, holds fu
 	}}
 }
 
-// BeforeTx is a step that runs before a call's transaction. It may call other systems without delaying the
-// transaction.
+// BeforeTx is a step that runs before a call's transaction. In this step, an operation can call other systems without
+// delaying the transaction.
 type BeforeTx struct {
 	run func(context.Context, Call, []byte) error
 }
 
-// NewBeforeTx returns a BeforeTx. The error of step becomes Call.BeforeTxErr, which the operation handles.
+// NewBeforeTx returns a BeforeTx that runs step. The error that step returns becomes Call.BeforeTxErr, which the
+// operation handles.
 func NewBeforeTx[In any](step func(context.Context, Call, In) error) *BeforeTx {
 	return &BeforeTx{run: func(ctx context.Context, call Call, args []byte) error {
 		in, err := decode[In](args)
@@ -125,12 +127,13 @@ func (op *Operation) RunBeforeTx(ctx context.Context, call Call, args []byte) er
 	return op.BeforeTx.run(ctx, call, args)
 }
 
-// Repeat creates the result of a repeat, a call with the Idempotency-Key of an earlier call, from the stored result.
+// Repeat creates the result of a repeat from the stored result. A repeat is a call with the Idempotency-Key of an
+// earlier call.
 type Repeat struct {
 	run func(context.Context, Call, []byte, Result) (Result, error)
 }
 
-// Recreate returns a Repeat that creates a new result from the stored data of the first one.
+// Recreate returns a Repeat that creates a new result from the stored data of the first result.
 func Recreate[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Response[Out], error)) *Repeat {
 	return &Repeat{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 		in, err := decode[In](args)
@@ -171,18 +174,18 @@ func decodeData[Out any](first Result) (Out, error) {
 	return stored, nil
 }
 
-// Example is an example call for the description. It is checked against the schemas.
+// Example is an example call for the OpenAPI document. It is checked against the schemas.
 type Example struct {
-	Arguments map[string]any // including those of the path
-	Data      any            // Data of the result, of the operation's output type
+	Arguments map[string]any // including the arguments in the path
+	Data      any            // the result's Data, with the operation's output type
 }
 
-// Operation is a declared operation without its types.
+// Operation is a declared operation without its type parameters.
 type Operation struct {
 	Spec
-	Input      *jsonschema.Schema            // the arguments, as one object
+	Input      *jsonschema.Schema            // schema of the arguments, as one object
 	Output     *jsonschema.Schema            // schema of the result's Data
-	OutputName string                        // component name of Output
+	OutputName string                        // name of Output's component
 	Components map[string]*jsonschema.Schema // components that Output refers to, by name
 	InPath     []string                      // names of the arguments in the path, in order
 	patterns   patterns
@@ -221,7 +224,8 @@ func (op *Operation) Run(ctx context.Context, call Call, args []byte) (Result, e
 	return op.run(ctx, call, args)
 }
 
-// Repeat returns the result of a repeat: the first result, or the result of the operation's OnRepeat.
+// Repeat returns the result of a repeat. That is the first result or, if the operation has OnRepeat, the result that
+// OnRepeat creates.
 func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 	if op.OnRepeat == nil {
 		return first, nil
@@ -229,12 +233,13 @@ func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first R
 	return op.OnRepeat.run(ctx, call, args, first)
 }
 
-// NeedsConditionalCapability reports whether the call needs the additional capability.
+// NeedsConditionalCapability reports whether the call needs the capability in ConditionalCapability, which must not be
+// nil.
 func (op *Operation) NeedsConditionalCapability(ctx context.Context, call Call, args []byte) (bool, error) {
 	return op.ConditionalCapability.holds(ctx, call, args)
 }
 
-// ReachesNetworks reports whether a call with these arguments reaches social networks.
+// ReachesNetworks reports whether a call with the given arguments reaches social networks.
 func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte) (bool, error) {
 	if op.Networks || op.NetworkCondition == nil {
 		return op.Networks, nil
@@ -242,12 +247,12 @@ func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte
 	return op.NetworkCondition.holds(ctx, call, args)
 }
 
-// FullDescription returns Description and Next.
+// FullDescription returns Description followed by Next.
 func (op *Operation) FullDescription() string {
 	return strings.TrimSpace(op.Description + " " + op.Next)
 }
 
-// Reads reports whether the operation only reads data. Such an operation has the method GET.
+// Reads reports whether the operation only reads data. Operations that only read have the method GET.
 func (op *Operation) Reads() bool { return op.Method == "GET" }
 
 func (op *Operation) mustBeValid() {
@@ -256,7 +261,7 @@ func (op *Operation) mustBeValid() {
 	case op.Tool == "" || op.Summary == "" || op.Description == "":
 		fail("it needs a name, a summary and a description")
 	case !strings.HasPrefix(op.Path, "/"):
-		fail("its path does not begin with a slash")
+		fail("its path must begin with a slash")
 	case op.Needs == "":
 		fail("it needs a capability")
 	case op.Success < 200 || op.Success > 299:
@@ -271,7 +276,7 @@ func (op *Operation) mustBeValid() {
 	op.mustMatchTypes(fail)
 }
 
-// mustMatchTypes checks the declaration against the types of input and output.
+// mustMatchTypes checks that the declaration matches the types of the input and the output.
 func (op *Operation) mustMatchTypes(fail func(what string)) {
 	for _, name := range op.InPath {
 		if op.Input.Properties[name] == nil {
@@ -314,17 +319,17 @@ func decode[In any](args []byte) (In, error) {
 	return in, nil
 }
 
-// TakesBody reports whether the operation has arguments besides those of its path.
+// TakesBody reports whether the operation has arguments other than the arguments in its path.
 func (op *Operation) TakesBody() bool { return len(op.Input.Properties) > len(op.InPath) }
 
-// NeedsBody reports whether an argument outside of the path is required.
+// NeedsBody reports whether an argument that is not in the path is required.
 func (op *Operation) NeedsBody() bool {
 	return slices.ContainsFunc(op.Input.Required, func(name string) bool { return !slices.Contains(op.InPath, name) })
 }
 
 var integerInPath = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`)
 
-// PathFits reports whether a text has the format of a path argument.
+// PathFits reports whether a text has the format of the path argument with the given name.
 func (op *Operation) PathFits(name, text string) bool {
 	s := op.Input.Properties[name]
 	switch {
@@ -338,7 +343,7 @@ func (op *Operation) PathFits(name, text string) bool {
 	return text != ""
 }
 
-// PathValue returns the value of an argument of the path.
+// PathValue converts the text of a path argument to the argument's type.
 func (op *Operation) PathValue(name, text string) any {
 	return queryValue(text, op.Input.Properties[name])
 }

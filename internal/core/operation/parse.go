@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// maxDepth limits how deep arguments may nest. No operation needs more than three levels.
+// maxDepth is the maximum nesting depth of arguments. No operation needs more than three levels.
 const maxDepth = 32
 
 // ParseObject parses a JSON object. It rejects duplicate members, invalid UTF-8, trailing data and deep nesting.
@@ -105,8 +105,8 @@ func end(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// ParseQuery parses arguments from a query string. The last of several values of a name counts. Lists are
-// comma-separated. A value of the wrong type stays a string, which Check rejects.
+// ParseQuery parses arguments from a query string. If a name occurs more than once, the last value is used. Lists are
+// comma-separated. A value with the wrong type stays a string, which Check rejects.
 func (op *Operation) ParseQuery(query string) (Arguments, error) {
 	args := Arguments{}
 	for pair := range strings.SplitSeq(query, "&") {
@@ -129,7 +129,7 @@ func (op *Operation) ParseQuery(query string) (Arguments, error) {
 
 var errEscaping = apierr.Invalid(apierr.Malformed, "", "The query string has an invalid percent escape.")
 
-// queryValue converts a value of a query string or path to the type of its schema.
+// queryValue converts a value in a query string or path to the type of its schema.
 func queryValue(text string, s *jsonschema.Schema) any {
 	if s == nil {
 		return text
@@ -153,7 +153,8 @@ func queryValue(text string, s *jsonschema.Schema) any {
 	return text
 }
 
-// isNumber reports whether a text is a JSON number, which has no plus sign, leading zero or hexadecimal digits.
+// isNumber reports whether a text is a JSON number. JSON numbers do not have a plus sign, leading zeros or hexadecimal
+// digits.
 func isNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return (err == nil || errors.Is(err, strconv.ErrRange)) && jsontext.Value(text).IsValid()

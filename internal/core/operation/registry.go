@@ -2,13 +2,14 @@ package operation
 
 import "fmt"
 
-// Registry holds every operation of the program, in the order of registration.
+// Registry holds all of the program's operations in the order of registration.
 type Registry struct {
 	operations []*Operation
 	byTool     map[string]*Operation
 }
 
-// NewRegistry returns a registry of the operations. It panics if two have the same name or the same method and path.
+// NewRegistry returns a registry with the given operations. It panics if two operations have the same name, or the same
+// method and path.
 func NewRegistry(groups ...[]Operation) *Registry {
 	r := &Registry{byTool: map[string]*Operation{}}
 	routes := map[string]string{}
@@ -26,8 +27,8 @@ func NewRegistry(groups ...[]Operation) *Registry {
 	return r
 }
 
-// All returns the operations.
+// All returns all operations.
 func (r *Registry) All() []*Operation { return r.operations }
 
-// Tool returns the operation with a name, or nil.
+// Tool returns the operation with the given name, or nil if there is none.
 func (r *Registry) Tool(name string) *Operation { return r.byTool[name] }

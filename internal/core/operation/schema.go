@@ -14,7 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// ComponentsRef is the prefix of references to components of the OpenAPI description. MomentRef refers to Moment.
+// ComponentsRef is the prefix of references to components of the OpenAPI document. MomentRef is the reference to the
+// component Moment.
 const (
 	ComponentsRef = "#/components/schemas/"
 	MomentRef     = ComponentsRef + "Moment"
@@ -33,7 +34,7 @@ func MomentSchema() *jsonschema.Schema {
 // SchemaFor returns the schema of a type that is part of responses.
 func SchemaFor[T any]() *jsonschema.Schema { return infer(reflect.TypeFor[T](), components()) }
 
-// components returns references for the types that are components.
+// components returns references for the types that all operations share as components.
 func components() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[teamtime.Moment](): {Ref: MomentRef}}
 }
@@ -46,8 +47,8 @@ func inputSchema(t reflect.Type) *jsonschema.Schema {
 }
 
 // infer returns the schema of a Go type. It supports the struct tags min, max, minLength, maxLength, minItems,
-// maxItems, enum (a|b), title (the name of an enum in clients), pattern, format, nullable and default. A list's tags
-// apply to its items, except minItems and maxItems.
+// maxItems, enum (a|b), title (the name of an enum in clients), pattern, format, nullable and default. For a list,
+// minItems, maxItems and default apply to the list itself, and all other tags apply to its items.
 func infer(t reflect.Type, schemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: schemas})
 	if err != nil {
@@ -57,7 +58,7 @@ func infer(t reflect.Type, schemas map[reflect.Type]*jsonschema.Schema) *jsonsch
 	return s
 }
 
-// refine removes null from a schema and applies struct tags, recursively.
+// refine recursively removes null from a schema and applies struct tags.
 func refine(t reflect.Type, s *jsonschema.Schema) {
 	removeNull(s)
 	switch t.Kind() {
@@ -79,12 +80,12 @@ func refine(t reflect.Type, s *jsonschema.Schema) {
 	}
 }
 
-// describer is a struct with field descriptions that are too long for a struct tag.
+// describer is a struct whose fields have descriptions that are too long for a struct tag.
 type describer interface {
 	Descriptions() map[string]string // descriptions by JSON name
 }
 
-// describe adds the descriptions of a struct and of the structs that it embeds.
+// describe adds the descriptions from a struct, and from the structs that it embeds, to a schema.
 func describe(t reflect.Type, s *jsonschema.Schema) {
 	for f := range t.Fields() {
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
@@ -103,7 +104,8 @@ func describe(t reflect.Type, s *jsonschema.Schema) {
 	}
 }
 
-// removeNull removes null from the schema of a pointer or slice, because responses omit such members instead.
+// removeNull removes null from the schema of a pointer or slice, because responses omit such members instead of setting
+// them to null.
 func removeNull(s *jsonschema.Schema) {
 	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == null })
 	switch len(s.Types) {

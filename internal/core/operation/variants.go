@@ -8,13 +8,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Variants declares that the type of one member of an output depends on the value of another member. Outputs without
-// Data have no variants.
+// Variants declares that the type of one member of an output depends on the value of another member. If Data is empty,
+// the output has no variants.
 type Variants struct {
 	Discriminator string                        // the member whose value determines the type
 	Member        string                        // the member whose type varies
-	Data          map[string][]any              // for each value of the discriminator, a value of each type that Member may have
-	Schemas       map[string]*jsonschema.Schema // for each value of the discriminator, the schema of Member; set by Define
+	Data          map[string][]any              // one value of each type that Member may have, by discriminator value
+	Schemas       map[string]*jsonschema.Schema // schema of Member, by discriminator value; set by Define
 }
 
 // addVariants sets the schemas of the variants and adds their types to the components.

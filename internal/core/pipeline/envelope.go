@@ -25,7 +25,7 @@ type Meta struct {
 	RequestID  string          `json:"request_id" jsonschema:"ID of the request, as in X-Request-Id and in the logs."`
 }
 
-// Envelope returns the body for a successful call. The app is at the public URL.
+// Envelope returns the response body for a successful call. publicURL is the URL of the app.
 func (o Outcome) Envelope(publicURL string) Envelope {
 	return Envelope{
 		Data: o.Data, Page: o.Page, Billing: o.Billing, Untrusted: o.Untrusted, Notes: o.Notes,
@@ -33,10 +33,11 @@ func (o Outcome) Envelope(publicURL string) Envelope {
 	}
 }
 
-// TeamParam is the query parameter of the app's URLs that selects the team, because a person may be in several.
+// TeamParam is the query parameter that selects the team in the app's URLs, because a person may belong to several
+// teams.
 const TeamParam = "team_id"
 
-// appPath returns the path of the result's item in the app, with the parameter that selects the team.
+// appPath returns the path of the result's item in the app, with the query parameter that selects the team.
 func (o Outcome) appPath() string {
 	separator := "?"
 	if strings.Contains(o.App, separator) {

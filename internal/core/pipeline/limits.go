@@ -10,7 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// requestRate applies the rate limit on a key's requests. The app is exempt, because its pages make several calls.
+// requestRate applies the rate limit for a key's requests. Calls from the app are exempt, because a page may make
+// several calls.
 func (p *Pipeline) requestRate(ctx context.Context, cs *callState, next handler) error {
 	if cs.outcome.Call.InApp() {
 		return next(ctx, cs)
@@ -21,7 +22,7 @@ func (p *Pipeline) requestRate(ctx context.Context, cs *callState, next handler)
 	return next(ctx, cs)
 }
 
-// actionLimits applies the rate limits on writes and on calls that reach social networks.
+// actionLimits applies the rate limits for writes and for calls that reach social networks.
 func (p *Pipeline) actionLimits(ctx context.Context, cs *callState, next handler) error {
 	if !cs.request.Operation.Reads() {
 		if err := p.count(ctx, cs, PerConnection); err != nil {
@@ -52,7 +53,7 @@ var rateLimitErrors = map[Scope]*apierr.Error{
 		With("scope", string(PerProvider)),
 }
 
-// count counts a call for a rate limit and returns an error if it exceeds the limit.
+// count counts a call toward a rate limit. It returns an error if the call exceeds the limit.
 func (p *Pipeline) count(ctx context.Context, cs *callState, scope Scope) error {
 	if slices.ContainsFunc(cs.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
 		return nil // already counted: the transaction runs again after a conflict
@@ -73,7 +74,7 @@ const (
 		"of the team. The connection is revoked; it can be connected again with a role that allows assistants."
 )
 
-// gateErrors has the error for each closed gate, in the order of the contract's table.
+// gateErrors contains the error for each closed gate, in the order of the table in the spec.
 var gateErrors = []struct {
 	closed     func(access.Gates) bool
 	code       apierr.Code
@@ -113,7 +114,7 @@ func (p *Pipeline) gates(ctx context.Context, cs *callState, next handler) error
 	return next(ctx, cs)
 }
 
-// CheckGates returns the error of the first closed gate of an actor.
+// CheckGates returns the error for the actor's first closed gate, or nil if no gate is closed.
 func CheckGates(a *access.Actor) error {
 	for _, gate := range gateErrors {
 		if !gate.closed(a.Gates) {
@@ -133,7 +134,7 @@ var (
 	errNoCalls = apierr.New(apierr.DailyCallLimit, "The team's plan includes no free calls.")
 )
 
-// dailyCalls returns an error if the call costs no credits and the team has no free call left.
+// dailyCalls returns an error if the call is free and the team has no free calls left.
 func (p *Pipeline) dailyCalls(ctx context.Context, cs *callState, next handler) error {
 	var err error
 	if cs.cost, err = cs.request.Operation.Cost(ctx, cs.outcome.Call, cs.arguments); err != nil {
@@ -149,7 +150,7 @@ func (p *Pipeline) dailyCalls(ctx context.Context, cs *callState, next handler) 
 	return next(ctx, cs)
 }
 
-// credits reserves the cost of the call before the work, and adds the billing to the response.
+// credits reserves the cost of a paid call before it runs, and adds the billing to the response.
 func (p *Pipeline) credits(ctx context.Context, cs *callState, next handler) error {
 	if !cs.request.Operation.IsPaid() {
 		return next(ctx, cs)

@@ -1,5 +1,5 @@
-// Package pipeline runs calls to operations. For each request from the API or the app, it runs the checks in order,
-// then the operation, and returns the result or an error.
+// Package pipeline runs calls to operations. For each request from the API or the app, it runs the checks in order and
+// then the operation. It returns the result or an error.
 package pipeline
 
 import (
@@ -21,10 +21,10 @@ import (
 type Request struct {
 	Operation  *operation.Operation
 	Credential string // the bearer token; may be empty
-	// Person is the person who is signed in to the app, if the call comes from there. Key limits and the daily
-	// free calls do not apply to such a call.
+	// Person is the person who is signed in to the app if the call comes from the app, and otherwise nil. The limits of
+	// keys and the allowance of free calls do not apply to such a call.
 	Person *access.Actor
-	// Arguments parses the arguments. It is called only after the caller has been authorized.
+	// Arguments parses the arguments. It is called only after the caller is authorized.
 	Arguments      func() (operation.Arguments, error)
 	IdempotencyKey Key
 	RequestID      string
@@ -34,16 +34,16 @@ type Request struct {
 // Key is the Idempotency-Key of a request.
 type Key struct {
 	Given     bool
-	Duplicate bool // the request has more than one
+	Duplicate bool // the request contains more than one key
 	Text      string
 }
 
-// Outcome is the outcome of a call. If the call failed, only Call and Rates are set.
+// Outcome is the outcome of a call. If the call fails, only Call and Rates are set.
 type Outcome struct {
 	operation.Result
 	Call     operation.Call
 	At       time.Time // time of the response
-	Replayed bool      // the result is from an earlier call with the same key
+	Replayed bool      // the result comes from an earlier call with the same key
 	Rates    []Rate    // the rate limits that counted the call
 }
 
@@ -76,7 +76,7 @@ func New(ports Ports, now func() time.Time) *Pipeline {
 
 const callTimeout = 30 * time.Second
 
-// Call runs a request through every step.
+// Call runs a request through all steps.
 func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -100,7 +100,7 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	return cs.outcome, nil
 }
 
-// annotate adds the IDs of the request and its caller to a span.
+// annotate adds the IDs of the request, the team and the key to a span.
 func (cs *callState) annotate(span tracing.Span) {
 	span.Set("pressroom.request_id", cs.request.RequestID)
 	if actor := cs.outcome.Call.Actor; actor != nil {
@@ -109,8 +109,8 @@ func (cs *callState) annotate(span tracing.Span) {
 	}
 }
 
-// classify returns service_unavailable for an internal error that was caused by an unavailable dependency. A call that
-// timed out while the dependencies respond remains an internal error, because a retry would take just as long.
+// classify converts an internal error to service_unavailable if an unavailable dependency caused it. If a call timed
+// out although the dependencies respond, the error remains internal, because a retry would take just as long.
 func (p *Pipeline) classify(ctx context.Context, err error) error {
 	if err == nil || apierr.FromError(err).Code != apierr.Internal || !p.Unavailable(err) ||
 		errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Healthy() {
@@ -119,13 +119,13 @@ func (p *Pipeline) classify(ctx context.Context, err error) error {
 	return apierr.Unreachable(err)
 }
 
-// Authenticate returns the actor of a credential, like the first step of every call.
+// Authenticate returns the actor that a credential identifies, as the first step of every call does.
 func (p *Pipeline) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	actor, err := p.Keys.Authenticate(ctx, credential)
 	return actor, p.classify(ctx, err)
 }
 
-// runRecovering runs the steps and converts a panic to an error.
+// runRecovering runs the steps. It converts a panic to an error.
 func (p *Pipeline) runRecovering(ctx context.Context, cs *callState) error {
 	var err error
 	func() {
@@ -139,8 +139,8 @@ func (p *Pipeline) runRecovering(ctx context.Context, cs *callState) error {
 	return err
 }
 
-// Steps returns the names of the steps in the order in which they run. The API has already checked the path and
-// method.
+// Steps returns the names of the steps in the order in which they run. Before the first step, the API has already
+// checked the path and the method.
 func Steps() []string {
 	names := make([]string, len(steps))
 	for i, s := range steps {
@@ -158,14 +158,14 @@ type (
 	// callState is the state of a call.
 	callState struct {
 		request   Request
-		arguments []byte // canonical
+		arguments []byte // canonical JSON
 		outcome   Outcome
-		freeCall  FreeCall // nil if the call needs no free call, or none is left
+		freeCall  FreeCall // nil if the call does not need a free call or none is left
 		cost      int64    // credits
 	}
 )
 
-// Admit runs the steps up to and including the gates, for a request that calls no operation.
+// Admit runs the steps up to and including the gates. It is for requests that do not call an operation.
 func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error) {
 	cs := &callState{request: Request{Credential: credential}}
 	pass := func(context.Context, *callState) error { return nil }

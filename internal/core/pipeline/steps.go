@@ -16,7 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
-// steps are the checks in order. Each calls the next or returns an error.
+// steps lists the checks in order. Each check calls the next one or returns an error.
 var steps = []step{
 	{"authentication", (*Pipeline).authenticate},
 	{"request_rate", (*Pipeline).requestRate},
@@ -57,7 +57,7 @@ func (p *Pipeline) readArguments(ctx context.Context, cs *callState, next handle
 	}
 	if err := cs.checkKey(); err != nil {
 		if _, named := args[keyArgument]; named && !cs.request.IdempotencyKey.Given {
-			_, err = cs.request.Operation.Check(args) // reports the key as an unknown argument
+			_, err = cs.request.Operation.Check(args) // Check reports the key as an unknown argument
 		}
 		return err
 	}
@@ -71,8 +71,9 @@ func (p *Pipeline) readArguments(ctx context.Context, cs *callState, next handle
 	return next(ctx, cs)
 }
 
-// reserveCapacity reserves capacity of the node for the call. It runs after the whole request was received, so that
-// slow clients use no capacity, and before the first query. The app's pages have their own limit.
+// reserveCapacity takes one of the node's slots for the call. It runs after the whole request was received, so that
+// slow clients do not occupy slots, and before the call's first query. Calls from the app are exempt, because the app's
+// pages have their own limit.
 func (p *Pipeline) reserveCapacity(ctx context.Context, cs *callState, next handler) error {
 	if cs.request.Operation.Urgent || cs.outcome.Call.InApp() {
 		return next(ctx, cs)
@@ -109,8 +110,8 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, nex
 	return next(ctx, cs)
 }
 
-// idempotency runs the remaining steps once per key. Before the key's transaction, it runs the operation's external
-// checks and takes a free call. It gives the free call back if the call is rejected, repeated or paid.
+// idempotency runs the remaining steps once per key. Before the key's transaction, it runs the operation's BeforeTx and
+// takes a free call. It returns the free call if the call is rejected, repeated or paid.
 func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler) error {
 	cs.outcome.Call.BeforeTxErr = cs.request.Operation.RunBeforeTx(ctx, cs.outcome.Call, cs.arguments)
 	if cs.usesFreeCall() {
@@ -123,7 +124,7 @@ func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler)
 		}
 	}
 	used := false
-	defer func() { // also after a panic
+	defer func() { // deferred so that it also runs after a panic
 		if cs.freeCall != nil && !used {
 			cs.freeCall.Return()
 		}
@@ -145,7 +146,7 @@ func (p *Pipeline) once(ctx context.Context, cs *callState, next handler) error 
 			}
 		}
 		cs.outcome.Call.Tx = tx
-		defer func() { cs.outcome.Call.Tx = nil }() // the call outlives its transaction
+		defer func() { cs.outcome.Call.Tx = nil }() // the call continues after its transaction
 		err := next(ctx, cs)
 		return cs.outcome.Result, err
 	})
@@ -155,7 +156,7 @@ func (p *Pipeline) once(ctx context.Context, cs *callState, next handler) error 
 	if replayed && result.Billing != nil {
 		result.Billing.Replayed = true
 		if !cs.outcome.Call.Role.CanSeeBalance() {
-			result.Billing.Balance = nil // the stored result may be from a person who could see the balance
+			result.Billing.Balance = nil // the stored result may come from a person who could see the balance
 		}
 	}
 	cs.outcome.Result, cs.outcome.Replayed = result, replayed
@@ -171,12 +172,12 @@ func (cs *callState) claim() Claim {
 	}
 }
 
-// usesFreeCall reports whether the call needs a free call unless it costs credits.
+// usesFreeCall reports whether the call uses a free call if it does not cost credits.
 func (cs *callState) usesFreeCall() bool {
 	return !cs.request.Operation.Unmetered && !cs.outcome.Call.InApp()
 }
 
-// checkKey checks the Idempotency-Key by the operation's rule (spec, Authentication 8).
+// checkKey checks the Idempotency-Key against the operation's rule (spec, Authentication 8).
 func (cs *callState) checkKey() error {
 	rule, key := cs.request.Operation.Key, cs.request.IdempotencyKey
 	reject := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
@@ -204,8 +205,8 @@ func (cs *callState) checkKey() error {
 	return nil
 }
 
-// keyText returns the key without the quotes of an RFC 8941 string. The quoted and the unquoted form are the same
-// key.
+// keyText removes the quotes from a key that is a quoted string (RFC 8941). The quoted and the unquoted form are the
+// same key.
 func keyText(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text

@@ -6,9 +6,9 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 )
 
-// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked meanwhile.
-// runWaiting authorizes it again before each progress report and before the response, and stops waiting if it is
-// rejected.
+// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked in the
+// meantime. Therefore, runWaiting authorizes the key again before each progress report and before the response. If the
+// key is rejected, runWaiting stops waiting.
 func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 	workCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -16,7 +16,7 @@ func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 	if onProgress := call.OnProgress; onProgress != nil {
 		call.OnProgress = func(progress operation.Progress) {
 			if p.reauthorize(ctx, cs) != nil {
-				cancel() // the last authorization returns the error
+				cancel() // the authorization before the response returns the error
 				return
 			}
 			onProgress(progress)
@@ -30,7 +30,7 @@ func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 	return err
 }
 
-// reauthorize returns an error if the caller would be rejected now. It does not count a request.
+// reauthorize returns an error if the caller would now be rejected. It does not count a request.
 func (p *Pipeline) reauthorize(ctx context.Context, cs *callState) error {
 	actor, err := p.Keys.Authenticate(ctx, cs.request.Credential)
 	if err != nil {

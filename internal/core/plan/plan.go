@@ -13,20 +13,20 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Unlimited is the value of a limit without a bound (spec, Limits of a plan: -1 means unlimited, 0 means none).
+// Unlimited is the value that means that there is no limit (spec, Limits of a plan: -1 means unlimited, 0 means none).
 const Unlimited = -1
 
 // Catalog holds the plans, prices and limits of a service.
 type Catalog struct {
 	Plans  []Plan `json:"plans"`
-	Lapsed string `json:"lapsed_plan"` // ID of the plan of teams whose own plan has lapsed
+	Lapsed string `json:"lapsed_plan"` // ID of the plan for teams whose own plan has lapsed
 	Prices Prices `json:"prices"`
 	Limits Limits `json:"limits"`
-	// BannedHashtags are the hashtags that lists reject, by platform, in any spelling.
+	// BannedHashtags contains the hashtags that lists reject, by platform. They may be in any spelling.
 	BannedHashtags map[string][]string `json:"banned_hashtags"`
 }
 
-// Plan holds the limits of a team. Numbers may be Unlimited.
+// Plan holds the limits for a team. The numbers may be Unlimited.
 type Plan struct {
 	ID                     string `json:"id"`
 	Name                   string `json:"name"`
@@ -41,10 +41,10 @@ type Plan struct {
 	HashtagLists           int64  `json:"hashtag_lists"`
 	HashtagsPerList        int64  `json:"hashtags_per_list"`
 	TrackedReports         int64  `json:"tracked_reports"`
-	DailyCredits           int64  `json:"daily_credits"` // limit of all assistants and keys together
+	DailyCredits           int64  `json:"daily_credits"` // limit for all assistants and keys together
 }
 
-// Prices are the prices of paid operations, in credits.
+// Prices holds the prices of paid operations in credits.
 type Prices struct {
 	ProfileReport        int64 `json:"profile_report"`
 	HashtagReport        int64 `json:"hashtag_report"`
@@ -54,7 +54,7 @@ type Prices struct {
 	ProfileMediaDownload int64 `json:"profile_media_download"`
 }
 
-// Limits are the rate and size limits.
+// Limits holds the rate limits and size limits.
 type Limits struct {
 	Requests     Rate `json:"requests"`       // per key, over REST and MCP together
 	Writes       Rate `json:"writes"`         // per connection
@@ -63,7 +63,8 @@ type Limits struct {
 
 	RefreshMinutes int `json:"refresh_minutes"` // minimum time between two refreshes of a report by the same person
 
-	// HashtagDays is how long a paid hashtag search is reused and the maximum age of hashtag statistics.
+	// HashtagDays is the number of days for which the result of a paid hashtag search is reused. It is also the maximum
+	// age of hashtag statistics in days.
 	HashtagDays int `json:"hashtag_days"`
 
 	OpenUploadBatches int   `json:"open_upload_batches"` // per team
@@ -73,7 +74,7 @@ type Limits struct {
 	MaxVideoBytes     int64 `json:"max_video_bytes"`
 }
 
-// Rate is a rate limit: a token bucket of Burst tokens that refills at PerMinute.
+// Rate is a rate limit: a token bucket that holds Burst tokens and is refilled with PerMinute tokens per minute.
 type Rate struct {
 	PerMinute int `json:"per_minute"`
 	Burst     int `json:"burst"`
@@ -107,15 +108,15 @@ func Default() Catalog {
 	}
 }
 
-// Read reads a catalog from a JSON file. Omitted members keep their defaults. A list of plans replaces all default
-// plans.
+// Read reads a catalog from a JSON file. Members that the file omits keep their defaults. A list of plans in the file
+// replaces all default plans.
 func Read(path string) (Catalog, error) {
 	t := Default()
 	raw, err := os.ReadFile(path) //nolint:gosec // the operator chooses the file
 	if err != nil {
 		return t, fmt.Errorf("reading the plans: %w", err)
 	}
-	// The decoder also rejects duplicate names and trailing data, and zeroes list items before decoding into them.
+	// The decoder also rejects duplicate names and trailing data. It zeroes list items before it decodes into them.
 	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
 		return t, fmt.Errorf("reading the plans in %s: %w", path, err)
 	}
@@ -125,7 +126,7 @@ func Read(path string) (Catalog, error) {
 	return t, nil
 }
 
-// ScaleRates returns the catalog with every rate multiplied.
+// ScaleRates returns the catalog with all rates multiplied by a factor.
 func (t Catalog) ScaleRates(times int) Catalog {
 	for _, r := range []*Rate{&t.Limits.Requests, &t.Limits.Writes, &t.Limits.Networks} {
 		r.PerMinute, r.Burst = r.PerMinute*times, r.Burst*times
@@ -133,7 +134,7 @@ func (t Catalog) ScaleRates(times int) Catalog {
 	return t
 }
 
-// Plan returns the plan with an ID.
+// Plan returns the plan with the given ID, and reports whether it exists.
 func (t Catalog) Plan(id string) (Plan, bool) {
 	for _, p := range t.Plans {
 		if p.ID == id {
@@ -143,8 +144,8 @@ func (t Catalog) Plan(id string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// InEffect returns the plan in effect for a team: its own plan until that lapses, then the plan for lapsed teams. A
-// plan that the operator has removed allows nothing.
+// InEffect returns the plan that applies to a team: its own plan until the plan lapses, and then the plan for lapsed
+// teams. If the operator has removed the plan, InEffect returns a plan that does not allow anything.
 func (t Catalog) InEffect(plan string, until, now time.Time) Plan {
 	if !until.IsZero() && !now.Before(until) {
 		plan = t.Lapsed
@@ -165,10 +166,11 @@ func (t Catalog) PlanIDs() []string {
 	return out
 }
 
-// maxRefreshMinutes is one day, because the interval is meant to be short (spec, Reports).
+// maxRefreshMinutes is the maximum of RefreshMinutes: one day, because the interval is meant to be short (spec,
+// Reports).
 const maxRefreshMinutes = 24 * 60
 
-// maxReportPrice is the highest price of a new report that the contract allows (spec, Limits 10).
+// maxReportPrice is the maximum price of a new report that the API contract allows (spec, Limits 10).
 const maxReportPrice = 10
 
 var planID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
@@ -206,16 +208,16 @@ func (p Prices) check() error {
 		}
 	}
 	if p.ProfileReport > maxReportPrice || p.HashtagReport > maxReportPrice {
-		return fmt.Errorf("profile_report and hashtag_report must be at most %d credits: clients rely on it",
+		return fmt.Errorf("profile_report and hashtag_report must be at most %d credits, because clients rely on this",
 			maxReportPrice)
 	}
 	return nil
 }
 
 const (
-	maxRate          = 60_000_000 // a minute
+	maxRate          = 60_000_000 // maximum of per_minute and burst
 	maxUploadMinutes = 24 * 60
-	maxHashtagDays   = 28 // search results are deleted with the record of their job, after 30 days
+	maxHashtagDays   = 28 // search results are deleted together with their job after 30 days
 )
 
 func (l Limits) check() error {
@@ -251,7 +253,7 @@ func (l Limits) checkMedia() error {
 	return nil
 }
 
-// LowerLimit returns the lower of two limits, where Unlimited is the highest.
+// LowerLimit returns the lower of two limits. Unlimited counts as the highest limit.
 func LowerLimit(a, b int64) int64 {
 	if a == Unlimited || b != Unlimited && b < a {
 		return b
