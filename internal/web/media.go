@@ -14,9 +14,9 @@ import (
 // filePolicy is the Content-Security-Policy that prevents a served file from running scripts.
 const filePolicy = "sandbox; default-src 'none'"
 
-// videoPolicy is the Content-Security-Policy for a video. A browser shows a video in a page that it generates, and
-// the policy must allow that page to play the video. It has no sandbox directive: with one, the browser would request
-// the file again without cookies.
+// videoPolicy is the Content-Security-Policy for a video. A browser shows a video in a page that it generates, and the
+// policy must allow that page to play the video. It does not contain a sandbox directive, because the browser would
+// then request the file again without cookies.
 const videoPolicy = "default-src 'none'; media-src 'self'; img-src 'self'"
 
 // policyOf returns the Content-Security-Policy for a file of a media type. A file that is served as a video cannot

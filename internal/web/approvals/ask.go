@@ -224,7 +224,7 @@ func (p *Handlers) createRequest(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/approvals/"+sent.ID)
 }
 
-// setTime sets the time in the form as the time of the request's draft. Empty fields clear the time.
+// setTime sets the request's Time to the time in the form. Empty fields clear the draft's time.
 func (in input) setTime(request *approval.NewRequest, zone *time.Location) error {
 	if !in.Timed {
 		return nil

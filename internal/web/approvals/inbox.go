@@ -258,7 +258,7 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 	p.Show(w, r, status, pages["request"], "Approval link", v)
 }
 
-// addContent adds the whole text of a post and how the networks show it.
+// addContent adds the whole text of a post and its previews on the networks.
 func (p *Handlers) addContent(r *http.Request, a *requestedPost, zone *time.Location) error {
 	record, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, a.ID)
 	if err != nil {
@@ -306,7 +306,7 @@ func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// change runs do on the approval request whose ID is in the path, and redirects to its page.
+// change calls do for the approval request whose ID is in the path, and redirects to the request's page.
 func (p *Handlers) change(
 	w http.ResponseWriter, r *http.Request, operation string, do func(person, team int64, id string) error,
 ) {

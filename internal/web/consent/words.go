@@ -45,8 +45,8 @@ var missingCapabilityTexts = map[access.Capability]locale.Key{
 const allLevel = "all"
 
 // levelOptions returns the levels whose capabilities are all available. If none of these levels has exactly the
-// available capabilities, it adds the option allLevel. It selects the option with the value selectedValue or, if there
-// is none, the level for drafts or the first option.
+// available capabilities, it adds the option allLevel. It selects the option with the value selectedValue. If there is
+// none, it selects the level for drafts or, if that is not available either, the first option.
 func levelOptions(l *locale.Language, available []access.Capability, selectedValue string) []levelOption {
 	var out []levelOption
 	hasExactLevel := false

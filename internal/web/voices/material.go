@@ -145,7 +145,7 @@ func (p *Handlers) showMaterial(w http.ResponseWriter, req voiceRequest, status 
 	p.ShowTitled(w, req.Request, status, pages["material"], p.T(req.Request, "Material of %s", d.Name), v)
 }
 
-// ownPosts returns those of the team's newest posts that have text.
+// ownPosts returns the team's newest posts, leaving out posts without text.
 func (p *Handlers) ownPosts(r *http.Request) ([]postChoice, error) {
 	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(maxOfferedPosts)})
 	if err != nil {
