@@ -1006,6 +1006,8 @@ type CreatePostInputOverride struct {
 	AccountID int64 `json:"account_id"`
 	// Text for this account; may be empty.
 	Caption *string `json:"caption,omitzero"`
+	// Title for this account; empty for none.
+	Title *string `json:"title,omitzero"`
 	// Media for this account; empty for none.
 	MediaIDs []int64 `json:"media_ids,omitzero"`
 }
@@ -1935,6 +1937,8 @@ type PostAccount struct {
 	Permalink   string           `json:"permalink,omitzero"`
 	// Text for this account, instead of the post's.
 	Caption *string `json:"caption,omitzero"`
+	// Title for this account, instead of the post's.
+	Title *string `json:"title,omitzero"`
 	// Media for this account, instead of the post's, in order; empty for none.
 	MediaIDs  []int64              `json:"media_ids,omitzero"`
 	ErrorCode PostAccountErrorCode `json:"error_code,omitzero"`
@@ -2073,7 +2077,7 @@ type PostProblem struct {
 	Part *int64 `json:"part,omitzero"`
 	// Whether the problem is in the first comment.
 	FirstComment *bool `json:"first_comment,omitzero"`
-	// What to change: title, or an option such as options.x.poll; omitted for text and media.
+	// title, or an option such as options.x.poll; omitted for text and media.
 	Field   string `json:"field,omitzero"`
 	Message string `json:"message"`
 }

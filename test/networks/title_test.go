@@ -26,7 +26,7 @@ func TestTitles(t *testing.T) {
 		w.checkTitleProblems(film, w.accounts["youtube"][usual], w.accounts["pinterest"][usual])
 		w.ok(http.MethodPatch, "/posts/"+film, map[string]any{"title": "Winter menu", "options": map[string]any{
 			"pinterest": map[string]any{"title": "Pin of the menu"}, "youtube": map[string]any{"category_id": "27"},
-		}})
+		}, "overrides": []map[string]any{{"account_id": w.accounts["facebook"][usual], "title": "For Facebook"}}})
 		w.checkTitleProblems(film)
 		w.proxy.startRecording()
 		for _, id := range []string{photos, film} {
@@ -34,7 +34,7 @@ func TestTitles(t *testing.T) {
 		}
 		for platform, title := range map[string]string{
 			"tiktok": `"title":"Winter photos"`, "youtube": `"title":"Winter menu"`, "pinterest": `"title":"Pin of the menu"`,
-			"facebook": "title=Winter+menu",
+			"facebook": "title=For+Facebook",
 		} {
 			w.checkCopies(sent{platform: platform, text: "the text", media: 1 + strings.Count(platform, "tiktok")}, 1, 1)
 			if !strings.Contains(w.proxy.recording(platform), title) {

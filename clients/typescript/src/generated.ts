@@ -555,6 +555,8 @@ export interface CreatePostInputOverride {
   account_id: number;
   /** Text for this account; may be empty. */
   caption?: string;
+  /** Title for this account; empty for none. */
+  title?: string;
   /** Media for this account; empty for none. */
   media_ids?: number[];
 }
@@ -1487,6 +1489,8 @@ export interface PostAccount {
   permalink?: string;
   /** Text for this account, instead of the post's. */
   caption?: string;
+  /** Title for this account, instead of the post's. */
+  title?: string;
   /** Media for this account, instead of the post's, in order; empty for none. */
   media_ids?: number[];
   error_code?: PostAccountErrorCode | Other;
@@ -1625,7 +1629,7 @@ export interface PostProblem {
   part?: number;
   /** Whether the problem is in the first comment. */
   first_comment?: boolean;
-  /** What to change: title, or an option such as options.x.poll; omitted for text and media. */
+  /** title, or an option such as options.x.poll; omitted for text and media. */
   field?: string;
   message: string;
 }

@@ -38,7 +38,7 @@ var files = []exportFile{
 	{"posts.jsonl", `posts`, defaultPage, `SELECT id, status, caption, title, first_comment,
 		COALESCE(NULLIF(thread, ''), '[]') AS thread_json, COALESCE(NULLIF(options, ''), '{}') AS options_json,
 		approval, is_template, series_id, scheduled_at, published_at, created_at, updated_at FROM posts WHERE id IN`},
-	{"post_accounts.jsonl", `posts`, defaultPage, `SELECT post_id, account_id, state, caption, published_at, permalink,
+	{"post_accounts.jsonl", `posts`, defaultPage, `SELECT post_id, account_id, state, caption, title, published_at, permalink,
 		error_code, warnings, COALESCE(NULLIF(parts, ''), '[]') AS parts_json,
 		COALESCE(NULLIF(first_comment, ''), '{}') AS first_comment_json FROM post_targets WHERE post_id IN`},
 	{"post_attempts.jsonl", `posts`, defaultPage, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at,

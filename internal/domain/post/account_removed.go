@@ -3,7 +3,6 @@ package post
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -110,29 +109,4 @@ func (s *Service) removeAccount(ctx context.Context, tx *db.Tx, call operation.C
 		p.Status = Draft
 	}
 	return RecordChange(ctx, tx, call, &p, []string{"account_ids"})
-}
-
-// Failure is the error of a post that failed on an account.
-type Failure struct {
-	PostID    string
-	ErrorCode string
-}
-
-// lastFailureQuery reads only an account's newest 20 posts, because older failures no longer matter.
-const lastFailureQuery = `SELECT post_id, error_code FROM (SELECT post_id, state, error_code FROM post_targets
-	WHERE account_id = (SELECT id FROM social_accounts WHERE team_id = ? AND id = ?) ORDER BY post_id DESC
-	LIMIT 20) AS newest WHERE state = 'failed' ORDER BY post_id DESC LIMIT 1`
-
-// LastFailure returns the newest failure among the latest posts of a team's account. It returns a zero Failure if there
-// is none.
-func (s *Service) LastFailure(ctx context.Context, team, account int64) (Failure, error) {
-	var f Failure
-	err := s.db.QueryRow(ctx, lastFailureQuery, team, account).Scan(&f.PostID, &f.ErrorCode)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Failure{}, nil
-	}
-	if err != nil {
-		return f, fmt.Errorf("reading the last failure of account %d: %w", account, err)
-	}
-	return f, nil
 }

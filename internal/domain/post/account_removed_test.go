@@ -84,26 +84,3 @@ func TestRemoveAccount(t *testing.T) {
 		}
 	})
 }
-
-// LastFailure returns the newest failure of an account, but only to the account's team.
-func TestLastFailureOfAccount(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		for _, caption := range []string{"first", "forbidden", "last"} {
-			id := w.Draft(t, caption, time.Time{})
-			if caption == "forbidden" {
-				must.NoError(t, w.DB.InTx(t.Context(), "test.failed", func(ctx context.Context, tx *db.Tx) error {
-					_, err := tx.Exec(ctx, `UPDATE post_targets SET state = 'failed', published_at = 0, error_code = 'rejected_content'
-						WHERE post_id = ?`, id)
-					return err
-				}))
-			}
-		}
-		if got, err := w.LastFailure(t.Context(), w.Call.TeamID, w.Account); err != nil ||
-			got.ErrorCode != "rejected_content" || got.PostID == "" {
-			t.Errorf("%+v (%v)", got, err)
-		}
-		if got, err := w.LastFailure(t.Context(), w.Call.TeamID+1, w.Account); err != nil || got.PostID != "" {
-			t.Errorf("another team got %+v (%v)", got, err)
-		}
-	})
-}

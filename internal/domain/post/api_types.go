@@ -111,6 +111,7 @@ type PostAccount struct {
 	PublishedAt  *teamtime.Moment         `json:"published_at,omitempty"`
 	Permalink    string                   `json:"permalink,omitempty"`
 	Caption      *string                  `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
+	Title        *string                  `json:"title,omitempty" jsonschema:"Title for this account, instead of the post's."`
 	MediaIDs     []int64                  `json:"media_ids,omitzero"`
 	AccountError                          //nolint:embeddedstructfieldcheck // members are written in this order
 	Parts        []PostAccountPart        `json:"parts,omitempty"`
@@ -145,7 +146,7 @@ type PostProblem struct {
 	AccountID    int64  `json:"account_id,omitempty"`
 	Part         int    `json:"part,omitempty" jsonschema:"Part of the thread, from 1; omitted for the post itself."`
 	FirstComment bool   `json:"first_comment,omitempty" jsonschema:"Whether the problem is in the first comment."`
-	Field        string `json:"field,omitempty" jsonschema:"What to change: title, or an option such as options.x.poll; omitted for text and media."`
+	Field        string `json:"field,omitempty" jsonschema:"title, or an option such as options.x.poll; omitted for text and media."`
 	Message      string `json:"message"`
 }
 
@@ -177,7 +178,8 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Untru
 	for i, t := range p.Targets {
 		out.Accounts[i] = PostAccount{
 			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State,
-			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
+			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption,
+			Title: t.Title, MediaIDs: t.mediaIDs(),
 			AccountError: AccountError{t.ErrorCode, t.explanation(),
 				Quote(quotes, t.Platform, t.Username, t.NetworkText)},
 			Parts: p.apiParts(call, t), FirstComment: s.apiComment(call, t, quotes),

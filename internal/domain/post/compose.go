@@ -32,7 +32,7 @@ const (
 // Composition is the content of a post that a person edits in one form.
 type Composition struct {
 	Caption      string
-	Title        *string                     // nil keeps the current title
+	Title        *string                     // nil keeps the current titles, also those of overrides
 	Accounts     []int64                     // account IDs, in order
 	Media        []int64                     // media IDs, in order
 	Thread       []ThreadPart                // parts after the post itself, in order
@@ -83,7 +83,8 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	for _, t := range p.Targets {
 		check := AccountCheck{Target: t, Content: p.Content(t, call.Language),
 			Problems: s.problems(call, Record{Caption: p.Caption, Title: p.Title, Media: p.Media, Thread: p.Thread,
-				FirstComment: p.FirstComment, Options: p.Options, OptionMedia: p.OptionMedia, TeamOptions: p.TeamOptions, Targets: []Target{t}}, nil)}
+				FirstComment: p.FirstComment, Options: p.Options, OptionMedia: p.OptionMedia, TeamOptions: p.TeamOptions,
+				Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			check.Measures = rules.Measure(check.Content)
 		}
@@ -151,8 +152,8 @@ func (c Composition) Validate() error {
 }
 
 // Errors returns the errors that can be found without the database. The argument of an error is caption, title,
-// first_comment, media_ids, account_ids, text-ID for the override of the account with that ID, or part-N for a part of
-// the thread.
+// first_comment, media_ids, account_ids, text-ID or title-ID for the override of the account with that ID, or part-N
+// for a part of the thread.
 func (c Composition) Errors() []error {
 	out := []error{}
 	add := func(err error) {
@@ -167,6 +168,9 @@ func (c Composition) Errors() []error {
 		o := c.Overrides[account]
 		if o.Caption != nil {
 			add(caption.Check(*o.Caption, fmt.Sprintf("text-%d", account)))
+		}
+		if o.Title != nil {
+			add(caption.CheckTitle(*o.Title, fmt.Sprintf("title-%d", account)))
 		}
 		mediaCount = max(mediaCount, len(o.Media))
 	}
@@ -230,7 +234,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		}
 		desired.Series.Rule = c.Rule
 		if c.Title == nil {
-			desired.Title = p.Title
+			desired.keepTitles(p)
 		}
 		if c.Options == nil {
 			desired.Options = p.Options

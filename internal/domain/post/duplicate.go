@@ -81,7 +81,7 @@ func (p Record) copyToDraft(targets []Target) Record {
 	}
 	for _, t := range targets {
 		target := Target{AccountID: t.AccountID, Platform: t.Platform, NetworkAccountID: t.NetworkAccountID,
-			Username: t.Username, Active: t.Active, State: TargetPending, Caption: t.Caption}
+			Username: t.Username, Active: t.Active, State: TargetPending, Caption: t.Caption, Title: t.Title}
 		if t.Media != nil {
 			target.Media = append([]network.Media{}, slices.DeleteFunc(slices.Clone(t.Media), attachment.IsDeleted)...)
 		}

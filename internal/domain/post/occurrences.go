@@ -144,8 +144,8 @@ func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time)
 // copyContent copies accounts, media and labels from one post to another. The other post must not have any yet.
 func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 	for _, statement := range []string{
-		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position,
-			caption, has_media FROM post_targets WHERE post_id = ?`,
+		`INSERT INTO post_targets (post_id, account_id, position, caption, title, has_media) SELECT ?, account_id, position,
+			caption, title, has_media FROM post_targets WHERE post_id = ?`,
 		`INSERT INTO post_media (post_id, part, position, media_id, cover_ms) SELECT ?, part, position, media_id, cover_ms
 			FROM post_media WHERE post_id = ?`,
 		`INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) SELECT ?, account_id,

@@ -8,6 +8,7 @@ import (
 
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/post/attachment"
+	"pressroom.example/pressroom/internal/domain/post/caption"
 	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/platform/db"
@@ -32,7 +33,10 @@ func (s *Service) findOverrides(ctx context.Context, q db.Querier, team int64, t
 	for i := range targets {
 		t := &targets[i]
 		o := overrides[t.AccountID]
-		if t.Caption, t.Media = o.Caption, nil; o.Media == nil {
+		if o.Title != nil {
+			o.Title = new(caption.Line(*o.Title))
+		}
+		if t.Caption, t.Title, t.Media = o.Caption, o.Title, nil; o.Media == nil {
 			continue
 		}
 		var err error
@@ -75,8 +79,8 @@ func accountIDs(targets []Target) []int64 {
 
 // setOverride stores the override of a target.
 func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
-	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ?
-		AND account_id = ?`, t.Caption, db.BoolToInt(t.Media != nil), id, t.AccountID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, title = ?, has_media = ? WHERE post_id = ?
+		AND account_id = ?`, t.Caption, t.Title, db.BoolToInt(t.Media != nil), id, t.AccountID); err != nil {
 		return fmt.Errorf("storing an override: %w", err)
 	}
 	return attachment.SetOverride(ctx, tx, id, t.AccountID, t.Media)
@@ -91,7 +95,7 @@ func setOverrides(ctx context.Context, tx *db.Tx, p *Record, targets []Target) (
 			continue
 		}
 		differs = true
-		t.Caption, t.Media = w.Caption, w.Media
+		t.Caption, t.Title, t.Media = w.Caption, w.Title, w.Media
 		if err := setOverride(ctx, tx, p.ID, *t); err != nil {
 			return false, err
 		}
@@ -101,5 +105,18 @@ func setOverrides(ctx context.Context, tx *db.Tx, p *Record, targets []Target) (
 
 // sameOverride reports whether two targets have the same override.
 func (t Target) sameOverride(w Target) bool {
-	return reflect.DeepEqual(t.Caption, w.Caption) && (t.Media == nil) == (w.Media == nil) && attachment.Same(t.Media, w.Media)
+	return reflect.DeepEqual(t.Caption, w.Caption) && reflect.DeepEqual(t.Title, w.Title) && (t.Media == nil) == (w.Media == nil) &&
+		attachment.Same(t.Media, w.Media)
+}
+
+// keepTitles sets the titles of the post and of its overrides to those of another version.
+func (p *Record) keepTitles(from Record) {
+	p.Title = from.Title
+	for i := range p.Targets {
+		for _, t := range from.Targets {
+			if t.AccountID == p.Targets[i].AccountID {
+				p.Targets[i].Title = t.Title
+			}
+		}
+	}
 }

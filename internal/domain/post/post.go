@@ -99,6 +99,7 @@ type Target struct {
 	Active           bool
 	State            TargetState
 	Caption          *string         // override; nil means the post's caption
+	Title            *string         // override; nil means the post's title
 	Media            []network.Media // override; nil means the post's media
 	PublishedAt      time.Time
 	Permalink        string
@@ -116,16 +117,19 @@ type Target struct {
 
 // Content returns the content that is published to an account. The language is a BCP 47 tag.
 func (p Record) Content(t Target, language string) network.Content {
-	text := p.Caption
+	text, title := p.Caption, p.Title
 	if t.Caption != nil {
 		text = *t.Caption
+	}
+	if t.Title != nil {
+		title = *t.Title
 	}
 	media := p.Media
 	if t.Media != nil {
 		media = t.Media
 	}
-	return network.Content{Text: text, Title: p.Title, Languages: []string{language}, Media: media, Options: p.effectiveOptions(),
-		Account: t.NetworkAccountID}
+	return network.Content{Text: text, Title: title, Languages: []string{language}, Media: media,
+		Options: p.effectiveOptions(), Account: t.NetworkAccountID}
 }
 
 // Slot returns the time that lists are sorted by and that decides which month's limit the post counts against. It is

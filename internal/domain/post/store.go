@@ -114,7 +114,7 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
 		var state, connection, warnings, parts, firstComment string
 		var media, published, retried int64
-		err := rows.Scan(&t.AccountID, &t.Platform, &t.NetworkAccountID, &t.Username, &connection, &state, &t.Caption, &media,
+		err := rows.Scan(&t.AccountID, &t.Platform, &t.NetworkAccountID, &t.Username, &connection, &state, &t.Caption, &t.Title, &media,
 			&published, &t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed,
 			&retried, &parts, &firstComment)
 		if err != nil {
@@ -131,7 +131,7 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 		}
 		t.Warnings, err = warning.Decode(warnings)
 		return err
-	}, `SELECT t.account_id, a.platform, a.network_id, a.username, a.connection_state, t.state, t.caption,
+	}, `SELECT t.account_id, a.platform, a.network_id, a.username, a.connection_state, t.state, t.caption, t.title,
 		t.has_media, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.warnings, t.retries_used, t.retried_at,
 		t.parts, t.first_comment
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
@@ -178,7 +178,7 @@ func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 		return err
 	}
 	for _, t := range p.Targets {
-		if t.Caption == nil && t.Media == nil {
+		if t.sameOverride(Target{}) {
 			continue
 		}
 		if err := setOverride(ctx, tx, p.ID, t); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/override"
 	"pressroom.example/pressroom/internal/domain/post/posttest"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -52,6 +53,49 @@ func TestTitle(t *testing.T) {
 		w.checkTitle(t, id, "Summer menu")
 		w.Do(t, "update_post", map[string]any{"id": id, "title": ""})
 		w.checkTitle(t, id, "")
+	})
+}
+
+// An override has a title of its own, which may be empty. Compose without titles keeps it.
+func TestTitleOverride(t *testing.T) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
+		other := w.connectSecond(t)
+		id, _ := w.Do(t, "create_post", map[string]any{"caption": "hello", "account_ids": []int64{w.Account, other},
+			"title": "For all", "overrides": []map[string]any{{"account_id": other, "title": " For\tone "}}})["id"].(string)
+		check := func(wantFirst, wantSecond string) {
+			t.Helper()
+			p := w.getPost(t, id)
+			first, second := p.Content(p.Targets[0], "en").Title, p.Content(p.Targets[1], "en").Title
+			if first != wantFirst || second != wantSecond {
+				t.Errorf("titles %q, %q, want %q, %q", first, second, wantFirst, wantSecond)
+			}
+		}
+		check("For all", "For one")
+		accounts, _ := w.Do(t, "get_post", map[string]any{"id": id})["accounts"].([]any)
+		first, _ := accounts[0].(map[string]any)
+		second, _ := accounts[1].(map[string]any)
+		if _, given := first["title"]; given || second["title"] != "For one" {
+			t.Errorf("accounts %v", accounts)
+		}
+		text := "for one"
+		c := post.Composition{Caption: "edited", Accounts: []int64{w.Account, other},
+			Overrides: map[int64]override.Override{other: {Caption: &text}}}
+		must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
+		check("For all", "For one")
+		title, own := "New", " Own "
+		c.Title, c.Overrides[w.Account] = &title, override.Override{Title: &own}
+		must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
+		check("Own", "New")
+		must.NoError(t, w.Decide(t, w.RequestApproval(t, id), true))
+		w.Do(t, "update_post", map[string]any{"id": id, "overrides": []map[string]any{{"account_id": other, "title": ""}}})
+		check("New", "")
+		if got := w.Status(t, id); got != "draft waiting" {
+			t.Errorf("after another title: %s", got)
+		}
+		duplicate, _, err := w.Duplicate(t.Context(), act, "", id)
+		must.NoError(t, err)
+		id = duplicate.ID
+		check("New", "")
 	})
 }
 

@@ -62,7 +62,8 @@ func TestOptionParameters(t *testing.T) {
 	}{
 		"see https://a.test/": {network.FacebookOptions{Link: "https://b.test/", Place: "123", Title: "x"}, nil,
 			map[string]string{"link": "https://b.test/", "place": "123"}, "Post"},
-		"an image": {network.FacebookOptions{Link: "https://b.test/", Place: "123"}, image(f.Library), map[string]string{"place": "123"}, "Post"},
+		"an image": {network.FacebookOptions{Link: "https://b.test/", Place: "123"}, image(f.Library),
+			map[string]string{"place": "123"}, "Post"},
 		"a video": {network.FacebookOptions{Title: "Waves", Place: "123"}, film(f.Library),
 			map[string]string{"title": "Waves"}, "Post"},
 		"a video with the post's title": {network.FacebookOptions{}, film(f.Library), map[string]string{"title": "Post"}, "Post"},

@@ -210,7 +210,8 @@ func TestSentChoices(t *testing.T) {
 			"disable_stitch": true, "brand_organic_toggle": false, "brand_content_toggle": false, "is_aigc": false,
 		}},
 		"photos": {"/content/init/", images, photos, map[string]any{
-			"title": "Menu", "description": "x", "privacy_level": "MUTUAL_FOLLOW_FRIENDS", "disable_comment": false, "auto_add_music": false,
+			"title": "Menu", "description": "x",
+			"privacy_level": "MUTUAL_FOLLOW_FRIENDS", "disable_comment": false, "auto_add_music": false,
 			"brand_organic_toggle": true, "brand_content_toggle": true,
 		}},
 	} {

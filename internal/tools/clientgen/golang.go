@@ -7,7 +7,10 @@ import (
 )
 
 // emptyIsDistinct lists optional strings in objects whose empty value differs from an absent one.
-var emptyIsDistinct = map[string]bool{"PostAccount.caption": true, "CreatePostInputOverride.caption": true}
+var emptyIsDistinct = map[string]bool{
+	"PostAccount.caption": true, "PostAccount.title": true,
+	"CreatePostInputOverride.caption": true, "CreatePostInputOverride.title": true,
+}
 
 var goBasic = map[string]string{
 	"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "any": "json.RawMessage",

@@ -12,7 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/job"
-	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/plot"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -24,7 +24,7 @@ type view struct {
 	account.Account
 
 	Life    account.ConnectionPeriod
-	Failure post.Failure
+	Failure postlist.LatestFailure
 	Why     string // explanation of the failure
 	Period  period
 	Sort    string // metric that the posts are sorted by; "" means newest first
@@ -108,7 +108,7 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 	if !out.Life.Ends.IsZero() {
 		out.Life.Ends = out.Life.Ends.In(zone)
 	}
-	if out.Failure, err = p.posts.LastFailure(ctx, out.TeamID, out.ID); err != nil {
+	if out.Failure, err = postlist.LastFailure(ctx, p.DB, out.TeamID, out.ID); err != nil {
 		return err
 	}
 	l := p.Language(r)

@@ -99,7 +99,7 @@ func distinctPreviews(p post.Record, link string, names map[int64]string) []post
 	var out []postPreview
 	shared := map[string]int{}
 	for _, t := range p.Targets {
-		isOverride := t.Caption != nil || t.Media != nil
+		isOverride := t.Caption != nil || t.Title != nil || t.Media != nil
 		if i, found := shared[t.Platform]; found && !isOverride {
 			out[i].Others = append(out[i].Others, t.Username)
 			continue

@@ -992,6 +992,8 @@ class CreatePostInputOverride(TypedDict):
     account_id: int
     # Text for this account; may be empty.
     caption: NotRequired[str]
+    # Title for this account; empty for none.
+    title: NotRequired[str]
     # Media for this account; empty for none.
     media_ids: NotRequired[list[int]]
 
@@ -1795,6 +1797,8 @@ class PostAccount(TypedDict):
     permalink: NotRequired[str]
     # Text for this account, instead of the post's.
     caption: NotRequired[str]
+    # Title for this account, instead of the post's.
+    title: NotRequired[str]
     # Media for this account, instead of the post's, in order; empty for none.
     media_ids: NotRequired[list[int]]
     error_code: NotRequired[PostAccountErrorCode]
@@ -1936,7 +1940,7 @@ class PostProblem(TypedDict):
     part: NotRequired[int]
     # Whether the problem is in the first comment.
     first_comment: NotRequired[bool]
-    # What to change: title, or an option such as options.x.poll; omitted for text and media.
+    # title, or an option such as options.x.poll; omitted for text and media.
     field: NotRequired[str]
     message: str
 

@@ -11,6 +11,7 @@ import (
 // Override is content that is published to one account instead of the post's text and media.
 type Override struct {
 	Caption *string // nil means the post's caption
+	Title   *string // nil means the post's title
 	Media   []int64 // media IDs, in order; nil means the post's media, and an empty slice means no media
 }
 
@@ -18,6 +19,7 @@ type Override struct {
 type PostOverride struct {
 	AccountID int64   `json:"account_id" jsonschema:"An account of the post."`
 	Caption   *string `json:"caption,omitempty" maxLength:"10000" jsonschema:"Text for this account; may be empty."`
+	Title     *string `json:"title,omitempty" maxLength:"500" jsonschema:"Title for this account; empty for none."`
 	MediaIDs  []int64 `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Media for this account; empty for none."`
 }
 
@@ -33,7 +35,7 @@ func ByAccount(list []PostOverride, accounts []int64) (map[int64]Override, error
 			return nil, apierr.Invalid(apierr.NotAllowedValue, "overrides.account_id",
 				"An account can have only one override.").With("item", i)
 		}
-		out[o.AccountID] = Override{o.Caption, o.MediaIDs}
+		out[o.AccountID] = Override{o.Caption, o.Title, o.MediaIDs}
 	}
 	return out, nil
 }
