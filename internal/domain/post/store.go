@@ -70,7 +70,7 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 			return p, err
 		}
 	}
-	if p.hasLabels {
+	if p.hasLabels || lock != "" { // PostgreSQL counted them before it waited for the lock
 		if p.Labels, err = label.Read(ctx, q, p.ID); err != nil {
 			return p, err
 		}
