@@ -1,5 +1,5 @@
-// Command acme runs Pebble, an ACME server that validates challenges, for tests. All names resolve to this machine. It
-// writes a line of JSON with its address and certificates, and runs until its standard input is closed.
+// Command acme runs Pebble, an ACME test server that validates challenges. All host names resolve to this machine.
+// The command prints its address and certificates as one line of JSON, and runs until its standard input is closed.
 package main
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/miekg/dns"
 )
 
-// started is the output for the test. The certificates are in DER.
+// started is the output that the test reads. Certificates are DER-encoded.
 type started struct {
 	Directory string // URL of the ACME directory
 	Own       []byte // the server's own TLS certificate
-	Root      []byte // root certificate of the issued certificates
+	Root      []byte // root certificate for the issued certificates
 }
 
 func main() {
-	httpPort := flag.Int("http", 0, "port of HTTP challenges")
-	tlsPort := flag.Int("tls", 0, "port of TLS challenges")
+	httpPort := flag.Int("http", 0, "port for HTTP challenges")
+	tlsPort := flag.Int("tls", 0, "port for TLS challenges")
 	flag.Parse()
 	if err := run(*httpPort, *tlsPort); err != nil {
 		log.Fatal(err)
@@ -72,7 +72,7 @@ func startNameServer() (string, error) {
 				response.Answer = append(response.Answer, &dns.A{Hdr: header, A: net.IPv4(127, 0, 0, 1)})
 			}
 		}
-		_ = w.WriteMsg(response) // The test notices failures.
+		_ = w.WriteMsg(response) // If this fails, the test fails.
 	})}
 	go func() { _ = server.ActivateAndServe() }()
 	return socket.Addr().String(), nil

@@ -1,6 +1,6 @@
 //go:build deps
 
-// Package generators imports the packages that generated clients import, so that go.mod requires them.
+// Package generators imports the packages that generated clients use, so that go.mod requires them.
 package generators
 
 import (

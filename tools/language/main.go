@@ -1,7 +1,7 @@
-// Language checks the style of Go code: conventions of doc comments, functions whose names are past participles,
-// lengths of lines, files and packages, and comments with phrases that CONTRIBUTING.md forbids.
+// Command language checks the style of Go code: doc comments, function names that are past participles, the length of
+// lines, files and packages, and phrases that CONTRIBUTING.md forbids in comments.
 //
-// Usage: language [-limits] [-wide NUMBER] FOLDER …
+// Usage: language [-limits] [-wide NUMBER] FOLDER...
 //
 // It prints its findings and a summary. With -limits, it exits with status 1 if a limit is exceeded.
 package main
@@ -20,40 +20,40 @@ import (
 	"unicode/utf8"
 )
 
-// The limits on shares apply to all folders together. The limits on lines apply to each line, file or package.
+// The minimum and maximum shares apply to all folders combined. The other limits apply to each line, file or package.
 const (
-	minReturns      = 0.15 // minimum share of doc comments of functions that say "returns" or "reports"
-	maxParticiples  = 0.01 // maximum share of functions whose names are past participles
+	minReturns      = 0.15 // minimum share of function doc comments that begin with "returns" or "reports"
+	maxParticiples  = 0.01 // maximum share of function names that are past participles
 	maxLine         = 140
 	preferredLine   = 120
 	maxFileLines    = 400
 	maxPackageLines = 5000
 )
 
-// phrases must not occur in comments.
+// phrases matches the phrases that must not occur in comments.
 var phrases = regexp.MustCompile(
 	`(?i)\b(tells? whether|says whether|tells? which|who(so)?ever|whatever|where (none|nil|0|not)\b|that is ` +
 		`none|for want of|goes by|is no more)\b`)
 
-// irregular are past participles that do not end in -ed.
+// irregular lists past participles that do not end in -ed.
 const irregular = `|begun|bound|broken|brought|built|bought|chosen|come|cut|done|drawn|driven|fallen|fed|felt|found|forgotten|` +
 	`given|gone|gotten|grown|heard|held|hidden|kept|known|laid|led|left|lent|lost|made|meant|met|paid|put|read|run|` +
 	`said|seen|sent|set|shown|shut|spent|split|spoken|stood|stolen|struck|stuck|sold|sought|taken|taught|thought|` +
 	`thrown|told|torn|understood|woken|won|worn|written|`
 
-// fine lists words that are allowed although they look like participles, because they are also imperatives or nouns.
+// fine lists words that look like participles but are allowed because they are also imperatives, nouns or adjectives.
 const fine = `|come|cut|feed|found|lead|left|put|read|run|set|shut|split|embed|exceed|need|proceed|seed|feed|shed|speed|` +
 	`succeed|bed|red|led|hundred|fixed|id|bid|embed|unmixed|`
 
 type counts struct {
 	docs, returns, funcs, participles, lines, wide, wished, phrases, longFiles, longPackages int
 
-	maxWide int // maximum value of wide
+	maxWide int // maximum number of lines longer than maxLine columns
 }
 
 func main() {
 	limits := flag.Bool("limits", false, "exit with status 1 if a limit is exceeded")
-	maxWide := flag.Int("wide", 20, "`NUMBER` of lines that may exceed 140 columns")
+	maxWide := flag.Int("wide", 20, "maximum `NUMBER` of lines longer than 140 columns")
 	flag.Parse()
 	c := counts{maxWide: *maxWide}
 	for _, root := range flag.Args() {
@@ -88,15 +88,15 @@ func (c *counts) folder(root string) error {
 	for dir, lines := range packages {
 		if lines > maxPackageLines {
 			c.longPackages++
-			fmt.Printf("%s: package of %d lines\n", dir, lines)
+			fmt.Printf("%s: package has %d lines\n", dir, lines)
 		}
 	}
 	return err
 }
 
-// file measures one file and returns its number of lines. It does not count generated files.
+// file measures one file and returns its number of lines. It skips generated files and returns 0 for them.
 func (c *counts) file(path string) (int, error) {
-	src, err := os.ReadFile(path) //nolint:gosec // the caller says which files
+	src, err := os.ReadFile(path) //nolint:gosec // the caller chooses the files
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +112,7 @@ func (c *counts) file(path string) (int, error) {
 		for _, comment := range group.List {
 			for _, phrase := range phrases.FindAllString(comment.Text, -1) {
 				c.phrases++
-				fmt.Printf("%s: phrase %q\n", set.Position(comment.Pos()), phrase)
+				fmt.Printf("%s: comment contains the forbidden phrase %q\n", set.Position(comment.Pos()), phrase)
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func (c *counts) function(set *token.FileSet, fn *ast.FuncDecl) {
 	c.funcs++
 	if participle(name) {
 		c.participles++
-		fmt.Printf("%s: participle %s\n", set.Position(fn.Pos()), name)
+		fmt.Printf("%s: function name %s is a participle\n", set.Position(fn.Pos()), name)
 	}
 	doc := fn.Doc.Text()
 	if doc == "" {
@@ -142,7 +142,7 @@ func (c *counts) function(set *token.FileSet, fn *ast.FuncDecl) {
 	}
 }
 
-// participle reports whether a name is a single word and a past participle.
+// participle reports whether name is a past participle without any other word.
 func participle(name string) bool {
 	word := strings.ToLower(name)
 	if name == "" || strings.ToLower(name[1:]) != name[1:] || strings.Contains(fine, "|"+word+"|") {
@@ -151,7 +151,7 @@ func participle(name string) bool {
 	return strings.HasSuffix(word, "ed") || strings.Contains(irregular, "|"+word+"|")
 }
 
-// width counts the lines and the wide lines of a file, and returns the number of lines.
+// width counts the lines and the long lines of a file, and returns the number of lines.
 func (c *counts) width(path, src string) int {
 	n := 0
 	for line := range strings.Lines(src) {
@@ -162,13 +162,13 @@ func (c *counts) width(path, src string) int {
 		}
 		if wide > maxLine {
 			c.wide++
-			fmt.Printf("%s:%d: %d columns\n", path, n, wide)
+			fmt.Printf("%s:%d: line has %d columns\n", path, n, wide)
 		}
 	}
 	c.lines += n
 	if n > maxFileLines {
 		c.longFiles++
-		fmt.Printf("%s: file of %d lines\n", path, n)
+		fmt.Printf("%s: file has %d lines\n", path, n)
 	}
 	return n
 }
@@ -176,14 +176,14 @@ func (c *counts) width(path, src string) int {
 // report prints the summary and reports whether a limit is exceeded.
 func (c *counts) report() bool {
 	returns, participles := share(c.returns, c.docs), share(c.participles, c.funcs)
-	fmt.Printf("functions %d, named by a participle %d (%.1f %%, limit %.0f %%)\n", c.funcs, c.participles,
+	fmt.Printf("%d functions: %d names are participles (%.1f%%, maximum %.0f%%)\n", c.funcs, c.participles,
 		100*participles, 100*maxParticiples)
-	fmt.Printf("documented %d, returns or reports %d (%.1f %%, at least %.0f %%)\n", c.docs, c.returns, 100*returns,
-		100*minReturns)
-	fmt.Printf("lines %d, over %d columns %d (limit %d), over %d columns %d (%.1f %%)\n",
-		c.lines, maxLine, c.wide, c.maxWide, preferredLine, c.wished, 100*share(c.wished, c.lines))
-	fmt.Printf("phrases %d (limit 0), files over %d lines %d (limit 0), packages over %d lines %d (limit 0)\n",
-		c.phrases, maxFileLines, c.longFiles, maxPackageLines, c.longPackages)
+	fmt.Printf("%d function doc comments: %d begin with \"returns\" or \"reports\" (%.1f%%, minimum %.0f%%)\n", c.docs,
+		c.returns, 100*returns, 100*minReturns)
+	fmt.Printf("%d lines: %d longer than %d columns (maximum %d), %d longer than %d columns (%.1f%%)\n",
+		c.lines, c.wide, maxLine, c.maxWide, c.wished, preferredLine, 100*share(c.wished, c.lines))
+	fmt.Printf("%d forbidden phrases, %d files longer than %d lines, %d packages longer than %d lines (maximum 0 each)\n",
+		c.phrases, c.longFiles, maxFileLines, c.longPackages, maxPackageLines)
 	return returns < minReturns || participles > maxParticiples || c.wide > c.maxWide ||
 		c.phrases+c.longFiles+c.longPackages > 0
 }

@@ -1,6 +1,6 @@
 // Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names
-// from zxcvbn (MIT), and words for "password" in other languages. The weight of a word is lower, the earlier it is
-// guessed.
+// from zxcvbn (MIT), and words for "password" in other languages. Words that attackers guess earlier have lower
+// weights.
 //
 // Run it in this folder: go run . ../../internal/auth/passwordcheck/words.gz
 package main
@@ -18,17 +18,17 @@ import (
 	"github.com/ccojocar/zxcvbn-go/frequency"
 )
 
-// maxWords is the maximum number of words from each list, the most frequent first. Rarer words are as hard to guess
-// as random letters.
+// maxWords is the number of words to take from the start of each list, which is sorted by frequency. Rarer words are
+// as hard to guess as random letters.
 var maxWords = map[string]int{
 	"Passwords": 50_000, "English": 25_000, "MaleNames": 1_000, "FemaleNames": 2_500, "Surname": 8_000,
 }
 
-// foreignRank is the rank of each foreign word, near the top of a list, because attackers try these words early.
+// foreignRank is the rank of every foreign word. It is near the top of a list because attackers try these words early.
 const foreignRank = 100
 
-// foreign are words for "password" in other languages, with and without accents, and the best-known example of a
-// passphrase. zxcvbn's lists lack them.
+// foreign lists words for "password" in other languages, with and without accents, and the best-known example of a
+// passphrase. They are missing from zxcvbn's lists.
 var foreign = append(strings.Fields(`
 	contraseña contrasena clave contraclave
 	motdepasse mdp
@@ -51,8 +51,8 @@ func main() {
 	}
 }
 
-// write writes a sorted line for each word. The letter after the word is its weight, the binary logarithm of its
-// rank, where A is 0.
+// write writes one line per word, in alphabetical order. The letter after the word is its weight: the number of bits
+// in its rank, where A is 0.
 func write(path string) error {
 	weights := map[string]int{}
 	for name, list := range frequency.Lists {
