@@ -1,5 +1,5 @@
-// Package auditlog records events: who did what, when and with which key. The log is append-only. Every change records
-// its events in its own transaction, and the database rejects updates and deletes.
+// Package auditlog records events: who did what, when and with which API key. The log is append-only: the database
+// rejects updates and deletes. An event is recorded in the same transaction as the change that it describes.
 package auditlog
 
 import (
@@ -25,8 +25,8 @@ func NewActor(call operation.Call) Actor {
 
 type operatorKey struct{}
 
-// WithOperator returns a context with the ID of the acting operator. Events of the operator include this ID in their
-// detail.
+// WithOperator returns a context with the ID of the operator who acts. Events that the operator causes include this ID
+// in their detail.
 func WithOperator(ctx context.Context, person int64) context.Context {
 	return context.WithValue(ctx, operatorKey{}, person)
 }
@@ -39,8 +39,8 @@ func WithBrowser(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, browserKey{}, name)
 }
 
-// Record adds an event. The kind has the form subject.verb, such as post.created. The detail holds identifiers and
-// states, never texts or secrets.
+// Record adds an event. kind has the form subject.verb, such as post.created. detail contains identifiers and states,
+// but must not contain user input or secrets.
 func Record(ctx context.Context, tx *db.Tx, team int64, actor Actor, kind, subject string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}

@@ -11,11 +11,11 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Entry is an event in the format for the operator's list and export, with IDs instead of names.
+// Entry is an event in the operator's list or export. It contains IDs instead of names.
 type Entry struct {
 	ID        int64           `json:"id"`
 	At        time.Time       `json:"at"`
-	Team      int64           `json:"team_id,omitempty"`   // 0 for an event without a team
+	Team      int64           `json:"team_id,omitempty"`   // 0 if the event belongs to no team
 	Person    int64           `json:"person_id,omitempty"` // 0 for the service itself and for the operator
 	Key       int64           `json:"key_id,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
@@ -26,26 +26,26 @@ type Entry struct {
 
 // Filter selects events for the operator.
 type Filter struct {
-	Team        int64     // only this team's; 0 for all events
+	Team        int64     // only events of this team; 0 for all events
 	Kind        string    // only this kind; empty for every kind
 	Person      int64     // only events by this person; 0 for everybody
 	Subject     string    // only events about the item with this ID; empty for all items
 	AfterID     int64     // only events with a higher ID
 	BeforeID    int64     // only events with a lower ID, if sorted newest first; 0 for no limit
-	OldestFirst bool      // return the oldest events first; otherwise the newest
+	OldestFirst bool      // whether to return the oldest events first; otherwise the newest come first
 	Since       time.Time // only events recorded at or after this time; zero for no limit
 	Until       time.Time // only events recorded before this time; zero for no limit
 	UpToID      int64     // only events up to this ID; 0 for no limit
 	Limit       int       // maximum number of events
 }
 
-// condition is a condition of a query with its value.
+// condition is an SQL condition with the value for its placeholder.
 type condition struct {
 	text  string
 	value any
 }
 
-// conditions returns the conditions of the fields that are set, except those for the order.
+// conditions returns a condition for each field that is set, except AfterID, BeforeID, OldestFirst and Limit.
 func (f Filter) conditions() []condition {
 	var out []condition
 	add := func(set bool, text string, value any) {
@@ -55,7 +55,7 @@ func (f Filter) conditions() []condition {
 	}
 	add(f.Team > 0, `team_id = ?`, f.Team)
 	add(f.Kind != "", `kind = ?`, f.Kind)
-	add(f.Person > 0, `person_id > 0 AND person_id = ?`, f.Person) // same condition as in the partial index
+	add(f.Person > 0, `person_id > 0 AND person_id = ?`, f.Person) // repeats the condition of the partial index
 	add(f.Subject != "", `subject = ?`, f.Subject)
 	add(!f.Since.IsZero(), `at >= ?`, db.Micros(f.Since))
 	add(!f.Until.IsZero(), `at < ?`, db.Micros(f.Until))
@@ -80,11 +80,11 @@ func Last(ctx context.Context, q db.Querier, kind string) (Entry, bool, error) {
 	return e, true, nil
 }
 
-// boundMargin is longer than any transaction, and longer than the time by which clocks are usually set back.
+// boundMargin is longer than any transaction, and longer than any usual backward adjustment of a clock.
 const boundMargin = time.Hour
 
-// bounded returns a filter whose times also limit the IDs, so that its query reads only events in this range. Events
-// that are more than boundMargin apart have the same order by time and by ID.
+// bounded returns the filter with ID limits that follow from Since and Until, so that the query reads only this range
+// of IDs. Events that are more than boundMargin apart have the same order by time and by ID.
 func (f Filter) bounded(ctx context.Context, q db.Querier) (Filter, error) {
 	if !f.Since.IsZero() {
 		id, err := firstID(ctx, q, `at < ? ORDER BY at DESC, id DESC`, f.Since.Add(-boundMargin))
@@ -105,18 +105,18 @@ func (f Filter) bounded(ctx context.Context, q db.Querier) (Filter, error) {
 	return f, nil
 }
 
-// firstID returns the ID of the first event that a condition selects, or 0 if it selects none. The condition compares
-// the time of the event with the placeholder for at, and ends with the order.
+// firstID returns the ID of the first event that a condition selects, or 0 if it selects none. condition compares the
+// time of an event with a placeholder, whose value is at, and ends with an ORDER BY clause.
 func firstID(ctx context.Context, q db.Querier, condition string, at time.Time) (int64, error) {
 	var id int64
 	err := q.QueryRow(ctx, `SELECT id FROM events WHERE `+condition+` LIMIT 1`, db.Micros(at)).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("finding the first event at a time: %w", err)
+		return 0, fmt.Errorf("finding the first event in a time range: %w", err)
 	}
 	return id, nil
 }
 
-// where returns the condition of a query for the selected events, and its arguments.
+// where returns the SQL condition that selects the filter's events, and the arguments of the condition.
 func (f Filter) where() (string, []any) {
 	where, args := `id > ?`, []any{f.AfterID}
 	if !f.OldestFirst && f.BeforeID > 0 {
@@ -128,7 +128,7 @@ func (f Filter) where() (string, []any) {
 	return where, args
 }
 
-// query returns the statement that selects events, and its arguments.
+// query returns the SQL query for the filter's events, and the arguments of the query.
 func (f Filter) query() (string, []any) {
 	where, args := f.where()
 	order := `id DESC`
@@ -139,7 +139,7 @@ func (f Filter) query() (string, []any) {
 		` ORDER BY ` + order + ` LIMIT ?`, append(args, f.Limit)
 }
 
-// Entries returns events for the operator.
+// Entries returns the events that filter selects, for the operator.
 func Entries(ctx context.Context, q db.Querier, filter Filter) ([]Entry, error) {
 	filter, err := filter.bounded(ctx, q)
 	if err != nil {
@@ -160,14 +160,14 @@ func Entries(ctx context.Context, q db.Querier, filter Filter) ([]Entry, error) 
 }
 
 const (
-	watermarkDelay = 2 * time.Minute // more than twice the longest duration of a transaction
+	watermarkDelay = 2 * time.Minute // more than twice the maximum duration of a transaction
 	batchSize      = 1000
 )
 
 // watermark returns the ID up to which the log is complete. No event with a lower or equal ID can still appear.
 // PostgreSQL assigns IDs before transactions commit, so an event may appear after events with higher IDs were read.
-// With PostgreSQL, the watermark is therefore lower than all events of the last watermarkDelay. With SQLite, the
-// watermark is the newest ID, because only one transaction writes at a time.
+// With PostgreSQL, the watermark is therefore lower than the ID of every event of the last watermarkDelay. With SQLite,
+// the watermark is the newest ID, because only one transaction writes at a time.
 func watermark(ctx context.Context, d *db.DB) (int64, error) {
 	if !d.Postgres() {
 		return newestID(ctx, d)
@@ -195,7 +195,7 @@ func newestID(ctx context.Context, d *db.DB) (int64, error) {
 	return id, nil
 }
 
-// Each calls yield once for each selected event up to the watermark, oldest first. It reads events in batches.
+// Each calls yield for each event that filter selects, up to the watermark, oldest first. It reads events in batches.
 func Each(ctx context.Context, d *db.DB, filter Filter, yield func(Entry) error) error {
 	maxID, err := watermark(ctx, d)
 	if err != nil || maxID == 0 {

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Event is a recorded event with the names of the person and API key that caused it.
+// Event is a recorded event, with the name of the person who caused it and the name of the API key that was used.
 type Event struct {
 	ID      int64
 	At      time.Time
@@ -27,13 +27,13 @@ type Event struct {
 type Page struct {
 	Kind     string    // only this kind; empty for every kind
 	Person   int64     // only events by this person; 0 for everybody
-	Since    time.Time // only events at this time or later; zero for no limit
-	Until    time.Time // only events before this time; zero for no limit
+	Since    time.Time // only events recorded at or after this time; zero for no limit
+	Until    time.Time // only events recorded before this time; zero for no limit
 	BeforeID int64     // only events with a lower ID; 0 for no limit
 	Limit    int       // maximum number of events
 }
 
-// where returns an SQL condition for the team's events that page selects, and the condition's arguments.
+// where returns the SQL condition that selects the page's events of a team, and the arguments of the condition.
 func (page Page) where(team int64) (string, []any) {
 	where, args := `e.team_id = ?`, []any{team}
 	if page.Kind != "" {

@@ -8,15 +8,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// MaxCounted is the highest number of events that a PagePosition counts.
+// MaxCounted is the maximum number of events that a PagePosition counts exactly.
 const MaxCounted = 10_000
 
-// PagePosition is the position of a page of events among all selected events. Newer and Total are at most MaxCounted +
-// 1.
+// PagePosition is the position of a page among all selected events. Newer and Total are at most MaxCounted+1.
 type PagePosition struct {
 	Newer    int   // events on earlier pages
 	Total    int   // all selected events
-	Previous int64 // BeforeID of the previous page; 0 if that is the first page
+	Previous int64 // BeforeID of the previous page; 0 if the previous page is the first page
 }
 
 // FindPosition returns the position of a page among a team's events. size is the maximum number of events on a page.
@@ -61,7 +60,7 @@ func findPosition(ctx context.Context, q db.Querier, where string, args []any, b
 	return out, nil
 }
 
-// count returns the number of events that match a condition, at most MaxCounted + 1.
+// count returns the number of events that match a condition, at most MaxCounted+1.
 func count(ctx context.Context, q db.Querier, where string, args []any) (int, error) {
 	var n int
 	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT e.id FROM events e WHERE `+where+` LIMIT ?) counted`,

@@ -35,12 +35,12 @@ type Manifest struct {
 	Program   string    `json:"program"` // version of the program
 	CreatedAt time.Time `json:"made_at"` // time of the snapshot
 	Database  Database  `json:"database"`
-	// SealingKeys are the IDs of the keys that encrypt the accounts' grants. During a key rotation, there are several
-	// keys. The backup does not contain the keys.
+	// SealingKeys lists the IDs of the keys that encrypt the accounts' grants. There are several keys during a key
+	// rotation. The backup does not contain the keys themselves.
 	SealingKeys []string `json:"sealing_key_ids"`
 	SealingKey  string   `json:"sealing_key_id"`    // the first of SealingKeys, for older versions of the program
 	Files       []File   `json:"files"`             // files of the media library
-	Missing     []string `json:"missing,omitempty"` // files that the database refers to but the store did not have
+	Missing     []string `json:"missing,omitempty"` // files that the database refers to but that were missing from the store
 }
 
 // Database describes the snapshot of the database.
@@ -51,29 +51,29 @@ type Database struct {
 	Files   []File `json:"files"`
 }
 
-// The kinds of database.
+// The kinds of databases.
 const (
 	SQLite   = "sqlite"
 	Postgres = "postgres"
 )
 
-// File is a file of a backup.
+// File describes a file in a backup.
 type File struct {
 	Name   string `json:"name"` // name in the snapshot's folder, or key in the blob store
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
-// manifestFile is the content of the manifest's file. The digest detects damage.
+// manifestFile is the content of the manifest file. Its digest is used to detect damage.
 type manifestFile struct {
 	SHA256   string          `json:"sha256"` // digest of the bytes of Manifest
 	Manifest json.RawMessage `json:"manifest"`
 }
 
-// ErrNoBackup is returned for a folder without a complete backup.
+// ErrNoBackup means that a folder does not contain a complete backup.
 var ErrNoBackup = errors.New("no complete backup")
 
-// Read returns the manifest of a backup. The error is ErrNoBackup if the folder has no complete backup.
+// Read returns the manifest of a backup. The error wraps ErrNoBackup if the folder does not contain a complete backup.
 func Read(folder string) (Manifest, error) {
 	var m Manifest
 	raw, err := os.ReadFile(filepath.Join(folder, manifestName)) //nolint:gosec // G304: the operator chooses the folder
@@ -94,7 +94,7 @@ func Read(folder string) (Manifest, error) {
 		return m, fmt.Errorf("the backup's manifest is damaged: %w", err)
 	}
 	if m.Format != Format {
-		return m, fmt.Errorf("the backup has format %d, but this program reads only %d", m.Format, Format)
+		return m, fmt.Errorf("the backup has format %d, but this program can read only format %d", m.Format, Format)
 	}
 	if len(m.SealingKeys) == 0 {
 		m.SealingKeys = []string{m.SealingKey}
@@ -107,7 +107,7 @@ func digest(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// write replaces the manifest of a folder atomically.
+// write atomically replaces the manifest in a folder.
 func (m Manifest) write(folder string) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
@@ -144,7 +144,7 @@ func syncFolder(folder string) error {
 	if err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
-	_ = f.Sync() // not every system supports this
+	_ = f.Sync() // not all systems support this
 	return f.Close()
 }
 
@@ -155,7 +155,7 @@ func measure(ctx context.Context, r io.Reader, w io.Writer) (int64, string, erro
 	return n, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// contextReader is a reader that fails once its context ends.
+// contextReader is a reader that returns an error once its context ends.
 type contextReader struct {
 	ctx context.Context //nolint:containedctx // io.Reader takes no context
 	r   io.Reader
@@ -169,7 +169,7 @@ func (s *contextReader) Read(p []byte) (int, error) {
 }
 
 func measureFile(ctx context.Context, path string) (int64, string, error) {
-	f, err := os.Open(path) //nolint:gosec // G304: of the operator's backup
+	f, err := os.Open(path) //nolint:gosec // G304: part of the operator's backup
 	if err != nil {
 		return 0, "", fmt.Errorf("opening %s: %w", path, err)
 	}

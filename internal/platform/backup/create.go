@@ -22,13 +22,13 @@ import (
 type Source struct {
 	DB          *db.DB
 	Blobs       blob.Store
-	SealingKeys []string // IDs of the keys
+	SealingKeys []string // IDs of the sealing keys
 	Program     string   // version of the program
 }
 
 // Options are options of Create.
 type Options struct {
-	Reread bool // read the files of earlier backups in the folder again, and replace damaged ones
+	Reread bool // whether to read the files that are already in the folder, and replace damaged ones
 }
 
 // Result reports the content of a backup and how it was created.
@@ -40,18 +40,18 @@ type Result struct {
 	Files       int       `json:"files"`
 	Copied      int       `json:"files_copied"` // number of files that were not already in the folder
 	Bytes       int64     `json:"bytes_copied"`
-	Repaired    []string  `json:"mended"`  // files that were damaged in the folder and were replaced
-	Damaged     []string  `json:"damaged"` // files in the store that differ from what was uploaded
-	Missing     []string  `json:"missing"` // files that the database refers to but the store does not have
+	Repaired    []string  `json:"mended"`  // files in the folder that were damaged and have been replaced
+	Damaged     []string  `json:"damaged"` // files in the store that differ from the uploaded files
+	Missing     []string  `json:"missing"` // files that the database refers to but that are missing from the store
 }
 
-// maxTries is the maximum number of attempts. Another attempt is made if files are deleted after the snapshot.
+// maxTries is the maximum number of attempts. Create makes another attempt if files are deleted after the snapshot.
 const maxTries = 5
 
-var errFileMissing = errors.New("the database refers to a file that the store does not have")
+var errFileMissing = errors.New("the database refers to a file that is missing from the store")
 
-// Create backs up a running service to a folder, and creates the folder if necessary. Files that are missing in the
-// store are reported, but the backup succeeds.
+// Create backs up a running service to a folder, and creates the folder if necessary. If files are missing from the
+// store, Create reports them in the result and returns no error.
 func Create(ctx context.Context, src Source, folder string, opts Options) (Result, error) {
 	if err := prepareFolder(folder); err != nil {
 		return Result{}, err
@@ -107,15 +107,15 @@ type creator struct {
 	folder        string
 	files         blob.Store
 	previous      map[string]File // files of the previous backup in the folder, by key
-	copiedFiles   map[string]File // copied by an earlier attempt
-	lastTry       bool            // in the last attempt, missing files are reported
+	copiedFiles   map[string]File // files copied by an earlier attempt, by key
+	lastTry       bool            // whether this is the last attempt, which reports missing files
 	now           time.Time
 	copiedCount   int
 	copiedBytes   int64
 	repairedFiles []string
 }
 
-// fileRef is a file that the database refers to. sha256 is empty if the database does not store the digest.
+// fileRef is a reference from the database to a file. sha256 is empty if the database does not store the digest.
 type fileRef struct{ key, sha256 string }
 
 func (m *creator) attempt(ctx context.Context) (Result, error) {
@@ -191,7 +191,7 @@ func (m *creator) dump(ctx context.Context, dir string, d *Database) ([]fileRef,
 	return names, syncFolder(dir)
 }
 
-// listFiles returns the files that a database refers to, except those of items that are being deleted.
+// listFiles returns the files that a database refers to, except the files of media items that are being deleted.
 func listFiles(ctx context.Context, q db.Querier) ([]fileRef, error) {
 	rows, err := q.Query(ctx, `SELECT blob, thumbnail, sha256 FROM media WHERE deleted_at = 0
 		UNION ALL SELECT blob, '', sha256 FROM media_derived WHERE blob <> ''`)
@@ -228,8 +228,8 @@ func listFiles(ctx context.Context, q db.Querier) ([]fileRef, error) {
 // markerPrefix is the key prefix of the marker file. The marker file shows that a store belongs to the database.
 const markerPrefix = "store/"
 
-// copyFiles copies files that the backup lacks, and returns the keys of files that are damaged in the store. A missing
-// marker file is an error, because the store then belongs to another database.
+// copyFiles copies files that are missing from the backup, and returns the keys of files that are damaged in the store.
+// A missing marker file is an error, because it means that the store belongs to another database.
 func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
 	damagedFiles := []string{}
 	for _, w := range names {
@@ -266,12 +266,12 @@ type fileState int
 const (
 	fileAbsent fileState = iota
 	fileDamaged
-	fileUnverified // no digest is known for the file
+	fileUnverified // neither the manifest nor the database has a digest of the file
 	fileIntact
 )
 
-// copyIfNeeded copies a file unless the folder has it from an earlier backup. It compares the size and digest of an
-// existing file with the manifest and the database. It reads the file only if Options.Reread is set.
+// copyIfNeeded copies a file unless an earlier backup has already copied it to the folder. It checks an existing file
+// against the manifest and the database. It reads the content of an existing file only if Options.Reread is set.
 func (m *creator) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
 	file, state, err := m.inspect(ctx, w)
 	if err != nil || state == fileIntact {
@@ -315,7 +315,7 @@ func (m *creator) inspect(ctx context.Context, w fileRef) (File, fileState, erro
 	return reread(ctx, w, previous, known, r)
 }
 
-// reread reads a file of the folder and returns its state. A file that cannot be read is damaged.
+// reread reads a file in the folder and returns its state. A file that cannot be read counts as damaged.
 func reread(ctx context.Context, w fileRef, previous File, known bool, r blob.Reader) (File, fileState, error) {
 	file, err := digestFile(ctx, w.key, r)
 	switch {
@@ -347,7 +347,7 @@ func copyBlob(ctx context.Context, src, dst blob.Store, key string, replace bool
 	defer r.Close()
 	staged, err := dst.Stage(ctx)
 	if err != nil {
-		return File{}, fmt.Errorf("receiving %s: %w", key, err)
+		return File{}, fmt.Errorf("staging %s: %w", key, err)
 	}
 	defer staged.Discard()
 	size, sum, err := measure(ctx, r, staged)
@@ -356,7 +356,7 @@ func copyBlob(ctx context.Context, src, dst blob.Store, key string, replace bool
 	}
 	if replace {
 		if err := dst.Delete(ctx, key); err != nil {
-			return File{}, fmt.Errorf("removing the damaged %s: %w", key, err)
+			return File{}, fmt.Errorf("removing the damaged file %s: %w", key, err)
 		}
 	}
 	if err := dst.Put(ctx, key, staged); err != nil && !errors.Is(err, blob.ErrExists) {
@@ -365,7 +365,7 @@ func copyBlob(ctx context.Context, src, dst blob.Store, key string, replace bool
 	return File{key, size, sum}, nil
 }
 
-// prune removes files that only earlier backups in the folder used.
+// prune removes the files of earlier backups in the folder that the current backup does not need.
 func (m *creator) prune(ctx context.Context, now Manifest) error {
 	entries, err := os.ReadDir(m.folder)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/blob"
 )
 
-// RestoreFiles copies the backup's files to an empty store. The store may only contain files of this backup from an
-// interrupted restore.
+// RestoreFiles copies the backup's files to an empty store. After an interrupted restore, the store may already contain
+// files of this backup.
 func (w *Archive) RestoreFiles(ctx context.Context, dst blob.Store) error {
 	expectedNames := map[string]bool{}
 	for _, f := range w.Files {
@@ -47,7 +47,7 @@ func (w *Archive) restoreFile(ctx context.Context, dst blob.Store, f File) error
 			return err
 		}
 		if existingFile != f {
-			return fmt.Errorf("the file store has a different file %s: use an empty store", f.Name)
+			return fmt.Errorf("the file store contains a different file named %s: use an empty store", f.Name)
 		}
 		return nil
 	}
@@ -59,21 +59,21 @@ func (w *Archive) restoreFile(ctx context.Context, dst blob.Store, f File) error
 		return err
 	}
 	if restored != f {
-		return errors.Join(fmt.Errorf("%s changed while it was restored", f.Name), dst.Delete(ctx, f.Name))
+		return errors.Join(fmt.Errorf("%s changed while it was being restored; run the restore again", f.Name), dst.Delete(ctx, f.Name))
 	}
 	return nil
 }
 
 // CopyFile copies a file to a path that must not exist, and syncs it to disk.
 func CopyFile(ctx context.Context, src, dst string) error {
-	srcFile, err := os.Open(src) //nolint:gosec // G304: of the operator's backup
+	srcFile, err := os.Open(src) //nolint:gosec // G304: part of the operator's backup
 	if err != nil {
 		return fmt.Errorf("opening the copy of the database: %w", err)
 	}
 	defer srcFile.Close()
 	out, err := os.OpenFile(dst, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator's path
 	if err != nil {
-		return fmt.Errorf("creating the database's file: %w", err)
+		return fmt.Errorf("creating the database file: %w", err)
 	}
 	_, err = io.Copy(out, &contextReader{ctx, srcFile})
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {

@@ -46,7 +46,7 @@ func (w *Archive) DatabaseFolder() string {
 	return filepath.Join(w.folder, filepath.Base(w.Database.Folder))
 }
 
-const repairHint = "run pressroom admin backup --reread with this folder to copy it from the installation again"
+const repairHint = "to copy it from the installation again, run pressroom admin backup --reread with this folder"
 
 // Verify reads every byte of a backup. It compares the files with the manifest, and the manifest with the database.
 func (w *Archive) Verify(ctx context.Context) ([]Finding, error) {
@@ -87,7 +87,7 @@ func (w *Archive) measure(ctx context.Context, key string) (int64, string, error
 	return size, sum, nil
 }
 
-// compare returns the differences between a file and the manifest.
+// compare returns a finding if the file is missing or unreadable, or if its size or digest differs from the manifest.
 func (f File) compare(size int64, sum string, err error) []Finding {
 	switch {
 	case errors.Is(err, os.ErrNotExist) || errors.Is(err, blob.ErrNotFound):
@@ -102,8 +102,8 @@ func (f File) compare(size int64, sum string, err error) []Finding {
 	return nil
 }
 
-// checkDatabase reads the database and returns files that are missing in the backup. A dump of PostgreSQL cannot be
-// queried without a server, so only its rows are counted.
+// checkDatabase reads the database and returns findings about files that are missing from the backup. A PostgreSQL dump
+// cannot be queried without a server, so checkDatabase only counts its rows.
 func (w *Archive) checkDatabase(ctx context.Context) ([]Finding, error) {
 	findings := []Finding{}
 	if w.Database.Kind == Postgres {
@@ -134,9 +134,9 @@ func (w *Archive) checkDatabase(ctx context.Context) ([]Finding, error) {
 	return findings, nil
 }
 
-// countLines returns the number of lines of a file.
+// countLines returns the number of lines in a file.
 func countLines(path string) (int64, error) {
-	f, err := os.Open(path) //nolint:gosec // G304: of the operator's backup
+	f, err := os.Open(path) //nolint:gosec // G304: part of the operator's backup
 	if err != nil {
 		return 0, fmt.Errorf("opening %s: %w", path, err)
 	}

@@ -1,7 +1,7 @@
-// Package blob stores immutable files in a folder or in a bucket of S3 or a compatible service.
+// Package blob stores immutable files in a folder, or in a bucket of S3 or a compatible service.
 //
-// A file is first staged (see Staged). Put then stores it under a key, completely or not at all. The bytes of a key
-// never change, so data derived from a blob remains valid for the blob's key.
+// A file is first staged (see Staged). Put then stores it under a key, completely or not at all. The content of a blob
+// never changes, so data derived from a blob remains valid.
 package blob
 
 import (
@@ -15,24 +15,24 @@ import (
 )
 
 var (
-	// ErrNotFound is returned if no blob has the key.
+	// ErrNotFound means that no blob has the key.
 	ErrNotFound = errors.New("blob not found")
-	// ErrExists is returned by Put if the key already has a blob. The blob is unchanged.
+	// ErrExists means that a blob with this key already exists. Put does not change that blob.
 	ErrExists = errors.New("blob already exists")
-	// ErrKey is returned for an invalid key.
+	// ErrKey means that a key is invalid.
 	ErrKey = errors.New("a key has 1 to 512 bytes of a-z, 0-9, '.', '_' and '-', in segments of at most 255 bytes " +
 		"separated by '/'; no segment is '.' or '..', and the first is not 'incoming'")
 )
 
 // Store stores blobs. Its methods are safe for concurrent use. A key has 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and
-// '/'. For other keys, methods return ErrKey. A key must not be the path of a folder that contains another key: a/b
-// excludes a.
+// '/'. For other keys, methods return ErrKey. A key must not be the path of a folder that contains another key: if a/b
+// is a key, a cannot be a key.
 type Store interface {
-	// Stage creates a staged file. The caller must finally call Discard, even after Put.
+	// Stage creates a staged file. The caller must call Discard when it no longer needs the file, even after Put.
 	Stage(ctx context.Context) (*Staged, error)
-	// Put stores the staged bytes with a key and consumes the Staged. When Put returns, the blob is durable. If the key
-	// already has a blob, the error is ErrExists. If Put fails, it removes the bytes that it stored, unless the store
-	// is unreachable.
+	// Put stores the staged file under a key. The staged file cannot be used afterwards. When Put returns without an
+	// error, the blob is durable. If a blob with the key exists, the error is ErrExists. If Put fails, it removes the
+	// bytes that it stored, unless the store is unreachable.
 	Put(ctx context.Context, key string, s *Staged) error
 	// Open opens a blob. If no blob has the key, the error is ErrNotFound. The context also applies to reading the
 	// blob.
@@ -51,7 +51,7 @@ type Store interface {
 type Info struct {
 	Key  string
 	Size int64     // bytes
-	At   time.Time // time of the Put
+	At   time.Time // when the blob was stored
 }
 
 // Reader reads a blob. It can be used with http.ServeContent. It is not safe for concurrent use.
@@ -63,9 +63,9 @@ type Reader interface {
 
 // Options are the options of Open.
 type Options struct {
-	Scratch     string      // folder where files for S3 are staged; by default the system's temporary folder
+	Scratch     string      // folder for staging files for S3; by default, the system's folder for temporary files
 	Credentials Credentials // for S3; default: environment, AWS credentials file or instance metadata
-	ReadOnly    bool        // nothing is created or tested, and a missing folder counts as an empty store
+	ReadOnly    bool        // whether Open must not create or test anything; a missing folder counts as an empty store
 }
 
 // Credentials are an access key for S3.
@@ -74,8 +74,8 @@ type Credentials struct {
 }
 
 // Open opens a store by its URL, "file:FOLDER" or "s3://BUCKET[/PREFIX]?endpoint=https://HOST[:PORT]&region=REGION".
-// Both parameters are optional. Unless opts.ReadOnly is set, Open tests the store by writing, reading and deleting a
-// small file. Its errors tell the operator what to do.
+// The query parameters endpoint and region are optional. Unless opts.ReadOnly is set, Open tests the store by writing,
+// reading and deleting a small file. Its errors tell the operator what to do.
 //
 // If the process is killed during the upload of a large file to S3, the uploaded parts remain in the bucket. A
 // lifecycle rule of the bucket should abort incomplete multipart uploads after a day.
@@ -164,12 +164,12 @@ func checkContent(ctx context.Context, s Store, key, want string) error {
 		return fmt.Errorf("reading the test file: %w", err)
 	}
 	if string(got) != want {
-		return errors.New("the test file has different content after it was written")
+		return errors.New("the test file was read back with different content")
 	}
 	return nil
 }
 
-// PutBytes stores bytes with a key.
+// PutBytes stores raw under a key.
 func PutBytes(ctx context.Context, s Store, key string, raw []byte) error {
 	staged, err := s.Stage(ctx)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 const (
 	blockSize    = 1 << 20 // bytes
 	cachedBlocks = 8       // enough for the sample tables of a video that are read in parallel
-	// maxSkip is the maximum number of blocks that are read and discarded to avoid a seek. With S3, a seek needs a
-	// request, which takes as long as reading several MiB.
+	// maxSkip is the maximum number of blocks that are read and discarded instead of seeking. With S3, each seek causes
+	// a request, which takes as long as reading several MiB.
 	maxSkip = 8
 )
 
-// BlockReader reads a blob at any offset through a cache of recently used blocks, so that the many small reads of a
-// video need only a few requests to S3. It is not safe for concurrent use.
+// BlockReader reads a blob at any offset through a cache of recently used blocks, so that many small reads from a video
+// cause only a few requests to S3. It is not safe for concurrent use.
 type BlockReader struct {
 	src       Reader
 	nextBlock int64    // the block at the reader's position
 	cached    []*block // most recently used last
 }
 
-// NewBlockReader returns a BlockReader that reads from the Reader from and changes its position.
+// NewBlockReader returns a BlockReader that reads from the given Reader and changes the Reader's position.
 func NewBlockReader(from Reader) *BlockReader { return &BlockReader{src: from} }
 
 // Size returns the size of the blob in bytes.

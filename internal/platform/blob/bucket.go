@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	gracePeriod = 30 * time.Second // time for which a request may continue after its context has ended
-	markName    = "Put"            // name of the metadata that identifies the put that created an object
+	gracePeriod = 30 * time.Second // how long a request may continue after its context has ended
+	markName    = "Put"            // name of the metadata that identifies the call of Put that created an object
 )
 
-// bucket is a store in S3. A blob is an object whose name is the prefix and the key.
+// bucket is a store in S3. The name of a blob's object is the prefix followed by the key.
 type bucket struct {
 	core        minio.Core
 	name        string
-	prefix      string // with its '/', or empty
+	prefix      string // empty, or ends with '/'
 	scratch     string
-	conditional bool // the server supports If-None-Match: * when storing an object
+	conditional bool // whether the server supports If-None-Match: * when storing an object
 }
 
 func (b *bucket) Stage(context.Context) (*Staged, error) {
@@ -44,8 +44,8 @@ func (b *bucket) Stage(context.Context) (*Staged, error) {
 	return s, nil
 }
 
-// Put first checks whether the object exists if the server does not support If-None-Match. It also does so for large
-// files, because the server would reject the request only after it has received all bytes.
+// Put implements Store. If the server does not support If-None-Match, Put first checks whether the object exists. It
+// also does so for large files, because the server would reject the request only after it has received all bytes.
 func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 	file, size, err := s.finish()
 	if err != nil {
@@ -88,8 +88,8 @@ func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// putWhole puts an object with one request. The signature of the request contains the SHA-256 of the bytes, so the
-// server rejects other bytes.
+// putWhole puts an object with one request. The signature of the request covers the SHA-256 of the bytes, so the server
+// rejects bytes that have changed.
 func (b *bucket) putWhole(
 	ctx context.Context, key, mark string, sum [sha256.Size]byte, file io.ReaderAt, size int64,
 ) error {
@@ -108,8 +108,8 @@ func (b *bucket) putWhole(
 }
 
 // checkFailedPut checks whether a failed put has created the object anyway. If a response is lost, the S3 client
-// repeats the request, and the server rejects the repeated request because the object exists. The put then succeeds if
-// the caller is still waiting. Otherwise the object is deleted.
+// repeats the request, and the server rejects the repeated request because the object exists. In that case, the put
+// counts as successful if the caller is still waiting. Otherwise, checkFailedPut deletes the object.
 func (b *bucket) checkFailedPut(ctx context.Context, key, mark string, putErr error) error {
 	graceCtx, cancel := withGracePeriod(ctx)
 	defer cancel()
@@ -143,7 +143,7 @@ func isMissing(err error) bool {
 	return errorResponse(err).Code == minio.NoSuchKey
 }
 
-// errorResponse returns the server's response in err, or the zero value if err contains none.
+// errorResponse returns the server's error response in err, or the zero value if err contains none.
 func errorResponse(err error) minio.ErrorResponse {
 	response, _ := errors.AsType[minio.ErrorResponse](err)
 	return response

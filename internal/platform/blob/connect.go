@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	maxAttempts     = 4               // maximum number of attempts of a request
-	instanceTimeout = 5 * time.Second // timeout of a request to the instance's metadata service for credentials
+	maxAttempts     = 4               // maximum number of attempts per request
+	instanceTimeout = 5 * time.Second // timeout for requesting credentials from the instance's metadata service
 	maxPrefix       = 256             // bytes; S3 allows 1,024 with the key
 	defaultEndpoint = "https://s3.amazonaws.com"
 )
@@ -65,7 +65,8 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 	return b, nil
 }
 
-// parseBucketURL parses an s3:// URL. Its errors do not quote the URL, because it may contain a secret by mistake.
+// parseBucketURL parses an s3:// URL. Its errors do not quote the URL, because the operator may have put a secret in it
+// by mistake.
 func parseBucketURL(text string) (bucketURL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Host == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
@@ -91,7 +92,7 @@ func (w *bucketURL) parameters(text string) error {
 	}
 	for name, values := range query {
 		if name != "endpoint" && name != "region" || len(values) != 1 {
-			return errors.New("a bucket's URL may have the parameters endpoint and region once each, and no others")
+			return errors.New("a bucket's URL may have only the parameters endpoint and region, each at most once")
 		}
 	}
 	w.region = query.Get("region")
@@ -126,7 +127,7 @@ func connect(location bucketURL, creds Credentials) (*minio.Client, error) {
 	}
 	value, err := client.GetCreds()
 	if err != nil || value.AccessKeyID == "" || value.SecretAccessKey == "" {
-		return nil, errors.New("there are no credentials for S3: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return nil, errors.New("S3 credentials are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
 	return client, nil
 }
@@ -151,13 +152,13 @@ func (b *bucket) detectConditional(ctx context.Context) {
 	_ = b.Delete(ctx, key) // testStore reports errors
 }
 
-// explain adds advice for the operator to an error of the server.
+// explain adds advice for the operator to an error from the server.
 func explain(err error, location bucketURL) error {
 	r := errorResponse(err)
 	advice := "check that " + location.endpoint.Host + " is the server and can be reached"
 	switch {
 	case r.Code == minio.NoSuchBucket:
-		advice = "create the bucket " + location.name + ", or use another"
+		advice = "create the bucket " + location.name + ", or use another bucket"
 	case r.Code == minio.AccessDenied:
 		advice = "allow the credentials to list the bucket " + location.name + " and to read, write and delete in it"
 	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusNotFound: // some servers return 404 for an unknown key

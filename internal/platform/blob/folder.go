@@ -19,7 +19,7 @@ import (
 
 const (
 	abandonedAge   = 24 * time.Hour // time since the last write after which a named staged file is removed
-	dirEntries     = 256            // read from a folder at a time
+	dirEntries     = 256            // number of entries to read from a folder at a time
 	maxDurableDirs = 4096           // maximum number of entries of folder.durableDirs, about 100 bytes each
 )
 
@@ -27,10 +27,10 @@ const (
 type folder struct {
 	path    string
 	root    *os.Root
-	unnamed bool // files are staged without a name
+	unnamed bool // whether files are staged without a name
 
 	mu          sync.Mutex
-	durableDirs map[string]struct{} // folders that exist and whose entries in their parents were synced
+	durableDirs map[string]struct{} // existing folders whose entries in their parent folders were synced
 }
 
 func openFolder(ctx context.Context, url string, opts Options) (Store, error) {
@@ -49,9 +49,9 @@ func openFolder(ctx context.Context, url string, opts Options) (Store, error) {
 	if testStore(ctx, f) == nil {
 		return f, nil
 	}
-	f.unnamed = false // not every file system supports unnamed files
+	f.unnamed = false // not all file systems support unnamed files
 	if err := testStore(ctx, f); err != nil {
-		return nil, fmt.Errorf("%w; the folder %s must be writable for this user, on a file system with hard links "+
+		return nil, fmt.Errorf("%w; the folder %s must be writable by this user, on a file system with hard links "+
 			"and free space", err, dir)
 	}
 	return f, nil
@@ -67,7 +67,7 @@ func folderPath(url string) (string, error) {
 	return filepath.Clean(url), nil
 }
 
-// StagingDir returns the directory in which the store of a URL stages files.
+// StagingDir returns the directory in which the store at url stages files.
 func StagingDir(url string, opts Options) (string, error) {
 	if rest, isFolder := strings.CutPrefix(url, "file:"); isFolder {
 		return folderPath(rest)
@@ -96,7 +96,7 @@ func (f *folder) prepare() error {
 	return f.removeAbandoned(dir, time.Now().Add(-abandonedAge))
 }
 
-// removeAbandoned removes staged files that were last written before a time.
+// removeAbandoned removes staged files that were last written before cutoff.
 func (f *folder) removeAbandoned(dir *os.File, cutoff time.Time) error {
 	return eachEntry(dir, func(e fs.DirEntry) error {
 		info, err := e.Info()
@@ -110,8 +110,8 @@ func (f *folder) removeAbandoned(dir *os.File, cutoff time.Time) error {
 	})
 }
 
-// checkInPlace returns an error if the path is no longer the folder that was opened. Later processes would not find
-// files written to the old folder.
+// checkInPlace returns an error if the path no longer refers to the folder that was opened. Later processes would not
+// find files written to the old folder.
 func (f *folder) checkInPlace() error {
 	current, err := os.Stat(f.path)
 	if err != nil {
@@ -150,7 +150,7 @@ func (f *folder) Stage(context.Context) (*Staged, error) {
 	return s, nil
 }
 
-// Put syncs the file, creates its name and then syncs the folder.
+// Put implements Store. It syncs the file, creates its name and then syncs the folder.
 func (f *folder) Put(ctx context.Context, key string, s *Staged) error {
 	file, _, err := s.finish()
 	if err != nil {
@@ -193,7 +193,7 @@ func (f *folder) link(s *Staged, file, dir *os.File, key string) error {
 	return nil
 }
 
-// openDurable opens a folder of blobs. It creates the folder if necessary and syncs its entry in the parent.
+// openDurable opens a folder of blobs. If necessary, it creates the folder and syncs its entry in the parent folder.
 func (f *folder) openDurable(dir string) (*os.File, error) {
 	if dir != "." && !f.isDurable(dir) {
 		if err := f.create(dir); err != nil {
@@ -210,8 +210,8 @@ func (f *folder) openDurable(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// create creates a folder and syncs its parent, even if the folder exists, because another process may have created it
-// without syncing.
+// create creates a folder and syncs its parent. It syncs the parent even if the folder exists, because another process
+// may have created the folder without syncing.
 func (f *folder) create(dir string) error {
 	parent, err := f.openDurable(path.Dir(dir))
 	if err != nil {
@@ -240,7 +240,7 @@ func (f *folder) isDurable(dir string) bool {
 	return ok
 }
 
-// Ping stages a file, which checks that the folder exists and is writable.
+// Ping stages a file to check that the folder exists and is writable.
 func (f *folder) Ping(ctx context.Context) error {
 	s, err := f.Stage(ctx)
 	if err != nil {

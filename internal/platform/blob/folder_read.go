@@ -81,7 +81,7 @@ func (f *folder) Delete(_ context.Context, key string) error {
 	return syncFolder(dir)
 }
 
-// checkRegular returns ErrNotFound if the key's path is not a regular file. Opening another kind of file could block.
+// checkRegular returns ErrNotFound unless the key's path is a regular file. Opening another kind of file could block.
 func (f *folder) checkRegular(key string) error {
 	info, err := f.root.Lstat(key)
 	if isNotExist(err) || err == nil && !info.Mode().IsRegular() {
@@ -130,7 +130,7 @@ func (f *folder) walk(ctx context.Context, parent, prefix string, yield func(Inf
 	})
 }
 
-// eachEntry calls do for each entry of a folder. It reads the entries in batches.
+// eachEntry calls do for each entry in a folder. It reads the entries in batches.
 func eachEntry(dir *os.File, do func(fs.DirEntry) error) error {
 	for {
 		entries, err := dir.ReadDir(dirEntries)

@@ -7,8 +7,8 @@ import (
 
 const (
 	maxKey        = 512        // bytes
-	maxSegment    = 255        // bytes, the limit of file systems
-	incomingDir   = "incoming" // folder of unfinished files; not the first segment of a key
+	maxSegment    = 255        // bytes, the limit of most file systems
+	incomingDir   = "incoming" // folder of unfinished files; must not be the first segment of a key
 	keyCharacters = "abcdefghijklmnopqrstuvwxyz0123456789._-"
 )
 
@@ -29,7 +29,7 @@ func isSegment(s string) bool {
 	return s != "" && s != "." && s != ".." && len(s) <= maxSegment && strings.Trim(s, keyCharacters) == ""
 }
 
-// mayContain reports whether keys with the prefix can be in the folder or below it.
+// mayContain reports whether the folder or a folder below it can contain keys with the prefix.
 func mayContain(folder, prefix string) bool {
 	folder += "/"
 	return strings.HasPrefix(folder, prefix) || strings.HasPrefix(prefix, folder)

@@ -11,16 +11,16 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// The sizes of requested ranges, in bytes. The first range after a seek is small, because the caller may need only a
-// few bytes. Later ranges grow. Reading a range to its end returns the connection to the pool.
+// The sizes in bytes of the ranges to request. The first range after a seek is small, because the caller may need only
+// a few bytes. The following ranges grow. Reading a range to its end returns the connection to the pool.
 const (
 	minRange = 1 << 20
 	maxRange = 16 << 20
 )
 
-// object reads an object of S3 by range requests.
+// object reads an S3 object with range requests.
 type object struct {
-	ctx      context.Context //nolint:containedctx // io.Reader takes none
+	ctx      context.Context //nolint:containedctx // io.Reader takes no context
 	bucket   *bucket
 	key      string
 	size, at int64

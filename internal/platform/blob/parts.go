@@ -15,7 +15,7 @@ import (
 
 const (
 	partSize        = 16 << 20 // bytes of a part; smaller files need only one request
-	maxParts        = 10_000   // maximum number of parts of an object, the limit of S3
+	maxParts        = 10_000   // maximum number of parts per object, a limit of S3
 	concurrentParts = 3        // parts uploaded at the same time; they are read from the file, not kept in memory
 )
 
@@ -35,8 +35,8 @@ func (b *bucket) putParts(ctx context.Context, key, mark string, file *os.File, 
 	return nil
 }
 
-// begin starts an upload. It continues after the caller's context ends, because an upload can only be aborted once its
-// ID is known.
+// begin starts an upload and returns its ID. It continues after the caller's context ends, because an upload can be
+// aborted only once its ID is known.
 func (b *bucket) begin(ctx context.Context, key, mark string) (string, error) {
 	ctx, cancel := withGracePeriod(ctx)
 	defer cancel()
@@ -68,8 +68,8 @@ func (b *bucket) sendParts(
 	return parts, group.Wait() //nolint:wrapcheck // sendPart wraps its errors
 }
 
-// sendPart uploads a part. The signature of the request contains the SHA-256 of its bytes, so the server rejects other
-// bytes.
+// sendPart uploads a part. The signature of the request covers the SHA-256 of the bytes, so the server rejects bytes
+// that have changed.
 func (b *bucket) sendPart(
 	ctx context.Context, key, upload string, number int, part *io.SectionReader,
 ) (minio.CompletePart, error) {

@@ -16,7 +16,7 @@ const bufferSize = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// errConsumed is returned after the file was put or discarded.
+// errConsumed means that a staged file can no longer be used, because it was put or discarded.
 var errConsumed = errors.New("the staged file was already put or discarded")
 
 // Staged is a file that is being received. The file is on disk. If the system supports unnamed files, the file has no
@@ -29,9 +29,9 @@ type Staged struct {
 	remove func() error // removes the name of the file
 	size   int64        // bytes written, including those in the buffer
 	filled int          // bytes of the buffer in use
-	err    error        // the first error, returned by all later calls
+	err    error        // the first error, which all later calls return
 
-	buffer, other *[bufferSize]byte // the buffer being filled and the buffer being hashed; nil until needed
+	buffer, other *[bufferSize]byte // the buffer that is being filled and the one being hashed; nil until needed
 	sum           hash.Hash
 	hashing       chan struct{} // full while a goroutine hashes the other buffer
 }
@@ -40,7 +40,7 @@ func newStaged(file *os.File) *Staged {
 	return &Staged{file: file, sum: sha256.New(), hashing: make(chan struct{}, 1)}
 }
 
-// Write adds to the file.
+// Write appends p to the file.
 func (s *Staged) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *Staged) Write(p []byte) (int, error) {
 	return written, s.err
 }
 
-// ReadFrom adds everything that a reader returns. It reads directly into the buffer.
+// ReadFrom appends all bytes from r to the file. It reads directly into the buffer.
 func (s *Staged) ReadFrom(r io.Reader) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Staged) ReadFrom(r io.Reader) (int64, error) {
 			return total, s.err
 		}
 		if err != nil {
-			return total, err //nolint:wrapcheck // the reader is the caller's
+			return total, err //nolint:wrapcheck // the caller provides the reader
 		}
 	}
 	return total, io.ErrNoProgress
@@ -100,7 +100,7 @@ func (s *Staged) Sum() [sha256.Size]byte {
 	return [sha256.Size]byte(s.sum.Sum(nil))
 }
 
-// ReadAt reads bytes that were written.
+// ReadAt reads bytes that were written to the file.
 func (s *Staged) ReadAt(p []byte, off int64) (int, error) {
 	s.mu.Lock()
 	s.flush()
@@ -137,7 +137,7 @@ func (s *Staged) Discard() {
 	}
 }
 
-// freeSpace returns the unused part of the buffer, which is never empty.
+// freeSpace returns the unused part of the buffer. The part has at least one byte.
 func (s *Staged) freeSpace() ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -157,8 +157,8 @@ func (s *Staged) advance(n int) {
 	}
 }
 
-// flush hashes and writes the buffer concurrently. The hashing goroutine ends after each buffer, so an abandoned file
-// leaks no goroutine.
+// flush writes the buffer and hashes it at the same time. A new goroutine hashes each buffer and then ends, so an
+// abandoned file does not leak a goroutine.
 func (s *Staged) flush() {
 	if s.err != nil || s.filled == 0 {
 		return

@@ -11,15 +11,16 @@ import (
 // unreachableError means that S3 did not respond to a request, or that the store's folder was moved.
 type unreachableError struct{ error }
 
-// Error replaces "EOF" in the text, because the S3 client replaces an error that contains "EOF" with one that does not
-// wrap the original.
+// Error returns the error's text without "EOF". The S3 client would replace an error that contains "EOF" with an error
+// that does not wrap the original.
 func (u unreachableError) Error() string {
 	return strings.ReplaceAll(u.error.Error(), "EOF", "end of the connection")
 }
 
 func (u unreachableError) Unwrap() error { return u.error }
 
-// transport marks the errors of requests to S3, to distinguish them from errors of other HTTP clients.
+// transport converts the errors of requests to S3 to unreachableError, to distinguish them from errors of other HTTP
+// clients.
 type transport struct{ http.RoundTripper }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -30,7 +31,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// diskErrors are the errors of a disk that cannot be used at the moment.
+// diskErrors lists the errors that mean that a disk cannot be used at the moment.
 var diskErrors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.ESTALE}
 
 // IsUnavailable reports whether an error means that the store is temporarily unavailable: S3 does not respond or is

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openUnnamed creates a file without a name in the folder's file system (open(2), O_TMPFILE). Not every file system
-// supports it.
+// openUnnamed creates a file without a name in the folder's file system (open(2), O_TMPFILE). Not all file systems
+// support this.
 func openUnnamed(folder string) (*os.File, error) {
 	f, err := os.OpenFile(folder, unix.O_TMPFILE|os.O_RDWR, 0o600) //nolint:gosec // G304: the operator's folder
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package clusterstats measures metrics of the whole installation. Each metric needs a query, so only one node measures
-// it per interval and stores the result for all nodes.
+// Package clusterstats measures metrics of the whole installation. Each metric needs a query, so only one node takes
+// the measurement in each interval. It stores the result for all nodes.
 package clusterstats
 
 import (
@@ -15,13 +15,13 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Metric is a number or a time. Labels are the values of the metric's labels, in the order in which its description
-// names them.
+// Metric is a number or a time. Labels contains the values of the metric's labels, in the order of the label names in
+// the metric's description.
 type Metric struct {
 	Name   string    `json:"name"`
 	Labels []string  `json:"labels,omitempty"`
 	Value  float64   `json:"value,omitempty"`
-	Since  time.Time `json:"since,omitzero"` // instead of Value, for the age of something
+	Since  time.Time `json:"since,omitzero"` // replaces Value if the metric is an age
 }
 
 // Collector is a set of metrics that are measured together.
@@ -34,7 +34,7 @@ type Collector struct {
 // Measurement is the last result of a collector.
 type Measurement struct {
 	Name       string
-	MeasuredAt time.Time // zero if no measurement was made
+	MeasuredAt time.Time // zero if no measurement was taken
 	Metrics    []Metric
 }
 
@@ -66,8 +66,8 @@ func (s *Service) Last() []Measurement {
 }
 
 // Run reads the measurements every pollInterval until the context ends. If mayCollect is true, it also takes
-// measurements that are due. Collectors run concurrently, because some take long. If a collector fails, Run reports the
-// error, keeps the last measurement and tries again later.
+// measurements that are due. Collectors run concurrently, because some take a long time. If a collector fails, Run
+// reports the error, keeps the last measurement and tries again later.
 func (s *Service) Run(ctx context.Context, mayCollect bool, report func(error)) {
 	var wg sync.WaitGroup
 	for i := range s.collectors {
@@ -117,7 +117,7 @@ func (s *Service) measure(ctx context.Context, m Collector) error {
 	if err != nil || !claimed {
 		return err
 	}
-	at := s.db.Now() // the metrics are at least as recent as this time
+	at := s.db.Now() // not later than the time of any metric
 	metrics, err := m.Collect(ctx)
 	if err != nil {
 		return fmt.Errorf("measuring %s: %w", m.Name, err)

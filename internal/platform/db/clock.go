@@ -12,13 +12,14 @@ import (
 const (
 	clockInterval = time.Second          // time between two queries of the server's time
 	clockTimeout  = 2 * time.Second      // timeout of a query; a slower response would be too inaccurate
-	clockTries    = 5                    // maximum queries when the database is opened
-	clockSlack    = 2 * time.Millisecond // tolerated difference, because clocks are adjusted gradually
+	clockTries    = 5                    // maximum number of queries when the database is opened
+	clockSlack    = 2 * time.Millisecond // tolerated difference; clocks are adjusted gradually
 )
 
-// serverClock estimates the time of PostgreSQL's clock, which all nodes use. Leases and the timeout of deliveries with
-// an unknown outcome must not depend on clock skew between nodes. The server's time is queried at regular intervals and
-// advanced by the monotonic clock in between. Setting the machine's clock therefore has no effect.
+// serverClock estimates the time of PostgreSQL's clock, which all nodes use. Leases, and the timeout of deliveries with
+// an unknown outcome, must not depend on clock skew between nodes. The clock queries the server's time at regular
+// intervals, and advances it by the machine's monotonic clock in between. Setting the machine's clock therefore has no
+// effect.
 type serverClock struct {
 	localNow func() time.Time // the machine's clock, with monotonic clock readings
 	last     atomic.Pointer[reading]
@@ -26,7 +27,7 @@ type serverClock struct {
 	done     chan struct{}
 }
 
-// reading is one instant as shown by the machine's clock and by the server's clock.
+// reading is the time that the machine's clock and the server's clock show at the same instant.
 type reading struct{ machine, server time.Time }
 
 func newServerClock(machine func() time.Time) *serverClock {
@@ -42,7 +43,7 @@ func (c *serverClock) now() time.Time {
 	return r.server.Add(c.localNow().Sub(r.machine))
 }
 
-// query reads PostgreSQL's time and corrects an estimate that contradicts it.
+// query reads PostgreSQL's time and corrects the estimate if that time contradicts it.
 func (c *serverClock) query(ctx context.Context, pool *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
@@ -56,8 +57,8 @@ func (c *serverClock) query(ctx context.Context, pool *sql.DB) error {
 	return nil
 }
 
-// queryFirst queries the time before the database is used. It retries after a timeout, because the first response of a
-// busy server may be slow.
+// queryFirst queries the time before the database is used. It retries after a timeout, because the first response from
+// a busy server may be slow.
 func (c *serverClock) queryFirst(ctx context.Context, pool *sql.DB) error {
 	for try := 1; ; try++ {
 		err := c.query(ctx, pool)
@@ -67,8 +68,8 @@ func (c *serverClock) queryFirst(ctx context.Context, pool *sql.DB) error {
 	}
 }
 
-// correct updates the estimate with a server time that was read between sent and received. It keeps an estimate that
-// does not contradict this time, so that a slow response does not replace the result of a fast one.
+// correct updates the estimate with serverTime, which was read between sentAt and receivedAt. It keeps an estimate that
+// does not contradict serverTime, so that a slow response does not replace the result of a fast one.
 func (c *serverClock) correct(sentAt, serverTime, receivedAt time.Time) {
 	estimate, earliest := c.now(), serverTime
 	latest := serverTime.Add(receivedAt.Sub(sentAt))
@@ -93,7 +94,7 @@ func (c *serverClock) start(pool *sql.DB) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_ = c.query(ctx, pool) // keeps the estimate; other queries report that the database is unavailable
+				_ = c.query(ctx, pool) // on failure, the estimate is kept; other queries report that the database is unavailable
 			}
 		}
 	}()

@@ -1,4 +1,4 @@
-// Package db opens the database and runs transactions. SQLite and PostgreSQL run the same SQL text with ? as the
+// Package db opens the database and runs transactions. The same SQL text runs on SQLite and PostgreSQL, with ? as the
 // placeholder for arguments. The differences are in dialect.go.
 //
 // Times are stored as Unix microseconds, or 0 for no time. Booleans are stored as 0 and 1.
@@ -31,17 +31,17 @@ type DB struct {
 	write   *sql.DB // SQLite: the only writer connection
 	prober  *sql.DB // a separate connection for Ping and for querying the time
 	now     func() time.Time
-	clock   *serverClock // PostgreSQL's, unless Options.Now is set
+	clock   *serverClock // PostgreSQL's clock; nil with SQLite or if Options.Now is set
 	stmts   statements
-	onEvent func(context.Context, *Tx, Event) error // see OnEvent; may be nil
+	onEvent func(context.Context, *Tx, Event) error // set by OnEvent; may be nil
 }
 
 // Options are the options of Open.
 type Options struct {
-	Now     func() time.Time // the clock; by default PostgreSQL's or, with SQLite, the machine's
+	Now     func() time.Time // the clock; by default PostgreSQL's clock or, with SQLite, the machine's clock
 	machine func() time.Time // replaces the machine's clock in tests
-	// Connected checks each new connection to PostgreSQL before it is used. The function exec runs a statement, and
-	// queryRow reads one row. An error closes the connection. SQLite does not use Connected.
+	// Connected checks each new connection to PostgreSQL before it is used. Its argument exec runs a statement, and
+	// queryRow reads one row. If Connected returns an error, the connection is closed. It is not used with SQLite.
 	Connected func(ctx context.Context, exec func(query string, args ...any) error,
 		queryRow func(query string, dest ...any) error) error
 }
@@ -85,13 +85,13 @@ func (d *DB) Close() error {
 	return errors.Join(d.prober.Close(), d.read.Close(), d.write.Close())
 }
 
-// Postgres reports whether this is PostgreSQL, as opposed to SQLite.
+// Postgres reports whether the database is PostgreSQL. Otherwise, it is SQLite.
 func (d *DB) Postgres() bool { return d.dialect.postgres }
 
 // Writer returns the pool for writing. The job queue also uses this pool.
 func (d *DB) Writer() *sql.DB { return d.write }
 
-// Pools returns statistics of the connection pools by name: "readers" and "writer" with SQLite, "all" with PostgreSQL.
+// Pools returns statistics for the connection pools by name: "readers" and "writer" with SQLite, "all" with PostgreSQL.
 func (d *DB) Pools() map[string]sql.DBStats {
 	if d.read == d.write {
 		return map[string]sql.DBStats{"all": d.write.Stats()}
@@ -99,7 +99,7 @@ func (d *DB) Pools() map[string]sql.DBStats {
 	return map[string]sql.DBStats{"readers": d.read.Stats(), "writer": d.write.Stats()}
 }
 
-// Ping checks that the database responds. It has a separate connection, so it does not wait for busy ones.
+// Ping checks that the database responds. It uses a separate connection, so it does not wait for a busy connection.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
 	return d.prober.QueryRowContext(d.dialect.statementContext(ctx), "SELECT 1").Scan(&one)
@@ -139,8 +139,8 @@ type Tx struct {
 
 type inTxKey struct{} // marks the context of a function that InTx runs
 
-// rejectInTx panics if ctx belongs to a running transaction. Code in a transaction has to use its Tx. A second
-// transaction would wait forever for the first one, and a read outside of the transaction would not see its writes.
+// rejectInTx panics if ctx belongs to a running transaction. Code in a transaction must use the transaction's Tx. A
+// second transaction would wait forever for the first, and a read outside of the transaction would not see its writes.
 func rejectInTx(ctx context.Context) {
 	if name, ok := ctx.Value(inTxKey{}).(string); ok {
 		panic("db: used inside the transaction " + name + "; use its Tx")
@@ -150,7 +150,7 @@ func rejectInTx(ctx context.Context) {
 // Now returns the time at which the transaction began. All calls in a transaction return the same time.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// Exec runs a statement and returns the number of rows it changed.
+// Exec runs a statement and returns the number of rows that it changed.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	res, err := tx.exec(ctx, query, args...)
 	if err != nil {
@@ -188,9 +188,9 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 	return tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
 }
 
-// InTx runs work in a transaction, and rolls back if work returns an error. It runs work again if the transaction
-// conflicts with another one or times out waiting for a lock. The name is used in traces and failpoints. InTx panics
-// inside another transaction.
+// InTx runs work in a transaction, and rolls the transaction back if work returns an error. It runs work again if the
+// transaction conflicts with another transaction or times out waiting for a lock. The name is used in traces and
+// failpoints. InTx panics if it is called inside another transaction.
 func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
 	rejectInTx(ctx)
 	for try := 1; ; try++ {
@@ -208,7 +208,7 @@ func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *
 const maxTries = 4
 
 func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
-	// Canceling ctx ends the wait for a connection, but not the transaction (see statementContext).
+	// Canceling ctx ends the wait for a connection. It does not cancel the transaction (see statementContext).
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)
@@ -250,13 +250,13 @@ func Time(micros int64) time.Time {
 }
 
 // TeamPlaceholder is the placeholder for a team's ID in a query for a page. It hides the value from PostgreSQL's
-// planner, which then uses one generic plan per connection. With the value, the planner would plan each query of a
-// large team again, and that takes longer than the query.
+// planner, which then uses one generic plan per connection. If the planner knew the value, it would create a new plan
+// for each query of a large team, and planning takes longer than the query itself.
 const TeamPlaceholder = "(SELECT CAST(? AS BIGINT))"
 
-// LimitClause returns the LIMIT clause of a query for a page. The limit allows at least one additional row, which shows
-// that another page follows. The number is part of the text, because PostgreSQL would otherwise plan the query each
-// time. It is rounded up to keep the number of prepared statements small.
+// LimitClause returns the LIMIT clause of a query for a page. The limit allows at least one additional row, whose
+// presence shows that there is another page. The limit is part of the query text, because PostgreSQL would otherwise
+// plan the query each time. It is rounded up to keep the number of prepared statements small.
 func LimitClause(rows int) string {
 	limit := 20
 	if rows > limit {
@@ -273,12 +273,12 @@ func BoolToInt(on bool) int64 {
 	return 0
 }
 
-// Placeholders returns a list of n placeholders for IN (…).
+// Placeholders returns n placeholders, separated by commas, for an IN list.
 func Placeholders(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
 }
 
-// Args returns the arguments of a query: first, then the elements of rest for IN (…).
+// Args returns the arguments of a query: first, then the elements of rest for an IN list.
 func Args[T any](first any, rest []T) []any {
 	out := make([]any, 0, 1+len(rest))
 	out = append(out, first)
@@ -288,8 +288,9 @@ func Args[T any](first any, rest []T) []any {
 	return out
 }
 
-// OwningTeam returns the team that owns an item, if it is one of the given teams. The parameter item is the part of the
-// query after FROM, with one placeholder for the ID. If none of the teams owns the item, the error wraps sql.ErrNoRows.
+// OwningTeam returns the ID of the team that owns an item, if that team is one of teams. item is the part of the query
+// after FROM, with one placeholder for the item's ID. If none of the teams owns the item, the error wraps
+// sql.ErrNoRows.
 func OwningTeam(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
 	var team int64
 	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Placeholders(len(teams))+`)`, Args(id, teams)...).
@@ -307,7 +308,7 @@ func All[T any](
 	return AllSized(ctx, q, 0, scan, query, args...)
 }
 
-// AllSized is like All, but allocates memory for the expected number of rows in advance.
+// AllSized is like All, but it allocates memory for the expected number of rows in advance.
 func AllSized[T any](
 	ctx context.Context, q Querier, capacity int, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {

@@ -19,7 +19,7 @@ import (
 
 type dialect struct{ postgres bool }
 
-// bind returns the query with the database's placeholders. No query contains a ? that is not a placeholder.
+// bind returns the query with the database's placeholders. Queries must contain ? only as a placeholder.
 func (d dialect) bind(query string) string {
 	if !d.postgres {
 		return query
@@ -36,8 +36,8 @@ func (d dialect) bind(query string) string {
 	return out.String()
 }
 
-// statementContext returns a context for a statement. For SQLite, it is not cancelable. Its statements take
-// microseconds, and watching for cancellation usually costs more than the statement.
+// statementContext returns a context for a statement. For SQLite, the context cannot be canceled: statements take
+// microseconds, and watching for cancellation usually costs more than the statement itself.
 func (d dialect) statementContext(ctx context.Context) context.Context {
 	if d.postgres {
 		return ctx
@@ -52,7 +52,7 @@ func (d dialect) isConflict(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
-// IsLockTimeout reports whether a statement timed out waiting for a lock of another transaction.
+// IsLockTimeout reports whether a statement timed out waiting for a lock that another transaction holds.
 func IsLockTimeout(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "55P03" || sqlite.IsBusy(err)
@@ -66,7 +66,7 @@ func (d *DB) ForUpdate() string {
 	return ""
 }
 
-// ForUpdate returns the clause of DB.ForUpdate.
+// ForUpdate returns the same clause as DB.ForUpdate.
 func (tx *Tx) ForUpdate() string { return tx.db.ForUpdate() }
 
 // SkipLocked returns the clause that locks the rows of a SELECT and skips rows that other transactions have locked. It
@@ -88,7 +88,7 @@ func (d *DB) ForKeyShare() string {
 }
 
 func (d *DB) openSQLite(ctx context.Context, path string) error {
-	// Create the file so that only this user can read it. SQLite creates its other files with the same mode.
+	// Create the file such that only this user can read it. SQLite creates its other files with the same mode.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator chooses the file
 	if err != nil {
 		return fmt.Errorf("opening the SQLite file: %w", err)
@@ -121,8 +121,8 @@ const (
 	connsPerCore   = 4 // more connections would only compete for the server's processors
 	minConns       = 4 // with fewer connections, a slow query could block a node
 	setLockTimeout = "SET lock_timeout = '5s'"
-	// randomPageCost suits solid-state disks. With PostgreSQL's default of 4, the query for a page of posts scans all
-	// accounts of the service to look up forty.
+	// randomPageCost is suitable for solid-state disks. With PostgreSQL's default of 4, the query for a page of posts
+	// would scan all accounts of the service to look up forty of them.
 	randomPageCost = "1.1"
 )
 
@@ -153,8 +153,8 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	return d.startClock(ctx, opts)
 }
 
-// maxConns removes the parameter pool_max_conns from a configuration and returns its value: the maximum size of the
-// pool. By default, it is [connsPerCore] for each core, and at least 8.
+// maxConns removes the parameter pool_max_conns from a configuration and returns its value, which is the maximum size
+// of the pool. The default is [connsPerCore] connections per core, but at least 8.
 func maxConns(cfg *pgx.ConnConfig) (int, error) {
 	const param = "pool_max_conns" // same name as in pgxpool
 	text, ok := cfg.RuntimeParams[param]
@@ -183,8 +183,8 @@ func (d *DB) startClock(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// configure returns a function that configures a new connection. The function runs statements, because connection
-// poolers reject unknown startup parameters.
+// configure returns a function that configures a new connection. It configures the connection with statements, because
+// connection poolers reject unknown startup parameters.
 func (o Options) configure(pageCost bool) func(ctx context.Context, conn *pgx.Conn) error {
 	settings := setLockTimeout
 	if pageCost {

@@ -14,7 +14,7 @@ import (
 // The names of the files that Dump writes.
 const (
 	DumpFile    = "database.sqlite" // an SQLite database
-	dumpSchema  = "schema.json"     // describes a PostgreSQL database, with a file for each table
+	dumpSchema  = "schema.json"     // describes the dump of a PostgreSQL database, which has a file for each table
 	tableSuffix = ".copy"
 )
 
@@ -32,8 +32,9 @@ func (d *DB) Version(ctx context.Context) (int64, int64, error) {
 	return is, sources[len(sources)-1].Version, nil
 }
 
-// Dump writes a snapshot of the database to files in an empty folder, while the service continues. It calls read with
-// the same snapshot. A dump of PostgreSQL omits the job queue, which can be rebuilt from the other tables.
+// Dump writes a snapshot of the database to files in an empty folder, while the service continues. It calls read to
+// read other data from the same snapshot. A PostgreSQL dump omits the job queue, which can be rebuilt from the other
+// tables.
 func (d *DB) Dump(ctx context.Context, dir string, read func(context.Context, Querier) error) error {
 	if d.dialect.postgres {
 		return d.dumpPostgres(ctx, dir, read)
@@ -44,7 +45,7 @@ func (d *DB) Dump(ctx context.Context, dir string, read func(context.Context, Qu
 	if err != nil {
 		return fmt.Errorf("opening the database to copy it: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // the connection was only read from
+	defer func() { _ = conn.Close() }() // the connection was used only for reading
 	if _, err := conn.ExecContext(ctx, `VACUUM INTO ?`, file); err != nil {
 		return fmt.Errorf("copying the database: %w", err)
 	}
@@ -54,13 +55,13 @@ func (d *DB) Dump(ctx context.Context, dir string, read func(context.Context, Qu
 	return ReadFile(ctx, file, func(q Querier) error { return read(ctx, q) })
 }
 
-// ReadFile opens an SQLite file that no process writes to, and calls read. No other files are created.
+// ReadFile opens an SQLite file that no process writes to, and calls read with it. It creates no other files.
 func ReadFile(ctx context.Context, file string, read func(Querier) error) error {
 	conn, err := sql.Open(sqlite.Driver, sqlite.ReadOnlyDSN(file))
 	if err != nil {
 		return fmt.Errorf("opening the copy of the database: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // the connection was only read from
+	defer func() { _ = conn.Close() }() // the connection was used only for reading
 	var checkResult string
 	if err := conn.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&checkResult); err != nil {
 		return fmt.Errorf("reading the copy of the database: %w", err)
@@ -71,7 +72,7 @@ func ReadFile(ctx context.Context, file string, read func(Querier) error) error 
 	return read(sqliteFile{conn})
 }
 
-// sqliteFile is an SQLite file for reading.
+// sqliteFile is an SQLite file that is open for reading.
 type sqliteFile struct{ db *sql.DB }
 
 func (s sqliteFile) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
@@ -83,7 +84,7 @@ func (s sqliteFile) QueryRow(ctx context.Context, query string, args ...any) *sq
 }
 
 func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0o600) //nolint:gosec // G304: of the operator's backup
+	f, err := os.OpenFile(path, os.O_RDWR, 0o600) //nolint:gosec // G304: part of the operator's backup
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}

@@ -18,7 +18,7 @@ import (
 // dumpInfo describes a dump of a PostgreSQL database.
 type dumpInfo struct {
 	Version   int64      `json:"version"` // version of the schema
-	Tables    []table    `json:"tables"`  // sorted by their references: a table follows all tables that it references
+	Tables    []table    `json:"tables"`  // each table follows all tables that it references
 	Sequences []sequence `json:"sequences"`
 }
 
@@ -33,7 +33,7 @@ type sequence struct {
 	Last int64  `json:"last"`
 }
 
-// session is a connection to PostgreSQL in a transaction.
+// session is a connection to PostgreSQL with a running transaction.
 type session struct {
 	*sql.Conn
 
@@ -50,19 +50,19 @@ func (s session) QueryRow(ctx context.Context, query string, args ...any) *sql.R
 	return s.QueryRowContext(ctx, s.dialect.bind(query), args...)
 }
 
-// pgx calls the function work with the driver's connection.
+// pgx calls work with the underlying pgx connection.
 func (s session) pgx(work func(*pgx.Conn) error) error {
 	return s.Raw(func(raw any) error {
 		c, ok := raw.(*stdlib.Conn)
 		if !ok {
-			return errors.New("the connection is not one of PostgreSQL")
+			return errors.New("the connection is not a PostgreSQL connection")
 		}
 		return work(c.Conn())
 	})
 }
 
-// inSession runs work in a transaction on a connection to PostgreSQL. The parameter begin is the statement that starts
-// the transaction.
+// inSession runs work in a transaction on a connection to PostgreSQL. beginStatement is the statement that starts the
+// transaction.
 func (d *DB) inSession(ctx context.Context, beginStatement string, work func(context.Context, session) error) error {
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *DB) inSession(ctx context.Context, beginStatement string, work func(con
 	}
 	defer func() { _ = conn.Close() }() // returns the connection to the pool
 	if _, err := conn.ExecContext(ctx, beginStatement); err != nil {
-		return fmt.Errorf("beginning: %w", err)
+		return fmt.Errorf("beginning the transaction: %w", err)
 	}
 	if err := work(ctx, session{conn, d.dialect}); err != nil {
 		_, rollbackErr := conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
@@ -126,10 +126,11 @@ func (i *dumpInfo) write(dir string) error {
 	return syncFile(path)
 }
 
-// dumpedTables excludes the tables of the job queue and of migrations, because they exist before a restore.
+// dumpedTables is an SQL condition that excludes the tables of the job queue and of migrations. A restore creates and
+// fills these tables by migrating the database.
 const dumpedTables = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version'`
 
-// listTables returns the tables of the database, sorted so that each follows the tables that it references.
+// listTables returns the tables of the database, sorted such that each table follows the tables that it references.
 func listTables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
 	rows, err := pg.Query(ctx,
 		`SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c
@@ -165,7 +166,7 @@ func listTables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
 	return sortByForeignKeys(tables, foreignKeys)
 }
 
-// sortByForeignKeys returns the tables, sorted so that each follows the tables that it references.
+// sortByForeignKeys sorts tables such that each table follows the tables that it references.
 func sortByForeignKeys(tables []table, foreignKeys [][2]string) ([]table, error) {
 	var out []table
 	isAdded := map[string]bool{}

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Contents describes the content of a PostgreSQL database before a restore. It returns "" if the database has no
-// tables, or only pressroom's tables without people, teams and events.
+// Contents describes the content of a PostgreSQL database before a restore. It returns an empty string if the database
+// has no tables, or has only pressroom's tables and these contain no people, teams or events.
 func (d *DB) Contents(ctx context.Context) (string, error) {
 	if !d.dialect.postgres {
 		return "", errors.New("an SQLite database is restored as a file")
@@ -52,8 +52,8 @@ func (d *DB) counts(ctx context.Context, query string) ([3]int64, error) {
 	return n, nil
 }
 
-// Load restores a dump to an empty PostgreSQL database. It migrates the database to the dump's schema version. It then
-// loads the dump and calls the function then, in one transaction.
+// Load restores a dump to an empty PostgreSQL database. It migrates the database to the dump's schema version. Then, in
+// one transaction, it loads the dump and calls beforeCommit.
 func (d *DB) Load(ctx context.Context, dir string, beforeCommit func(exec func(query string, args ...any) error) error) error {
 	info, err := readDump(dir)
 	if err != nil {
@@ -115,7 +115,7 @@ func (i *dumpInfo) load(ctx context.Context, pg *pgx.Conn, dir string) error {
 }
 
 func (t *table) load(ctx context.Context, pg *pgx.Conn, dir string) error {
-	f, err := os.Open(filepath.Join(dir, t.Name+tableSuffix)) //nolint:gosec // G304: of the operator's backup
+	f, err := os.Open(filepath.Join(dir, t.Name+tableSuffix)) //nolint:gosec // G304: part of the operator's backup
 	if err != nil {
 		return fmt.Errorf("opening the table %s: %w", t.Name, err)
 	}
@@ -131,8 +131,8 @@ func (t *table) load(ctx context.Context, pg *pgx.Conn, dir string) error {
 	return nil
 }
 
-// CheckDump compares the number of rows in each table of a PostgreSQL dump with its description. The function
-// countLines returns the number of lines of a file. Each row is a line.
+// CheckDump checks that each table in a PostgreSQL dump has the number of rows given in the dump's description.
+// countLines returns the number of lines in a file. Each line is a row.
 func CheckDump(dir string, countLines func(path string) (int64, error)) error {
 	info, err := readDump(dir)
 	if err != nil {
@@ -152,7 +152,7 @@ func CheckDump(dir string, countLines func(path string) (int64, error)) error {
 
 func readDump(dir string) (dumpInfo, error) {
 	var info dumpInfo
-	raw, err := os.ReadFile(filepath.Join(dir, dumpSchema)) //nolint:gosec // G304: of the operator's backup
+	raw, err := os.ReadFile(filepath.Join(dir, dumpSchema)) //nolint:gosec // G304: part of the operator's backup
 	if err != nil {
 		return info, fmt.Errorf("reading the description of the dump: %w", err)
 	}

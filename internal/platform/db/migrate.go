@@ -18,7 +18,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// typeNames has the names of a database's column types, for migrations.
+// typeNames contains the names of a database's column types, for the templates of migrations.
 type typeNames struct {
 	Postgres bool
 	Key      string // an integer primary key that the database generates
@@ -47,14 +47,14 @@ func (d *DB) Migrate(ctx context.Context) error {
 }
 
 const (
-	migrationLock  = 7_310_579_628_010_000_001 // key of the advisory lock, an arbitrary number
+	migrationLock  = 7_310_579_628_010_000_001 // key of the advisory lock; an arbitrary number
 	migrationTries = 40
 	migrationPause = 50 * time.Millisecond // pause between two attempts, while the other process finishes
 )
 
 // WithMigrationLock calls migrate while no other process migrates, because several nodes may start at the same time.
-// With PostgreSQL it holds an advisory lock. With SQLite, a transaction of the second process fails. The process tries
-// again and finds the migrations applied.
+// With PostgreSQL, it holds an advisory lock. With SQLite, a transaction of the second process fails. That process
+// tries again and finds that the migrations have been applied.
 func (d *DB) WithMigrationLock(ctx context.Context, migrate func(context.Context) error) error {
 	if !d.dialect.postgres {
 		var err error
@@ -116,7 +116,7 @@ func (d *DB) migrator() (*goose.Provider, error) {
 	return p, nil
 }
 
-// render returns the migrations for a database.
+// render returns the migrations with the column types of a database.
 func render(types typeNames) (fs.FS, error) {
 	out := fstest.MapFS{}
 	names, err := fs.Glob(migrations, "migrations/*.sql")

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// statements caches prepared statements by query text. For PostgreSQL, it only caches query texts with PostgreSQL's
-// placeholders, because pgx caches prepared statements itself. No entry is evicted, because the number of query texts
-// is bounded.
+// statements caches prepared statements by query text. For PostgreSQL, it caches only the query text with PostgreSQL's
+// placeholders, because pgx caches prepared statements itself. Entries are never evicted, because the number of query
+// texts is bounded.
 type statements struct {
 	byText  sync.Map // query text in the program -> *statement
 	mu      sync.Mutex
@@ -19,7 +19,7 @@ type statements struct {
 type statement struct {
 	bound          string // the query text with the database's placeholders
 	reader, writer atomic.Pointer[sql.Stmt]
-	requested      atomic.Bool // the statement was added to pending
+	requested      atomic.Bool // whether the statement was added to pending
 }
 
 func (d *DB) statement(query string) *statement {
@@ -30,8 +30,8 @@ func (d *DB) statement(query string) *statement {
 	return s.(*statement) //nolint:forcetypeassert // the map contains nothing else
 }
 
-// forReading returns a query's text and its prepared statement for the readers' pool. If the statement is nil, use the
-// text.
+// forReading returns a query's text and its prepared statement for the readers' pool. If the statement is nil, the
+// caller must run the text.
 func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 	s := d.statement(query)
 	if d.dialect.postgres {
@@ -51,7 +51,8 @@ func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 }
 
 // forWriting returns a query's text and its prepared statement for the writer's connection. If the statement is nil,
-// use the text. The current transaction uses the writer's connection, so a new text is prepared after the commit.
+// the caller must run the text. A statement for a new text is prepared only after the commit, because the current
+// transaction uses the writer's connection.
 func (d *DB) forWriting(query string) (string, *sql.Stmt) {
 	s := d.statement(query)
 	if stmt := s.writer.Load(); stmt != nil || d.dialect.postgres {

@@ -16,11 +16,11 @@ import (
 	"pressroom.example/pressroom/internal/platform/sqlite"
 )
 
-// unavailableClasses are the classes of PostgreSQL's error codes (appendix A of its manual) that concern the server,
+// unavailableClasses lists the classes of PostgreSQL error codes (appendix A of its manual) that concern the server and
 // not the statement: connection exception, insufficient resources, operator intervention and system error.
 var unavailableClasses = []string{"08", "53", "57", "58"}
 
-// Error codes of PostgreSQL.
+// PostgreSQL error codes.
 const (
 	queryCanceled = "57014"
 	readOnly      = "25006" // read_only_sql_transaction, from a standby
@@ -28,10 +28,10 @@ const (
 
 const connectTimeout = 10 * time.Second
 
-// ErrReplica means that a server is a replica, which accepts no writes. It has the same code as PostgreSQL's error for
-// a write on a replica.
+// ErrReplica means that a server is a replica, which does not accept writes. It has the same code as PostgreSQL's error
+// for a write on a replica.
 var ErrReplica error = &pgconn.PgError{
-	Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica and accepts no writes",
+	Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica and does not accept writes",
 }
 
 var connectionErrors = []error{
@@ -40,8 +40,8 @@ var connectionErrors = []error{
 }
 
 // IsUnavailable reports whether an error means that the database is temporarily unavailable: it is stopped, unreachable
-// or not responding, has no free connection, or its disk is full. The caller may try again. A commit that failed with
-// such an error may have taken effect.
+// or not responding, it has no free connection, or its disk is full. The caller may try again. A commit that failed
+// with such an error may have taken effect.
 func IsUnavailable(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == readOnly ||
@@ -51,8 +51,8 @@ func IsUnavailable(err error) bool {
 	return noConnection || pgconn.SafeToRetry(err) || sqlite.IsUnavailable(err) || isConnectionError(err)
 }
 
-// isConnectionError reports whether a connection broke or timed out. It ignores dial errors: those of PostgreSQL are
-// ConnectErrors, so any other dial error comes from another client.
+// isConnectionError reports whether a connection broke or timed out. It returns false for other dial errors:
+// PostgreSQL's dial errors are wrapped in a ConnectError, which IsUnavailable checks itself.
 func isConnectionError(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" {
 		return true

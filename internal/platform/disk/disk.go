@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ErrLow is wrapped by errors about a volume with less free space than its reserve.
+// ErrLow means that a volume has less free space than its reserve.
 var ErrLow = errors.New("the disk is almost full")
 
 // Volume is a folder on a volume that has a reserve.
 type Volume struct {
-	Name string // content of the folder, for messages and metrics
+	Name string // what the folder contains, for messages and metrics
 	Dir  string
 }
 
@@ -27,17 +27,17 @@ const (
 
 // Reserve is space to keep free on volumes. A nil Reserve reserves nothing.
 type Reserve struct {
-	bytes   int64 // Auto, or the number of bytes; 0 for none
+	bytes   int64 // AutoReserve, or the number of bytes; 0 for none
 	volumes []Volume
 }
 
-// NewReserve returns a reserve of the given number of bytes, or Auto, on each volume.
+// NewReserve returns a reserve on each volume. bytes is the size of the reserve, or AutoReserve.
 func NewReserve(bytes int64, volumes ...Volume) *Reserve {
 	return &Reserve{bytes: bytes, volumes: volumes}
 }
 
-// Check returns an error that wraps ErrLow if writing more bytes would leave less than the reserve on a volume. Volumes
-// whose free space cannot be read are ignored.
+// Check returns an error that wraps ErrLow if writing the needed bytes would leave less free space than the reserve on
+// a volume. It ignores volumes whose free space cannot be read.
 func (r *Reserve) Check(needed int64) error {
 	if r == nil || r.bytes == 0 {
 		return nil
@@ -48,7 +48,7 @@ func (r *Reserve) Check(needed int64) error {
 			continue
 		}
 		if reserve := r.size(total); freeBytes-needed < reserve {
-			return fmt.Errorf("%w: the volume of the %s has %d bytes free, %d are reserved (--disk-reserve)", ErrLow,
+			return fmt.Errorf("%w: the volume of the %s has %d bytes free, but %d are reserved (--disk-reserve)", ErrLow,
 				v.Name, freeBytes, reserve)
 		}
 	}
@@ -66,17 +66,17 @@ func (r *Reserve) size(total int64) int64 {
 // Volumes returns the volumes.
 func (r *Reserve) Volumes() []Volume { return r.volumes }
 
-// Free returns the number of bytes that this process can still write to the volume. It returns errors.ErrUnsupported
-// on systems that do not report free space.
+// Free returns the number of bytes that this process can still write to the volume. On systems that do not report free
+// space, the error is errors.ErrUnsupported.
 func (v Volume) Free() (int64, error) {
 	free, _, err := usage(v.Dir)
 	return free, err
 }
 
-// ErrSize is returned for invalid sizes.
+// ErrSize means that a size is invalid.
 var ErrSize = errors.New("a size must be auto, 0, or a whole number with KiB, MiB, GiB or TiB, such as 2GiB")
 
-// ParseSize parses a size such as 512MiB and returns it in bytes, or Auto for "auto".
+// ParseSize parses a size such as 512MiB and returns it in bytes. It returns AutoReserve for "auto".
 func ParseSize(text string) (int64, error) {
 	if text == "auto" {
 		return AutoReserve, nil

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usage returns the free and total bytes of the volume of a folder, by statfs(2).
+// usage returns the number of free bytes and the total number of bytes of a folder's volume, from statfs(2).
 func usage(folder string) (int64, int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {

@@ -20,7 +20,7 @@ var (
 // Clock replaces the clocks of the machine and the database.
 var Clock = Now
 
-// Now returns the machine's time plus the duration in the file PRESSROOM_CRASH_CLOCK.
+// Now returns the machine's time plus the duration in the file that PRESSROOM_CRASH_CLOCK names.
 func Now() time.Time {
 	if path := os.Getenv("PRESSROOM_CRASH_CLOCK"); path != "" {
 		readOffset(path)

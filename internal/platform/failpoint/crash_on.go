@@ -2,10 +2,13 @@
 
 // Package failpoint marks points at which tests kill the process, to check that nothing is sent twice or lost.
 //
-// PRESSROOM_CRASH_AT="NAME" kills the process with SIGKILL when it first reaches the point NAME. With "NAME#3", it does
-// so when the process reaches the point for the third time. PRESSROOM_CRASH_HANG="NAME#3" stops the process with
-// SIGSTOP instead, until it receives SIGCONT. PRESSROOM_CRASH_TRACE=FILE appends the name of each point that is reached
-// to a file. PRESSROOM_CRASH_CLOCK=FILE adds the duration in the file to the program's clock.
+// Environment variables control the points:
+//
+//   - PRESSROOM_CRASH_AT=NAME kills the process with SIGKILL when it first reaches the point NAME. NAME#3 kills the
+//     process when it reaches the point for the third time.
+//   - PRESSROOM_CRASH_HANG=NAME or NAME#3 stops the process with SIGSTOP instead, until it receives SIGCONT.
+//   - PRESSROOM_CRASH_TRACE=FILE appends the name of each point that the process reaches to FILE.
+//   - PRESSROOM_CRASH_CLOCK=FILE adds the duration in FILE to the program's clock.
 package failpoint
 
 import (
@@ -23,7 +26,7 @@ var (
 	passes = map[string]int{}
 )
 
-// Point marks a point in the program with a name.
+// Point marks a point in the program by name. It kills or stops the process if the environment selects this point.
 func Point(name string) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -44,7 +47,7 @@ func Point(name string) {
 
 const maxSignalDelay = 100 * time.Millisecond
 
-// matches reports whether wanted selects this visit of the point, such as the third for "NAME#3".
+// matches reports whether pattern selects this visit of the point, such as the third visit for "NAME#3".
 func matches(pattern, name string) bool {
 	at, nth, _ := strings.Cut(pattern, "#")
 	if nth == "" {

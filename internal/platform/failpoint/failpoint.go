@@ -6,7 +6,7 @@ package failpoint
 
 import "time"
 
-// Point marks a point in the program with a name.
+// Point marks a point in the program by name.
 func Point(string) {}
 
 // Clock is nil, so the program uses the clock of the machine or the database.

@@ -10,7 +10,7 @@ import (
 
 // The errors of FairLimiter.
 var (
-	ErrBusy     = errors.New("too many waiting calls of this owner")
+	ErrBusy     = errors.New("too many calls by this owner are waiting")
 	ErrTooLarge = errors.New("the call needs more than the limit")
 )
 
@@ -18,16 +18,16 @@ var (
 const maxWaiting = 32
 
 // FairLimiter divides a resource, such as memory, among owners, such as teams. Waiting owners are served round-robin,
-// and the calls of each owner in order. While several owners wait, no owner gets more than half of the resource, except
-// for a single larger call. The methods may be called concurrently.
+// and each owner's calls in order of arrival. While several owners wait, no owner gets more than half of the resource,
+// except for a single call that needs more. The methods may be called concurrently.
 type FairLimiter struct {
 	limit int64
 
 	mu          sync.Mutex
 	free        int64
-	heldByOwner map[int64]int64          // amount in use, by owner
+	heldByOwner map[int64]int64          // amount in use by owner
 	queues      map[int64][]*waitingCall // waiting calls by owner
-	order       []int64                  // waiting owners, the next one first
+	order       []int64                  // waiting owners; the next one is first
 }
 
 // waitingCall is a call in a queue.
@@ -41,8 +41,8 @@ func NewFairLimiter(limit int64) *FairLimiter {
 	return &FairLimiter{limit: limit, free: limit, heldByOwner: map[int64]int64{}, queues: map[int64][]*waitingCall{}}
 }
 
-// Acquire waits for the owner's turn and acquires an amount. The caller must release the amount. The error is
-// ErrTooLarge, ErrBusy or the context's error.
+// Acquire waits for the owner's turn and acquires an amount. The caller must call Release with the same amount. The
+// error is ErrTooLarge or ErrBusy, or wraps the context's error.
 func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 	if amount > t.limit {
 		return ErrTooLarge
@@ -64,7 +64,7 @@ func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 	default:
 	}
 	t.dequeue(owner, call)
-	t.grant() // other calls may have waited for this call
+	t.grant() // other calls may have been waiting for this call
 	return fmt.Errorf("waiting for a turn: %w", context.Cause(ctx))
 }
 
@@ -95,7 +95,7 @@ func (t *FairLimiter) dequeue(owner int64, call *waitingCall) {
 	}
 }
 
-// Release returns an amount that was acquired.
+// Release gives back an amount that the owner acquired.
 func (t *FairLimiter) Release(owner, amount int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,8 +106,8 @@ func (t *FairLimiter) Release(owner, amount int64) {
 	t.grant()
 }
 
-// grant serves the waiting owners in turn until the next owner's call does not fit. Other owners do not overtake that
-// call, so large calls are served too. The caller holds the lock.
+// grant serves the waiting owners in turn until the next call does not fit. Other owners do not overtake that call, so
+// that large calls are served too. The caller holds the lock.
 func (t *FairLimiter) grant() {
 	for index := 0; index < len(t.order); {
 		owner := t.order[index]
@@ -122,7 +122,7 @@ func (t *FairLimiter) grant() {
 		t.free -= next.amount
 		t.heldByOwner[owner] += next.amount
 		t.dequeue(owner, next)
-		if len(t.queues[owner]) > 0 { // moves the owner to the end
+		if len(t.queues[owner]) > 0 { // move the owner to the end
 			index = slices.Index(t.order, owner)
 			t.order = append(slices.Delete(t.order, index, index+1), owner)
 		}

@@ -2,8 +2,8 @@ package loadshed
 
 import "sync"
 
-// KeyLimiter limits the number of concurrent calls per key, so that no client can use up a whole Limiter. Its methods
-// may be called concurrently.
+// KeyLimiter limits the number of concurrent calls per key, so that one client cannot use up a whole Limiter. Its
+// methods may be called concurrently.
 type KeyLimiter struct {
 	limit int
 
@@ -16,7 +16,8 @@ func NewKeyLimiter(limit int) *KeyLimiter {
 	return &KeyLimiter{limit: limit, running: map[string]int{}}
 }
 
-// TryAcquire reports whether the key may begin a call. End the call with Release.
+// TryAcquire begins a call and reports whether the key's limit allows it. If it returns true, the caller must call
+// Release at the end of the call.
 func (s *KeyLimiter) TryAcquire(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

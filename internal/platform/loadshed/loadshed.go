@@ -16,16 +16,16 @@ import (
 var ErrFull = errors.New("too many concurrent calls")
 
 const (
-	perProcessor = 128 // concurrent calls; most of them wait for the database or the network
-	queueFactor  = 4   // waiting calls allowed per running call, because they use memory
+	perProcessor = 128 // concurrent calls per processor; most of them wait for the database or the network
+	queueFactor  = 4   // maximum number of waiting calls per running call; waiting calls use memory
 
 	burstWait = 500 * time.Millisecond // maximum wait in a burst
 	// A queue that has not been empty for this time is a standing queue, not a burst. Long waits in a standing queue
 	// only add delay. See Nichols and Jacobson, Controlling Queue Delay (2012).
 	standingQueue = 250 * time.Millisecond
 	overloadWait  = 20 * time.Millisecond
-	// An overload ends when no call was rejected from a standing queue for this time. If it ended as soon as the queue
-	// is empty, long waits would fill the queue again. Other rejections do not count, because bursts would otherwise
+	// An overload ends when no call has been rejected from a standing queue for this time. If it ended as soon as the
+	// queue is empty, long waits would fill the queue again. Rejections during a burst do not count, because they would
 	// prolong the overload.
 	overloadCooldown = time.Second
 
@@ -41,26 +41,26 @@ type Limiter struct {
 
 	mu            sync.Mutex
 	running       int
-	waiting       list.List // list of waiter values, the one that has waited longest at the front
+	waiting       list.List // waiter values; the one that has waited longest is at the front
 	busySince     time.Time // when the queue last changed from empty to waiting
 	lastRejection time.Time // when a call was last rejected from a standing queue
 	rejected      int64
 }
 
-// waiter is a call in the queue. It receives true when its turn comes, or false if it has timed out.
+// waiter is a call in the queue. Its channel receives true when its turn comes, or false if it has timed out.
 type waiter struct {
 	turn  chan bool
 	until time.Time
 }
 
-// New returns a Limiter for limit concurrent calls, at least one.
+// New returns a Limiter that allows limit concurrent calls, or one call if limit is lower.
 func New(limit int) *Limiter { return &Limiter{limit: max(1, limit)} }
 
 // Limit returns the maximum number of concurrent calls.
 func (r *Limiter) Limit() int { return r.limit }
 
-// Acquire begins a call. The caller must call Release. Calls wait in order of arrival. Acquire returns ErrFull if the
-// wait is too long, or the context's error if the context ends first.
+// Acquire begins a call. If it returns nil, the caller must call Release. Calls wait in order of arrival. Acquire
+// returns ErrFull if the queue is full or the wait is too long, or the context's error if the context ends first.
 func (r *Limiter) Acquire(ctx context.Context) error {
 	r.mu.Lock()
 	if r.running < r.limit {
@@ -151,7 +151,7 @@ func (r *Limiter) Release() {
 // RetryAfter returns the time after which a rejected client may try again, with jitter so that clients do not retry at
 // the same time.
 func RetryAfter() time.Duration {
-	return time.Second * time.Duration(1+rand.IntN(maxRetryAfter)) //nolint:gosec // it needs no secrecy
+	return time.Second * time.Duration(1+rand.IntN(maxRetryAfter)) //nolint:gosec // it need not be unpredictable
 }
 
 // State is the state of a Limiter.

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// NetworkPrefix returns the IP network of a client: a /24 for IPv4 or a /48 for IPv6. It is used to limit a client with
-// many addresses as one client. The client is an IP address or prefix. Other texts are returned unchanged.
+// NetworkPrefix returns the IP network of a client: a /24 for IPv4 or a /48 for IPv6. Limits apply to the network, so
+// that a client with many addresses counts as one client. client is an IP address or prefix. NetworkPrefix returns any
+// other string unchanged.
 func NetworkPrefix(client string) string {
 	addr, err := netip.ParseAddr(client)
 	if err != nil {
@@ -21,12 +22,12 @@ func NetworkPrefix(client string) string {
 	if addr.Is4() {
 		bits = 24
 	}
-	network, _ := addr.Prefix(bits) // every address has a prefix of this length
+	network, _ := addr.Prefix(bits) // never fails for these lengths
 	return network.String()
 }
 
-// SitePrefix returns the /48 of an IPv6 client, because providers assign up to a /48 to one customer. Other clients are
-// returned unchanged.
+// SitePrefix returns the /48 of an IPv6 client, because providers assign up to a /48 to one customer. It returns other
+// clients unchanged.
 func SitePrefix(client string) string {
 	if !strings.Contains(client, ":") {
 		return client
