@@ -59,7 +59,8 @@ func (w *Archive) restoreFile(ctx context.Context, dst blob.Store, f File) error
 		return err
 	}
 	if restored != f {
-		return errors.Join(fmt.Errorf("%s changed while it was being restored; run the restore again", f.Name), dst.Delete(ctx, f.Name))
+		err := fmt.Errorf("%s changed while it was being restored; run the restore again", f.Name)
+		return errors.Join(err, dst.Delete(ctx, f.Name))
 	}
 	return nil
 }

@@ -23,15 +23,15 @@ type Box struct {
 	End     int64
 }
 
-// NextBox returns the box at offset at of r. The file or the outer box ends at end. The error matches ErrDamaged or is
-// an error of r.
+// NextBox returns the box at the offset at in r. end is the end of the file or of the enclosing box. The error matches
+// ErrDamaged or is an error from r.
 func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	if end-at < 8 {
 		return Box{}, errBrokenBox
 	}
 	var p [16]byte
 	if _, err := r.ReadAt(p[:8], at); err != nil {
-		return Box{}, err //nolint:wrapcheck // the caller knows what it reads
+		return Box{}, err //nolint:wrapcheck // the caller wraps the error
 	}
 	kind, size, header := string(p[4:8]), uint64(binary.BigEndian.Uint32(p[:])), int64(8)
 	switch size {
@@ -56,7 +56,7 @@ func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	return Box{Kind: kind, Start: at, Content: at + header, End: at + int64(size)}, nil
 }
 
-// boxRange is the content of a box.
+// boxRange is a box type and the range of its content.
 type boxRange struct {
 	kind    string
 	at, end int64 // range of the content in the file
@@ -65,14 +65,14 @@ type boxRange struct {
 // size returns the size of the content.
 func (b boxRange) size() int64 { return b.end - b.at }
 
-// boxes reads boxes. The depth of nested boxes is fixed by the code, so a file cannot cause deep recursion.
+// boxes reads boxes. The code determines the nesting depth, so a file cannot cause deep recursion.
 type boxes struct {
 	*file
 
 	seen int
 }
 
-// each calls visit for the boxes between at and end. It ignores remaining bytes that are shorter than a header, because
+// each calls visit for the boxes between at and end. It ignores trailing bytes that are too short for a header, because
 // QuickTime ends some lists with four zero bytes.
 func (b *boxes) each(at, end int64, visit func(boxRange) error) error {
 	for end-at >= 8 {
@@ -104,8 +104,8 @@ func (b *boxes) content(in boxRange, off int64, n int) ([]byte, error) {
 	return b.peek(in.at+off, n)
 }
 
-// fullBox returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, some
-// fields have eight bytes instead of four. The parameter wide is their number, and full returns 4*wide more bytes.
+// fullBox returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1,
+// wideFields of its fields have eight bytes instead of four, and fullBox returns 4*wideFields more bytes.
 func (b *boxes) fullBox(in boxRange, n, wideFields int) ([]byte, bool, error) {
 	p, err := b.content(in, 0, 4)
 	if err != nil {
@@ -119,7 +119,8 @@ func (b *boxes) fullBox(in boxRange, n, wideFields int) ([]byte, bool, error) {
 	return p, long, err
 }
 
-// table calls visit for each of count entries of stride bytes, starting at off in a box's content.
+// table calls visit for each entry of a table that starts at off in a box's content. The table has count entries of
+// stride bytes each.
 func (b *boxes) table(in boxRange, off int64, count uint32, stride int, visit func([]byte)) error {
 	if off+int64(count)*int64(stride) > in.size() {
 		return errBrokenBox

@@ -12,14 +12,14 @@ const (
 	maxTags        = 256 // cameras write about a dozen tags into the first directory
 )
 
-// Orientation returns the orientation, 1 to 8, in the EXIF data in the first size bytes of r (EXIF 2.3, 4.5). It
+// Orientation reads the EXIF data in the first size bytes of r and returns the orientation, 1 to 8 (EXIF 2.3, 4.5). It
 // returns 1 if the orientation cannot be read.
 func Orientation(r io.ReaderAt, size int64) int {
 	return readOrientation(&file{r: r, size: size}, 0, size)
 }
 
-// readOrientation returns the orientation in the n bytes of EXIF data at off, or 1 if the orientation cannot be read. An
-// image with broken metadata is still usable.
+// readOrientation returns the orientation in the n bytes of EXIF data at off, or 1 if the orientation cannot be read.
+// It does not return an error, because an image with broken metadata is still usable.
 func readOrientation(f *file, off, n int64) int {
 	if n < 8 {
 		return 1

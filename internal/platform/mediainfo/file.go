@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// At most maxReads windows are read, in total 48 MiB. A fragmented video needs about one read per box.
+// A file reads at most maxReads windows, 48 MiB in total. A fragmented video needs about one read per box.
 const (
 	window   = 4096
 	maxReads = 12_288
@@ -25,10 +25,10 @@ type file struct {
 	start    int64 // offset of the window
 	buffered int64 // number of bytes in the window
 	reads    int
-	err      error // the first error returned by r
+	err      error // the first error from r
 }
 
-// peek returns n bytes at off. The maximum of n is window. The bytes are valid until the next call.
+// peek returns the n bytes at off. n must be at most window. The bytes are valid until the next call.
 func (f *file) peek(off int64, n int) ([]byte, error) {
 	if off < 0 || off > f.size-int64(n) {
 		return nil, errTruncated
@@ -42,7 +42,7 @@ func (f *file) peek(off int64, n int) ([]byte, error) {
 	return f.buffer[at : at+int64(n)], nil
 }
 
-// ReadAt implements io.ReaderAt. It reads at most window bytes.
+// ReadAt implements io.ReaderAt for at most window bytes.
 func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	held, err := f.peek(off, len(p))
 	return copy(p, held), err

@@ -14,7 +14,7 @@ func (m *movie) track(id uint32) *track {
 	return nil
 }
 
-// mvex reads the defaults of the fragments, ISO/IEC 14496-12 8.8.
+// mvex reads the defaults for the fragments (ISO/IEC 14496-12, 8.8).
 func (m *movie) mvex(b boxRange) error {
 	switch b.kind {
 	case "mehd":
@@ -58,7 +58,7 @@ func (m *movie) moof(b boxRange) error {
 	})
 }
 
-// tfhd returns a fragment's track and the default length of its samples, ISO/IEC 14496-12 8.8.7.
+// tfhd returns a fragment's track and the default length of its samples (ISO/IEC 14496-12, 8.8.7).
 func (m *movie) tfhd(b boxRange) (*track, uint32, error) {
 	p, err := m.content(b, 0, 8)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *movie) tfhd(b boxRange) (*track, uint32, error) {
 	return t, binary.BigEndian.Uint32(p), nil
 }
 
-// trun adds the durations of a run of samples, ISO/IEC 14496-12 8.8.8.
+// trun adds the durations of a run of samples (ISO/IEC 14496-12, 8.8.8).
 func (m *movie) trun(b boxRange, t *track, defaultLength uint32) error {
 	p, err := m.content(b, 0, 8)
 	if err != nil {
@@ -101,8 +101,8 @@ func (m *movie) trun(b boxRange, t *track, defaultLength uint32) error {
 	return m.table(b, off, count, stride, func(p []byte) { t.fragmentSamples.add(1, binary.BigEndian.Uint32(p)) })
 }
 
-// sidx adds the durations in an index of fragments, ISO/IEC 14496-12 8.16.3. It skips references to nested indexes,
-// which have their own sidx.
+// sidx adds the durations in an index of fragments (ISO/IEC 14496-12, 8.16.3). It skips references to nested indexes,
+// which are in separate sidx boxes.
 func (m *movie) sidx(b boxRange) error {
 	p, long, err := m.fullBox(b, 24, 2)
 	if err != nil {

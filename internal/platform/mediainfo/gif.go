@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// The blocks of GIF89a, appendix A.
+// The blocks of a GIF (GIF89a, appendix A).
 const (
 	extension = 0x21
 	separator = 0x2c // begins a picture
@@ -25,7 +25,7 @@ func readGIF(f *file) (Info, error) {
 	return info, err
 }
 
-// colorTableSize returns the size in bytes of the color table, from the flags of a screen or picture.
+// colorTableSize returns the size of the color table in bytes. flags are the flags of a screen or picture.
 func colorTableSize(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
@@ -33,8 +33,8 @@ func colorTableSize(flags byte) int64 {
 	return 3 << (1 + flags&7)
 }
 
-// animatedGIF reports whether a second picture follows the first. Only the first picture must be complete. A file with
-// too many blocks to read counts as animated, because large still images are rarely GIFs.
+// animatedGIF reports whether a second picture follows the first. The first picture must be complete, but the second
+// need not be. A file with too many blocks to read counts as animated, because large still images are rarely GIFs.
 func animatedGIF(f *file, at int64) (bool, error) {
 	at, err := nextPicture(f, at)
 	if err != nil {

@@ -2,16 +2,17 @@ package mediainfo
 
 import "encoding/binary"
 
-// Markers of ITU-T T.81, table B.1.
+// JPEG markers (ITU-T T.81, table B.1).
 const (
 	sof0, sof2, sof15 = 0xc0, 0xc2, 0xcf
-	dht, jpg, dac     = 0xc4, 0xc8, 0xcc // the markers between the SOF markers that are not SOF markers
+	dht, jpg, dac     = 0xc4, 0xc8, 0xcc // not SOF markers, although they are between sof0 and sof15
 	rst0, rst7        = 0xd0, 0xd7
 	eoi, sos          = 0xd9, 0xda
 	app1, app14       = 0xe1, 0xee
 )
 
-// Limits for the part before the first scan. Depth maps and other embedded pictures need a few hundred segments.
+// Limits for the part of a file before the first scan. Depth maps and other embedded images need a few hundred
+// segments.
 const (
 	maxSegments = 4096
 	maxJunk     = 65_536 // bytes between two segments
@@ -19,13 +20,13 @@ const (
 
 var errBrokenSegments = newDamageError("the image's segments are broken")
 
-// jpegImage has the content of the segments before the first scan.
+// jpegImage holds the content of the segments before the first scan.
 type jpegImage struct {
 	width, height int64
 	progressive   bool
 	components    []component
-	rgb           bool // the Adobe segment says that the colors are RGB
-	exif          bool // an EXIF segment was found
+	rgb           bool // whether the Adobe segment declares RGB colors
+	exif          bool // whether an EXIF segment was found
 	orientation   int
 }
 
@@ -65,8 +66,8 @@ func readJPEG(f *file) (Info, error) {
 	return Info{}, errBrokenSegments
 }
 
-// nextMarker returns the next marker at or after the offset at, and the offset of its content. Like Go's decoder and
-// libjpeg, it skips fill bytes and stray data.
+// nextMarker returns the next marker at or after the offset at, and the offset of the marker's content. Like Go's
+// decoder and libjpeg, it skips fill bytes and stray data.
 func nextMarker(f *file, at int64) (byte, int64, error) {
 	var last byte
 	for range maxJunk {
@@ -107,7 +108,7 @@ func isFrame(marker byte) bool {
 	return marker >= sof0 && marker <= sof15 && marker != dht && marker != jpg && marker != dac
 }
 
-// frame reads a frame header, T.81 B.2.2.
+// frame reads a frame header (T.81, B.2.2).
 func (j *jpegImage) frame(f *file, at, n int64) error {
 	if j.components != nil || n < 6 || n > 6+3*4 {
 		return errBrokenSegments
@@ -140,8 +141,9 @@ func (j *jpegImage) info() (Info, error) {
 	return info, err
 }
 
-// decodeBytes returns the memory for decoding in bytes, without tables. Decoding needs a byte per sample of whole MCUs,
-// four more bytes per coefficient of a progressive image, and a copy if the colors are not YCbCr.
+// decodeBytes returns the number of bytes of memory that decoding needs, excluding tables. Decoding needs one byte per
+// sample of whole MCUs, four more bytes per coefficient of a progressive image, and a copy of the pixels if the colors
+// are not YCbCr.
 func (j *jpegImage) decodeBytes() int64 {
 	first := j.components[0]
 	if len(j.components) == 1 {

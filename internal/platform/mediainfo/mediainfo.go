@@ -34,12 +34,12 @@ type Info struct {
 	Kind          string        // Image or Video
 	Width, Height int           // pixels as displayed, after rotation
 	Orientation   int           // orientation of the stored pixels, 1 to 8 (EXIF 2.3); 1 for videos
-	Animated      bool          // image with several frames
+	Animated      bool          // whether an image has several frames
 	Duration      time.Duration // duration of a video
 	VideoCodec    string        // h264, hevc, av1, vp9, prores and so on, or the four-character code of another codec
-	AudioCodec    string        // aac, mp3, opus and so on; empty without sound
+	AudioCodec    string        // aac, mp3, opus and so on; empty if there is no sound
 	FrameRate     float64       // average frames per second; 0 if unknown
-	DecodeBytes   int64         // maximum memory for decoding the pixels of an image or its first frame in Go
+	DecodeBytes   int64         // maximum memory in bytes for decoding an image, or its first frame, in Go
 }
 
 // The limits of supported files.
@@ -49,15 +49,15 @@ const (
 	MaxDuration = 24 * time.Hour // maximum duration of a video
 )
 
-// ErrType is the error for a file of an unsupported type.
+// ErrType means that a file has an unsupported type.
 var ErrType = errors.New("not a JPEG, PNG, WebP, GIF, MP4 or MOV")
 
 // ErrDamaged matches every *DamageError.
 var ErrDamaged = errors.New("the file is damaged")
 
-// DamageError is the error for a file of a supported type that is broken or exceeds a limit.
+// DamageError means that a file of a supported type is damaged or exceeds a limit.
 type DamageError struct {
-	Reason string // for people, without a final period; does not quote the file
+	Reason string // for people, without a final period; does not contain text from the file
 }
 
 func (e *DamageError) Error() string { return e.Reason }
@@ -67,11 +67,11 @@ func (*DamageError) Is(target error) bool { return target == ErrDamaged }
 
 func newDamageError(reason string) error { return &DamageError{Reason: reason} }
 
-// SniffBytes is the number of bytes that Sniff needs. Package mimetype reads the same number by default.
+// SniffBytes is the number of bytes that Sniff needs. Package mimetype reads the same number of bytes by default.
 const SniffBytes = 3072
 
-// Read returns the properties of the file in the first size bytes of r. The error is ErrType, an error that matches
-// ErrDamaged, or a wrapped error of r.
+// Read returns the properties of the file in the first size bytes of r. The error is ErrType, matches ErrDamaged, or
+// wraps an error from r.
 func Read(r io.ReaderAt, size int64) (Info, error) {
 	f := &file{r: r, size: max(size, 0)}
 	head, err := f.peek(0, int(min(SniffBytes, f.size)))
@@ -88,11 +88,12 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 	return info, nil
 }
 
-// firstBoxes are the possible first boxes of a video. Newer files begin with ftyp, and QuickTime files with any of
-// these boxes.
+// firstBoxes lists the possible first boxes of a video. Newer files begin with ftyp. QuickTime files can begin with any
+// of these boxes.
 var firstBoxes = []string{"ftyp", "moov", "mdat", "wide", "free", "skip"}
 
-// Sniff returns the kind of a file from its first SniffBytes bytes, or ErrType. Read may still find the file damaged.
+// Sniff returns the kind of a file, or ErrType. beginning contains the first SniffBytes bytes of the file. Read may
+// still find that the file is damaged.
 func Sniff(beginning []byte) (string, error) {
 	switch detectType(beginning) {
 	case MP4:
@@ -103,7 +104,7 @@ func Sniff(beginning []byte) (string, error) {
 	return Image, nil
 }
 
-// detectType returns the type of a file by its first bytes. It returns MP4 for all videos, and an empty string for
+// detectType returns the type of a file that begins with head. It returns MP4 for all videos, and an empty string for
 // unsupported types.
 func detectType(head []byte) string {
 	if len(head) >= 8 && slices.Contains(firstBoxes, string(head[4:8])) {
@@ -117,7 +118,7 @@ func detectType(head []byte) string {
 	return ""
 }
 
-// reader returns the function for reading a file that begins with head.
+// reader returns the function that reads files of the type that head indicates.
 func reader(head []byte) func(*file) (Info, error) {
 	switch detectType(head) {
 	case MP4:
@@ -134,7 +135,8 @@ func reader(head []byte) func(*file) (Info, error) {
 	return func(*file) (Info, error) { return Info{}, ErrType }
 }
 
-// imageInfo returns the Info of an image with a stored width and height, or an error if they exceed a limit.
+// imageInfo returns the Info of an image with the given stored width and height, or an error if the image exceeds a
+// limit.
 func imageInfo(mime string, width, height int64, orientation int) (Info, error) {
 	switch {
 	case width < 1 || height < 1:

@@ -8,7 +8,7 @@ import (
 // maxChunks is the maximum number of chunks before the first pixels. Most files have about a dozen.
 const maxChunks = 4096
 
-// depths are the bit depths of each color type, PNG third edition, table 12.
+// depths maps each color type to its possible bit depths (PNG third edition, table 12).
 var depths = map[byte][]byte{0: {1, 2, 4, 8, 16}, 2: {8, 16}, 3: {1, 2, 4, 8}, 4: {8, 16}, 6: {8, 16}}
 
 func readPNG(f *file) (Info, error) {

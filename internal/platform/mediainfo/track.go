@@ -10,17 +10,17 @@ type track struct {
 	id              uint32
 	enabled         bool
 	width, height   uint32 // as displayed before rotation, in 65,536ths of a pixel
-	rotated         bool   // rotated by a quarter turn
+	rotated         bool   // whether the pictures are rotated by a quarter turn
 	handler         string // vide, soun or another handler type
 	scale           uint32 // units of length per second
 	length          uint64 // 0 if unknown
 	codec           string
-	codedWidth      uint16 // pixels, for a track with pictures
+	codedWidth      uint16 // pixels; only for a track with pictures
 	codedHeight     uint16
 	tableSamples    samples // in the sample table
 	defaultLength   uint32  // default length of a fragment's sample
 	fragmentSamples samples
-	index           uint64 // length of the fragments according to the index
+	index           uint64 // length of the fragments, according to the index
 	indexScale      uint32
 }
 
@@ -34,7 +34,7 @@ func (s *samples) add(count, each uint32) {
 	s.length = saturatingAdd(s.length, uint64(count)*uint64(each))
 }
 
-// size returns the dimensions of the pictures in pixels, as displayed or, if unknown, as coded.
+// size returns the displayed size of the pictures in pixels or, if that is unknown, their coded size.
 func (t *track) size() (int64, int64) {
 	width, height := (int64(t.width)+0x8000)>>16, (int64(t.height)+0x8000)>>16
 	if width == 0 || height == 0 {
@@ -69,7 +69,7 @@ func (m *movie) trak(b boxRange, t *track) error {
 	return nil
 }
 
-// tkhd reads a track's header, ISO/IEC 14496-12 8.3.2. The matrix has the elements a b u, c d v, x y w. For a quarter
+// tkhd reads a track's header (ISO/IEC 14496-12, 8.3.2). The matrix has the elements a b u, c d v, x y w. For a quarter
 // turn, a and d are 0.
 func (m *movie) tkhd(b boxRange, t *track) error {
 	p, long, err := m.fullBox(b, 84, 3)
@@ -125,7 +125,7 @@ func (m *movie) stbl(b boxRange, t *track) error {
 	return nil
 }
 
-// stsd reads the first sample description, ISO/IEC 14496-12 8.5.2. It ignores an empty description.
+// stsd reads the first sample description (ISO/IEC 14496-12, 8.5.2). It ignores an empty description.
 func (m *movie) stsd(b boxRange, t *track) error {
 	if b.size() < 8+16 {
 		return nil
@@ -149,7 +149,7 @@ func (m *movie) stsd(b boxRange, t *track) error {
 	return nil
 }
 
-// codecs are the common names of four-character codes (RFC 6381, the MP4 registration authority, QuickTime).
+// codecs maps four-character codes to common names (RFC 6381, the MP4 registration authority, QuickTime).
 var codecs = map[string]string{
 	"avc1": "h264", "avc3": "h264", "hvc1": "hevc", "hev1": "hevc", "dvh1": "hevc", "dvhe": "hevc", "av01": "av1",
 	"vp08": "vp8", "vp09": "vp9", "mp4v": "mpeg4", "s263": "h263", "h263": "h263", "jpeg": "mjpeg", "mjpa": "mjpeg",
@@ -172,14 +172,14 @@ func codec(fourcc string) string {
 }
 
 // isMP3 reports whether the descriptors of an audio sample entry declare MPEG-1 or MPEG-2 audio (ISO/IEC 14496-1 7.2.6,
-// object types 0x69 and 0x6B). An entry that cannot be read counts as AAC, because nearly all entries are AAC.
+// object types 0x69 and 0x6B). It returns false if the entry cannot be read, because nearly all entries are AAC.
 func (m *movie) isMP3(entry boxRange) bool {
 	p, err := m.content(entry, 8, 2)
 	if err != nil {
 		return false
 	}
 	header := int64(28)
-	switch binary.BigEndian.Uint16(p) { // the sound descriptions of QuickTime's versions 1 and 2 are longer
+	switch binary.BigEndian.Uint16(p) { // QuickTime's sound descriptions are longer in versions 1 and 2
 	case 1:
 		header += 16
 	case 2:
@@ -214,7 +214,7 @@ func (m *movie) esds(b boxRange, mp3 *bool) error {
 	return nil
 }
 
-// descriptor returns the bytes after the header of a descriptor with the tag. The length field has one to four bytes.
+// descriptor returns the bytes after the header of a descriptor with this tag. The length field has one to four bytes.
 func descriptor(p []byte, tag byte) []byte {
 	if len(p) == 0 || p[0] != tag {
 		return nil

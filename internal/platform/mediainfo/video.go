@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// nonVideoBrands are major brands of files that have the same boxes but are not videos: HEIF and AVIF images (ISO/IEC
-// 23008-12), raw photographs, and audio.
+// nonVideoBrands lists the major brands of files that have the same boxes as a video but are not videos: HEIF and AVIF
+// images (ISO/IEC 23008-12), raw photos, and audio.
 var nonVideoBrands = []string{
 	"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis", "jpeg",
 	"crx ",
@@ -38,7 +38,7 @@ func readVideo(f *file) (Info, error) {
 	err := m.each(0, f.size, m.top)
 	trailer := err == errIncomplete && m.hasMoov && m.hasMdat && !m.fragmented //nolint:errorlint // it is not wrapped
 	if err != nil && !trailer {
-		return Info{}, err // phones append data that looks like an incomplete box
+		return Info{}, err // not returned for a trailer: phones append data that looks like an incomplete box
 	}
 	if !m.hasMoov || !m.hasMdat {
 		return Info{}, errIncomplete
@@ -96,8 +96,8 @@ func (m *movie) moov(b boxRange) error {
 	return nil
 }
 
-// clock returns the time scale and the duration of an mvhd or mdhd box, which have the same beginning. If all bits of
-// the duration are 1, it is unknown.
+// clock returns the time scale and the duration of an mvhd or mdhd box. Both boxes begin with the same fields. If all
+// bits of the duration are 1, the duration is unknown.
 func (m *movie) clock(b boxRange) (uint32, uint64, error) {
 	p, long, err := m.fullBox(b, 20, 3)
 	if err != nil {
@@ -147,8 +147,8 @@ func (m *movie) info() (Info, error) {
 	return info, nil
 }
 
-// firstTrack returns the first enabled track of a kind, or else the first disabled track. Pictures of chapters are in a
-// disabled track.
+// firstTrack returns the first enabled track with the given handler. If there is none, it returns the first disabled
+// track. Disabled tracks contain chapter images, for example.
 func (m *movie) firstTrack(handler string) *track {
 	var off *track
 	for _, t := range m.tracks {
@@ -166,7 +166,7 @@ func (m *movie) firstTrack(handler string) *track {
 }
 
 // duration returns the declared duration of the movie. For a fragmented movie, it returns the longest of the durations
-// given by the movie, its fragments and its index. Edit lists can make a movie shorter than its tracks.
+// that the movie, its fragments and its index declare. Edit lists can make a movie shorter than its tracks.
 func (m *movie) duration(t *track) time.Duration {
 	declared := seconds(m.length, m.scale)
 	if declared > 0 && !m.fragmented {
@@ -176,7 +176,7 @@ func (m *movie) duration(t *track) time.Duration {
 	return max(declared, seconds(lasts, t.scale), seconds(t.index, t.indexScale))
 }
 
-// seconds returns length/scale seconds as a duration, limited to slightly more than MaxDuration.
+// seconds returns length/scale seconds as a duration, but not much more than MaxDuration.
 func seconds(length uint64, scale uint32) time.Duration {
 	if scale == 0 {
 		return 0

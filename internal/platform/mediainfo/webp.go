@@ -2,22 +2,22 @@ package mediainfo
 
 import "encoding/binary"
 
-// vp8lTables is the memory in bytes for the Huffman tables of a lossless image from a normal encoder. A malicious image
-// can take 140 MB, because the decoder allows 2,600 groups of codes.
+// vp8lTables is the memory in bytes for the Huffman tables of a lossless image from an ordinary encoder. A malicious
+// image can need 140 MB, because the decoder allows 2,600 groups of codes.
 const vp8lTables = 16 << 20
 
 var errBrokenFrame = newDamageError("the image's frame header is broken")
 
-// webpImage is the content of a WebP file's chunks (RFC 9649).
+// webpImage holds the content of a WebP file's chunks (RFC 9649).
 type webpImage struct {
 	f             *file
 	width, height int64
-	extended      bool // the VP8X chunk has the size
+	extended      bool // whether a VP8X chunk declares the size
 	animated      bool
 	orientation   int
 	lossy         bool
 	lossless      bool
-	alpha         bool // the lossy frame has a separate alpha channel
+	alpha         bool // whether the lossy frame has a separate alpha channel
 	lossyBytes    int64
 }
 
@@ -63,7 +63,7 @@ func (w *webpImage) chunks(at, end int64, visit func(kind string, at, n int64) e
 		}
 		at += 8 + n + n&1
 	}
-	return nil // an animation of thousands of frames; except for EXIF, all other chunks precede the frames
+	return nil // an animation with thousands of frames, which only an EXIF chunk can follow
 }
 
 func (w *webpImage) chunk(kind string, at, n int64) error {
@@ -83,7 +83,7 @@ func (w *webpImage) chunk(kind string, at, n int64) error {
 	return w.frame(kind, at, n)
 }
 
-// canvas reads a VP8X chunk, RFC 9649 2.7.
+// canvas reads a VP8X chunk (RFC 9649, 2.7).
 func (w *webpImage) canvas(at, n int64) error {
 	if n < 10 || w.extended || w.lossy || w.lossless {
 		return errBrokenFrame
@@ -111,7 +111,7 @@ func (w *webpImage) frame(kind string, at, n int64) error {
 	return nil
 }
 
-// lossyFrame reads the header of a key frame, RFC 6386 9.1.
+// lossyFrame reads the header of a key frame (RFC 6386, 9.1).
 func (w *webpImage) lossyFrame(at, n int64) error {
 	if n < 10 {
 		return errBrokenFrame
@@ -127,7 +127,7 @@ func (w *webpImage) lossyFrame(at, n int64) error {
 	return w.setSize(int64(binary.LittleEndian.Uint16(p[6:])&0x3fff), int64(binary.LittleEndian.Uint16(p[8:])&0x3fff))
 }
 
-// losslessFrame reads the header of a lossless image, RFC 9649 3.4.
+// losslessFrame reads the header of a lossless image (RFC 9649, 3.4).
 func (w *webpImage) losslessFrame(at, n int64) error {
 	if n < 5 {
 		return errBrokenFrame
@@ -144,7 +144,8 @@ func (w *webpImage) losslessFrame(at, n int64) error {
 	return w.setSize(1+int64(size&0x3fff), 1+int64(size>>14&0x3fff))
 }
 
-// setSize checks the size of a picture against the canvas. Without a canvas, this size is the size of the image.
+// setSize checks that a picture is not larger than the canvas. If there is no canvas, it sets the size of the image to
+// the size of the picture.
 func (w *webpImage) setSize(width, height int64) error {
 	if !w.extended && w.width == 0 {
 		w.width, w.height = width, height
@@ -155,8 +156,9 @@ func (w *webpImage) setSize(width, height int64) error {
 	return nil
 }
 
-// decodeBytes returns the memory for decoding in bytes. A lossy picture needs planes of whole macroblocks and a copy of
-// the compressed bytes. A lossless picture or an alpha channel needs the pixels before and after the transforms.
+// decodeBytes returns the number of bytes of memory that decoding needs. A lossy picture needs planes of whole
+// macroblocks and a copy of the compressed bytes. A lossless picture or an alpha channel needs the pixels before and
+// after the transforms.
 func (w *webpImage) decodeBytes() int64 {
 	pixels := w.width * w.height
 	var total int64

@@ -1,5 +1,5 @@
-// Package plaintext makes untrusted text safe to display. It removes control characters, and invisible characters that
-// reorder or hide other text, such as U+202E (Unicode Standard Annex 9).
+// Package plaintext makes untrusted text safe to display. It removes control characters. It also removes invisible
+// characters that reorder or hide other text, such as U+202E (Unicode Standard Annex 9).
 package plaintext
 
 import (
@@ -8,13 +8,13 @@ import (
 	"unicode"
 )
 
-// Line returns a text as one line. Each run of white space becomes a single space, and white space at the ends is
-// removed.
+// Line returns text as one line. It replaces each run of white space with a single space, and removes white space at
+// both ends.
 func Line(text string) string {
 	return strings.Join(strings.Fields(stripInvisible(text)), " ")
 }
 
-// Lines keeps the lines of a text, normalizes line endings and removes white space at the ends of the text.
+// Lines returns text with its lines, but with normalized line endings and without white space at both ends.
 func Lines(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i := range lines {
@@ -23,7 +23,7 @@ func Lines(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// joiners are invisible characters that shape letters and emoji but do not reorder text.
+// joiners lists invisible characters that affect the shape of letters and emoji, but do not reorder text.
 var joiners = []rune{'\u200c', '\u200d'}
 
 // stripInvisible removes invisible characters and replaces white space with spaces.
@@ -39,11 +39,12 @@ func stripInvisible(line string) string {
 	}, strings.ToValidUTF8(line, ""))
 }
 
-// linkBreaker inserts an invisible zero-width non-joiner after the characters that mail programs use to detect addresses.
+// linkBreaker inserts a zero-width non-joiner, which is invisible, after each character by which email programs detect
+// addresses.
 var linkBreaker = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c", "@", "@\u200c")
 
-// BreakLinks returns a name as one line of at most limit characters. Mail programs do not detect addresses in the
-// result, but the name looks unchanged.
+// BreakLinks returns a name as one line of at most limit characters. The name looks unchanged, but email programs do
+// not detect addresses in it.
 func BreakLinks(name string, limit int) string {
 	name = Line(name)
 	if short := []rune(name); len(short) > limit {

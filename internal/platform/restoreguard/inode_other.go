@@ -2,5 +2,5 @@
 
 package restoreguard
 
-// readInode returns 0, so copies are detected only by machine ID and mark file.
+// readInode returns 0. Copies are therefore detected only by the machine ID and the mark file.
 func readInode(string) (uint64, error) { return 0, nil }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// readInode returns a file's inode number, or 0 if the system does not report one. The device number is left out,
+// readInode returns a file's inode number, or 0 if the system does not report one. The device number is not used,
 // because it can change at each boot.
 func readInode(file string) (uint64, error) {
 	info, err := os.Stat(file)

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// location identifies where a database is stored. Unknown fields are zero and not compared.
+// location identifies where a database is stored. Unknown fields are zero. They are not compared.
 type location struct {
 	Machine  string `json:"machine,omitempty"`  // SQLite: machine ID
 	Inode    uint64 `json:"inode,omitempty"`    // SQLite: inode of the file
@@ -23,7 +23,7 @@ type location struct {
 	Timeline int64  `json:"timeline,omitempty"` // PostgreSQL: increases when a replica takes over
 }
 
-// sameAs reports whether the fields known in both locations are equal. It ignores the timeline.
+// sameAs reports whether all fields that are known in both locations are equal. It ignores the timeline.
 func (p location) sameAs(other location) bool {
 	return same(p.Machine, other.Machine) && same(p.Inode, other.Inode) && same(p.System, other.System) &&
 		same(p.Database, other.Database)
@@ -34,7 +34,7 @@ func same[T comparable](a, b T) bool {
 	return a == b || a == unknown || b == unknown
 }
 
-// merge returns p with unknown fields taken from other.
+// merge returns p, with its unknown fields set to the values in other.
 func (p location) merge(other location) location {
 	return location{
 		Machine: cmp.Or(p.Machine, other.Machine), Inode: cmp.Or(p.Inode, other.Inode),
@@ -46,7 +46,8 @@ func (p location) merge(other location) location {
 // Check puts the database on hold if its location has changed or its data is older than before. The first Check only
 // records the location.
 func (s *Service) Check(ctx context.Context) error {
-	markCount, err := s.readMark() // read before the count in the database, because Mark increases the count in the database first
+	// Read the mark before the count in the database, because Mark increases the count in the database first.
+	markCount, err := s.readMark()
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (s *Service) Check(ctx context.Context) error {
 	return s.logChange(ctx)
 }
 
-// logChange logs once per hold that the database was put on hold, and once that the hold was lifted.
+// logChange logs the beginning and the end of a hold, each once.
 func (s *Service) logChange(ctx context.Context) error {
 	state, err := s.State(ctx)
 	if err != nil {
@@ -101,19 +102,19 @@ func (s *Service) logChange(ctx context.Context) error {
 	}
 	logged := s.lastLogged.Swap(&state)
 	if !state.IsHeld() && logged != nil && logged.IsHeld() {
-		s.opts.Log.InfoContext(ctx, "hold lifted: posts are published and credits charged again")
+		s.opts.Log.InfoContext(ctx, "hold lifted: publishing and charging have resumed")
 	}
 	if !state.IsHeld() || logged != nil && logged.HeldAt.Equal(state.HeldAt) && logged.Cause == state.Cause {
 		return nil
 	}
-	s.opts.Log.WarnContext(ctx, "on hold: nothing is published or charged automatically until: pressroom admin resume",
+	s.opts.Log.WarnContext(ctx, "on hold: nothing is published or charged automatically; to end the hold, run: pressroom admin resume",
 		"because", state.Cause.Text(), "since", state.HeldAt)
 	return nil
 }
 
-// observedLocation returns the location to compare and record. A command that runs while the service runs does not
-// record the timeline, so that the service still detects a failover. During a hold that ends with a check of the
-// networks, the command records it, so that the same failover does not cause another hold.
+// observedLocation returns the location to compare and record. A command that runs beside the service does not record
+// the timeline, so that the service still detects a failover. It does record the timeline during a hold that is not
+// manual, so that the same failover does not cause another hold.
 func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current location) (location, error) {
 	if !s.opts.BesideServer {
 		return current, nil
@@ -128,11 +129,11 @@ func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current locat
 	return current, nil
 }
 
-// holdReason returns the reason to put the database on hold, or "". It compares the previous and current locations and
-// counts.
+// holdReason returns the cause for putting the database on hold, or "" if there is none. It compares the previous
+// location with the current one, and the count in the database with the count in the mark file.
 func (s *Service) holdReason(previous, current location, startCount, markCount int64) Cause {
 	switch {
-	case markCount > startCount && (startCount > 0 || previous != location{}): // HoldRestored sets both to zero
+	case markCount > startCount && (startCount > 0 || previous != location{}): // HoldRestored clears both
 		return RolledBack
 	case previous == location{}:
 		return ""
@@ -171,8 +172,8 @@ func writeLocation(ctx context.Context, tx *db.Tx, p location, startCount int64)
 	return nil
 }
 
-// lastEventAt returns the time of the last event that a copied database has from the original. It ignores events about
-// holds, because they may have been recorded in the copy.
+// lastEventAt returns the time of the last event that was recorded before the database was copied. It ignores events
+// about holds, because they may have been recorded in the copy.
 func lastEventAt(ctx context.Context, tx *db.Tx) time.Time {
 	var at int64
 	if tx.QueryRow(ctx, `SELECT at FROM events WHERE kind <> 'service.held' ORDER BY id DESC LIMIT 1`).
@@ -194,8 +195,8 @@ func (s *Service) currentLocation(ctx context.Context) (location, error) {
 	return location{Machine: machineID(), Inode: inode}, nil
 }
 
-// postgresLocation returns the location of a PostgreSQL database. If the role lacks a privilege, the field remains
-// zero, and a warning says which changes are not detected.
+// postgresLocation returns the location of a PostgreSQL database. If the role lacks the privilege to read a field, the
+// field remains zero, and postgresLocation logs which changes will not be detected.
 func (s *Service) postgresLocation(ctx context.Context) (location, error) {
 	var p location
 	if err := s.db.QueryRow(ctx, `SELECT oid::bigint FROM pg_database WHERE datname = current_database()`).
@@ -220,8 +221,8 @@ func (s *Service) postgresLocation(ctx context.Context) (location, error) {
 	return p, nil
 }
 
-// readTimeline returns the timeline from the name of the current WAL file. The control file is not used, because its
-// timeline comes from the last checkpoint and may be older than a failover.
+// readTimeline returns the timeline from the name of the current WAL file. It does not use the control file, because
+// the timeline there is from the last checkpoint, which may be older than a failover.
 func readTimeline(queryRow func(query string, dest ...any) error) (int64, error) {
 	var hex string
 	if err := queryRow(`SELECT substring(pg_walfile_name(pg_current_wal_lsn()) FROM 1 FOR 8)`, &hex); err != nil {
@@ -245,8 +246,9 @@ func machineID() string {
 	return ""
 }
 
-// markSuffix is the suffix of the mark, a file next to the SQLite file that counts the starts of the service. If an
-// older database file replaces the current file, the mark's count is higher than the database's.
+// markSuffix is the suffix of the mark file. The mark file is next to the SQLite file and contains the number of starts
+// of the service. If an older file replaces the database file, the count in the mark file is higher than the count in
+// the database.
 const markSuffix = ".served"
 
 // readMark returns the count in the mark file, or 0 if the file does not exist.
@@ -259,14 +261,14 @@ func (s *Service) readMark() (int64, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("reading the mark of the database: %w", err)
+		return 0, fmt.Errorf("reading the mark file of the database: %w", err)
 	}
 	var n int64
 	_, _ = fmt.Sscan(string(raw), &n) // an unreadable count becomes 0
 	return n, nil
 }
 
-// Mark increases the count, first in the database and then in the mark file.
+// Mark increases the number of starts, first in the database and then in the mark file.
 func (s *Service) Mark(ctx context.Context) error {
 	if s.opts.File == "" {
 		return nil
@@ -280,14 +282,14 @@ func (s *Service) Mark(ctx context.Context) error {
 	}
 	file, err := os.CreateTemp(filepath.Dir(s.opts.File), filepath.Base(s.opts.File)+markSuffix+"-*")
 	if err != nil {
-		return fmt.Errorf("writing the mark of the database: %w", err)
+		return fmt.Errorf("writing the mark file of the database: %w", err)
 	}
 	_, err = fmt.Fprintln(file, n)
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(file.Name(), s.opts.File+markSuffix)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("writing the mark of the database: %w", err), os.Remove(file.Name()))
+		return errors.Join(fmt.Errorf("writing the mark file of the database: %w", err), os.Remove(file.Name()))
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 // Package restoreguard puts a restored or copied database on hold. Nothing is published or charged automatically until
 // the operator has reviewed what was published in the meantime.
 //
-// The database records its location. A database whose location has changed, or whose content is older than before, is
-// put on hold. During a hold, people can read and write drafts, and everything that publishes or charges waits. The SQL
+// The database records its own location. It is put on hold if its location has changed, or if its content is older than
+// before. During a hold, people can read and write drafts, but all work that publishes or charges waits. The SQL
 // statements that start such work contain the condition NotHeld, so a hold takes effect on all nodes when its
 // transaction commits.
 package restoreguard
@@ -28,16 +28,16 @@ const NotHeld = `NOT EXISTS (SELECT 1 FROM hold WHERE held_at > 0)`
 // Cause is the reason for a hold.
 type Cause string
 
-// The reasons.
+// The causes.
 const (
 	Restored   Cause = "restored"    // restored from a backup
 	Copied     Cause = "copied"      // the database is at another location
 	RolledBack Cause = "went_back"   // the database is older than before
-	FailedOver Cause = "failed_over" // a PostgreSQL replica, which may lack the last commits, took over
+	FailedOver Cause = "failed_over" // a PostgreSQL replica took over, and the last commits may be missing
 	Manual     Cause = "by_hand"
 )
 
-// Text returns the reason in words.
+// Text returns a description of the cause for operators.
 func (c Cause) Text() string {
 	switch c {
 	case Restored:
@@ -59,8 +59,8 @@ type State struct {
 	HeldAt time.Time `json:"held_at,omitzero"` // zero if the database is not on hold
 	Cause  Cause     `json:"why,omitempty"`
 	Reason string    `json:"reason,omitempty"` // the operator's text
-	// Since is the time after which posts may have been published that this database lacks. It is the time of the
-	// backup or, for a copy, of the last event before the copy was made.
+	// Since is the time after which posts may have been published that are missing from this database. It is the time
+	// of the backup or, for a copy, the time of the last event before the copy was made.
 	Since time.Time `json:"since,omitzero"`
 }
 
@@ -70,8 +70,8 @@ func (s State) IsHeld() bool { return !s.HeldAt.IsZero() }
 // Options configure a Service.
 type Options struct {
 	File         string // path of the SQLite file; empty for PostgreSQL
-	TrustReplica bool   // assume that failovers of PostgreSQL lose no data, so that they cause no hold
-	BesideServer bool   // for a command that runs beside the service and leaves the detection of failovers to it
+	TrustReplica bool   // whether to assume that failovers lose no data; they then do not cause a hold
+	BesideServer bool   // whether this is a command beside the running service, which must detect failovers itself
 	Log          *slog.Logger
 }
 
@@ -98,7 +98,8 @@ func Read(ctx context.Context, q db.Querier) (State, error) {
 	return s, nil
 }
 
-// CheckUnchanged locks the hold until the transaction ends, and returns an error if it differs from the given state.
+// CheckUnchanged locks the hold until the transaction ends. It returns an error if the hold is no longer the one in
+// previous.
 func CheckUnchanged(ctx context.Context, tx *db.Tx, previous State) error {
 	if _, err := tx.Exec(ctx, `UPDATE hold SET held_at = held_at WHERE id = 1`); err != nil {
 		return fmt.Errorf("locking the hold: %w", err)
@@ -120,7 +121,7 @@ func (s *Service) State(ctx context.Context) (State, error) { return Read(ctx, s
 
 const maxReason = 200 // characters
 
-// Hold puts the database on hold manually. If it is already on hold, only the operator's text changes.
+// Hold puts the database on hold manually. If the database is already on hold, Hold only changes the operator's text.
 func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
 		_, err := s.setHold(ctx, tx, Manual, tx.Now())
@@ -128,7 +129,7 @@ func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	})
 }
 
-// HoldCopy puts a database that the operator knows to be a copy on hold, as Check does for a copy that it detects.
+// HoldCopy puts a copied database on hold at the operator's request, as Check does for a copy that it detects.
 func (s *Service) HoldCopy(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
 		_, err := s.setHold(ctx, tx, Copied, lastEventAt(ctx, tx))
@@ -157,8 +158,8 @@ func (s *Service) holdManually(ctx context.Context, reason string, hold func(con
 	return out, err
 }
 
-// HoldRestored puts a database that was just restored on hold. since is the time of the backup. The function exec runs
-// a statement in the restore's transaction. The first Check records the database's location.
+// HoldRestored puts a database on hold that was just restored. since is the time of the backup. exec runs a statement
+// in the restore's transaction. The first call of Check records the database's location.
 func HoldRestored(exec func(query string, args ...any) error, postgres bool, now, since time.Time) error {
 	if err := auditlog.AdvanceIDs(exec, postgres, now); err != nil {
 		return err
@@ -176,8 +177,8 @@ func HoldRestored(exec func(query string, args ...any) error, postgres bool, now
 	return nil
 }
 
-// mayHold is an SQL condition on the row of the table hold. It is true if a hold with the cause in its argument may
-// begin. Other causes may replace a manual hold, because lifting a manual hold does not check the networks.
+// mayHold is an SQL condition on the row of the table hold. Its argument is a cause. It is true if a hold with this
+// cause may begin. Other causes may replace a manual hold, because lifting a manual hold does not check the networks.
 const mayHold = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
 // setHold puts the database on hold, and reports whether this began a new hold.
@@ -205,14 +206,14 @@ func (s *Service) setHold(ctx context.Context, tx *db.Tx, cause Cause, since tim
 // bumpAccessVersion makes every node reload its cached keys, because a hold limits what all keys can do.
 func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`); err != nil {
-		return fmt.Errorf("changing the version of access: %w", err)
+		return fmt.Errorf("increasing the access version: %w", err)
 	}
 	return nil
 }
 
 var errNotHeld = apierr.OperatorError("nothing is on hold")
 
-// Lift ends the hold in the caller's transaction. The detail is recorded in the event.
+// Lift ends the hold in the caller's transaction. It records detail in the event.
 func Lift(ctx context.Context, tx *db.Tx, detail map[string]any) error {
 	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = 0, why = '', reason = '', since = 0 WHERE id = 1 AND held_at > 0`)
 	if err != nil {
@@ -229,8 +230,8 @@ func Lift(ctx context.Context, tx *db.Tx, detail map[string]any) error {
 
 const pollInterval = 500 * time.Millisecond
 
-// RunUnlessHeld runs work until the context ends. A hold cancels the work's context. When the hold is lifted, the work
-// starts again.
+// RunUnlessHeld runs work until ctx ends. A hold cancels the context of work. When the hold is lifted, RunUnlessHeld
+// calls work again.
 func (s *Service) RunUnlessHeld(ctx context.Context, report func(error), work func(context.Context)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -259,7 +260,7 @@ func (s *Service) RunUnlessHeld(ctx context.Context, report func(error), work fu
 	}
 }
 
-// startWork runs work in the background, and returns a function that cancels work and waits for its end.
+// startWork runs work in the background. It returns a function that cancels work and waits until it has ended.
 func startWork(ctx context.Context, work func(context.Context)) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Parse returns the delay in a Retry-After field, which has a number of seconds or a date. It returns 0 for an empty or
-// invalid field.
+// Parse returns the delay in a Retry-After field, which contains a number of seconds or a date. It returns 0 if the
+// field is empty or invalid.
 func Parse(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
 		return time.Duration(seconds) * time.Second

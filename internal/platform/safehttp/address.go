@@ -13,7 +13,7 @@ import (
 // maxAddress is the maximum length of an address in bytes.
 const maxAddress = 2048
 
-// Details of rejections.
+// The Details of errors about rejected addresses.
 const (
 	errTextMalformed   = "The address is not a valid https address."
 	errTextTooLong     = "The address is longer than 2,048 bytes."
@@ -24,14 +24,15 @@ const (
 	errTextNotPublic   = "The address does not lead to a public host."
 )
 
-// Check returns an *Error if the text of an address violates the rules. It makes no requests.
+// Check returns an *Error if the text of an address violates the rules. It does not send requests.
 func (c *Client) Check(address string) error {
 	_, err := c.parse(address)
 	return err
 }
 
-// Address returns the canonical form of a public address: host in ASCII, a path, no fragment. It returns an *Error if
-// the text violates the rules. It does not apply the operator's exceptions, and makes no requests.
+// Address returns the canonical form of a public address: with an ASCII host and a path, and without a fragment. It
+// returns an *Error if the text violates the rules. It does not apply the operator's exceptions, and does not send
+// requests.
 func Address(text string) (string, error) {
 	u, err := (&Client{port: httpsPort}).parse(text)
 	if err != nil {
@@ -43,7 +44,7 @@ func Address(text string) (string, error) {
 	return u.String(), nil
 }
 
-// parse returns the URL to request: host in ASCII and without a trailing dot, no fragment.
+// parse returns the URL to request: with an ASCII host that has no trailing dot, and without a fragment.
 func (c *Client) parse(address string) (*url.URL, error) {
 	authority, err := authority(address)
 	if err != nil {
@@ -80,7 +81,7 @@ func authority(address string) (string, error) {
 	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
 		authority, rest = authority[:end], authority[end:]
 	}
-	// Without a slash after the authority, some parsers read up to an @ in the query or the fragment.
+	// If no slash follows the authority, some parsers treat everything up to an @ in the query or fragment as a user.
 	if strings.Contains(authority, "@") || !strings.HasPrefix(rest, "/") && strings.Contains(rest, "@") {
 		return "", rejectedError(errTextWithUser)
 	}
@@ -102,7 +103,7 @@ func checkText(text string) error {
 	return nil
 }
 
-// host returns a host in the form used for the DNS lookup, or an error.
+// host returns a host in the form that is used for the DNS lookup, or an error.
 func (c *Client) host(text string, bracketed bool) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() == bracketed && c.allowedHosts.contains(addr.String()) {
 		return addr.String(), nil
@@ -129,7 +130,7 @@ func (c *Client) allowsPort(port, host string) bool {
 	return err == nil && n > 0 && strconv.FormatUint(n, 10) == port && (n == uint64(c.port) || c.allowedHosts.contains(host))
 }
 
-// hostPort returns the value of url.URL.Host: the host, and the port unless it is 443.
+// hostPort returns the value for url.URL.Host: the host, and the port unless it is 443.
 func hostPort(host, port string) string {
 	switch {
 	case port != "" && port != strconv.Itoa(httpsPort):

@@ -13,15 +13,16 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrPrivate means that a host has no public address and is not allowed by the operator, or that the port is not 443.
+// ErrPrivate means that a host has no public address or that the port is not 443, and that the operator does not allow
+// the host.
 var ErrPrivate = errors.New("the host has no public address")
 
 // wireServer is the address of Azure's metadata service. It is a public address, unlike the metadata services of other
 // clouds.
 var wireServer = netip.MustParsePrefix("168.63.129.16/32")
 
-// newGuard returns a check for dialed addresses. It rejects all addresses in IANA's special-purpose registries (RFC
-// 6890), and IPv6 addresses outside 2000::/3.
+// newGuard returns a guard that checks dialed addresses. Except for allowedHosts, it rejects all addresses in IANA's
+// special-purpose registries (RFC 6890), and IPv6 addresses outside 2000::/3.
 func newGuard(allowedHosts hosts, port uint16) *ssrf.Guardian {
 	var v4, v6 []netip.Prefix
 	for _, network := range allowedHosts.networks {
@@ -35,7 +36,7 @@ func newGuard(allowedHosts hosts, port uint16) *ssrf.Guardian {
 		ssrf.WithDeniedV4Prefixes(wireServer))
 }
 
-// dial connects to a host. Each IP address is checked just before the socket connects. This prevents DNS rebinding.
+// dial connects to a host. It checks each IP address just before the socket connects, which prevents DNS rebinding.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -49,7 +50,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 			err := c.guard.Safe(network, address, conn)
 			sawPrivate.CompareAndSwap(false, err != nil)
 			sawPublic.CompareAndSwap(false, err == nil)
-			return err //nolint:wrapcheck // it is replaced by ErrPrivate
+			return err //nolint:wrapcheck // ErrPrivate replaces this error
 		}
 	}
 	conn, err := dialer.DialContext(ctx, network, address)
@@ -62,8 +63,8 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return idleConn{conn, c.opts.Idle}, nil
 }
 
-// absolute adds a trailing dot to a host name, so that the resolver does not append search domains. It does not change
-// IP addresses.
+// absolute adds a trailing dot to a host name, so that the resolver does not append search domains. It returns IP
+// addresses unchanged.
 func absolute(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host
@@ -71,8 +72,8 @@ func absolute(host string) string {
 	return host + "."
 }
 
-// Allows reports whether the client may connect to a host and port, without connecting. It resolves the host's name,
-// and returns an error if that fails.
+// Allows reports whether the client may connect to a host and port. It does not connect. It resolves the host name, and
+// returns an error if that fails.
 func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
 	if c.allowedHosts.contains(host) {
 		return true, nil
@@ -97,7 +98,7 @@ func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
 	return false, nil
 }
 
-// idleConn is a connection with an idle timeout. The timeout applies to the handshake and to the body.
+// idleConn is a connection with an idle timeout, which applies to the TLS handshake and to the body.
 type idleConn struct {
 	net.Conn
 

@@ -12,14 +12,14 @@ import (
 	"syscall"
 )
 
-// The codes of errors.
+// The error codes.
 const (
 	CodeRefused     = "address_refused"    // rejected before a connection was made
 	CodeUnavailable = "source_unavailable" // unreachable, invalid response, timeout, incomplete, or too many redirects
 	CodeTooLarge    = "too_large"          // more bytes than the limit
 )
 
-// Error is the error of a failed download. It does not contain the URL or the IP addresses that its host resolved to.
+// Error is the error of a failed download. It contains neither the URL nor the IP addresses of the URL's host.
 type Error struct {
 	Code   string // CodeRefused, CodeUnavailable or CodeTooLarge
 	Detail string // a sentence for the user that reveals nothing about the internal network
@@ -48,7 +48,7 @@ func tooLargeError() *Error {
 	return &Error{Code: CodeTooLarge, Detail: "The file is too large."}
 }
 
-// connectError returns the Error of a failed request. The text for users does not depend on the cause.
+// connectError returns the Error for a failed request. The text for users does not reveal the cause.
 func connectError(err error) *Error {
 	if errors.Is(err, ErrPrivate) {
 		return &Error{Code: CodeRefused, Detail: errTextNotPublic, Err: ErrPrivate}
@@ -56,7 +56,7 @@ func connectError(err error) *Error {
 	return unavailableError("The source could not be reached.", logError(err))
 }
 
-// readError returns the Error of a response that ended too early.
+// readError returns the Error for a response that ended too early.
 func readError(err error) *Error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLargeError()
@@ -64,8 +64,8 @@ func readError(err error) *Error {
 	return unavailableError("The source did not send the whole file in time.", logError(err))
 }
 
-// logError returns an error for the log, without the addresses in network errors. An address may contain a signature
-// that gives access to the file.
+// logError returns an error for the log that does not contain the addresses in network errors. An address may contain a
+// signature that gives access to the file.
 func logError(err error) error {
 	for _, known := range []error{
 		context.Canceled, context.DeadlineExceeded, os.ErrDeadlineExceeded, io.ErrUnexpectedEOF, io.EOF,

@@ -12,7 +12,7 @@ import (
 
 // hosts is a configured set of hosts.
 type hosts struct {
-	names    []string // in ASCII; a leading dot means every subdomain
+	names    []string // in ASCII; a name with a leading dot stands for all subdomains
 	networks []netip.Prefix
 }
 
@@ -70,8 +70,8 @@ func (h hosts) contains(host string) bool {
 	})
 }
 
-// hostname returns a name in the form used for the DNS lookup: mapped and checked by IDNA (UTS #46), in ASCII, without
-// a trailing dot.
+// hostname returns a host name in the form that is used for the DNS lookup: mapped and checked by IDNA (UTS #46), in
+// ASCII, and without a trailing dot.
 func hostname(text string) (string, error) {
 	name, err := idna.Lookup.ToASCII(text)
 	if err != nil {
@@ -94,21 +94,22 @@ func topLevel(name string) string {
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// isNumeric reports whether a parser might read a name as an IPv4 address. It is stricter than the WHATWG's check "ends
-// in a number", which is safe because no top-level domain begins with a digit (RFC 3696, 2).
+// isNumeric reports whether a parser might read a name as an IPv4 address. It returns true for more names than the
+// WHATWG's "ends in a number" check. This rejects no valid names, because no top-level domain begins with a digit (RFC
+// 3696, section 2).
 func isNumeric(name string) bool {
 	last := topLevel(name)
 	return '0' <= last[0] && last[0] <= '9'
 }
 
-// reservedTLDs are the top-level domains that are not public: IANA's special-use names, the names that ICANN will never
-// delegate, and the names in RFC 6762, appendix G.
+// reservedTLDs lists the top-level domains that are not public: IANA's special-use names, the names that ICANN will
+// never delegate, and the names in RFC 6762, appendix G.
 var reservedTLDs = []string{
 	"alt", "arpa", "corp", "example", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain",
 	"localhost", "mail", "onion", "private", "test",
 }
 
-// isPublic reports whether a name can exist in the public DNS. It does not look up the name.
+// isPublic reports whether a name can exist in the public DNS. It does not look the name up.
 func isPublic(name string) bool {
 	return strings.Contains(name, ".") && !slices.Contains(reservedTLDs, topLevel(name))
 }

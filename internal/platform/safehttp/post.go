@@ -13,14 +13,14 @@ const (
 	maxResponse = 64 << 10 // bytes read from a response
 )
 
-// PostResponse is the response to Post, without its body.
+// PostResponse is the response to a Post request, without its body.
 type PostResponse struct {
 	Status     int
-	RetryAfter string // the header field, or ""
+	RetryAfter string // the Retry-After header field, or ""
 }
 
-// Post sends a body to an address and returns the response without its body. It follows no redirects. Errors are of
-// type *Error and do not contain the address, because the address may be a secret.
+// Post sends body to an address and returns the response without its body. It does not follow redirects. Errors have
+// the type *Error and do not contain the address, because the address may be a secret.
 func (c *Client) Post(ctx context.Context, address string, header map[string]string, body []byte) (PostResponse, error) {
 	u, err := c.parse(address)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package safehttp downloads files from https addresses given by users. It prevents server-side request forgery (SSRF):
-// it does not connect to this machine, its network or a cloud's metadata service.
+// Package safehttp downloads files from https addresses that users provide. It prevents server-side request forgery
+// (SSRF): it does not connect to this machine, its network or a cloud's metadata service.
 //
-// There are two checks. The text of an address must follow strict rules, so that all parsers read it in the same way.
-// The IP address of every connection is checked when it is dialed, even after a redirect, so a name cannot resolve to
-// another address in between.
+// There are two checks. First, the text of an address must follow strict rules, so that all parsers read it in the same
+// way. Second, the IP address of every connection is checked when the connection is made, even after a redirect. A name
+// therefore cannot resolve to another address between the check and the connection.
 package safehttp
 
 import (
@@ -27,8 +27,8 @@ import (
 const (
 	httpsPort        = 443
 	connectTimeout   = 10 * time.Second // resolving the name and connecting
-	handshakeTimeout = 10 * time.Second // the TLS handshake
-	maxHeader        = 64 << 10         // bytes of response header fields
+	handshakeTimeout = 10 * time.Second // for the TLS handshake
+	maxHeader        = 64 << 10         // maximum size of the response header in bytes
 
 	userAgent = "pressroom-import/1"
 )
@@ -42,8 +42,8 @@ type Options struct {
 	// OwnHosts lists the service's own hosts, in the same format. They are rejected unless they are in Allow.
 	OwnHosts []string
 
-	RootCAs   *x509.CertPool // the system's if nil
-	Resolver  *net.Resolver  // net.DefaultResolver if nil
+	RootCAs   *x509.CertPool // nil means the system's root certificates
+	Resolver  *net.Resolver  // nil means net.DefaultResolver
 	Redirects int            // maximum number of redirects; 5 if 0, none if negative
 	Timeout   time.Duration  // for the whole download; 10 minutes if 0
 	Idle      time.Duration  // maximum time to wait for the header or for more data; 30 seconds if 0
@@ -76,7 +76,7 @@ func newClient(opts Options, port uint16) (*Client, error) {
 	opts.Timeout = cmp.Or(opts.Timeout, 10*time.Minute)
 	opts.Idle = cmp.Or(opts.Idle, 30*time.Second)
 	c := &Client{allowedHosts: allowedHosts, ownHosts: ownHosts, guard: newGuard(allowedHosts, port), port: port, opts: opts}
-	c.transport = &http.Transport{ // without a Proxy, so that the environment's proxies are ignored
+	c.transport = &http.Transport{ // Proxy is not set, so that proxies in the environment are ignored
 		DialContext:            c.dial,
 		TLSClientConfig:        &tls.Config{RootCAs: opts.RootCAs, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    handshakeTimeout,
@@ -103,8 +103,8 @@ type File struct {
 	Name string // last segment of the path; untrusted, but printable and without slashes; may be empty
 }
 
-// Get downloads the file at an address to a writer, following redirects. The file may have at most maxBytes bytes.
-// Errors of the address, the source and the context are of type *Error. Errors of the writer are not. After an error, a
+// Get downloads the file at an address to dst. It follows redirects. The file may have at most maxBytes bytes. Errors
+// about the address, from the source and from the context have the type *Error. Errors from dst do not. After an error,
 // part of the file may have been written.
 func (c *Client) Get(ctx context.Context, address string, maxBytes int64, dst io.Writer) (File, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
@@ -148,7 +148,7 @@ func request(ctx context.Context, u *url.URL) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// location returns the unchecked target of a redirect.
+// location returns the target of a redirect, which the caller must check.
 func location(base *url.URL, values []string) (string, error) {
 	if len(values) != 1 {
 		return "", unavailableError("The source sent an invalid redirect.", nil)
@@ -182,7 +182,7 @@ func save(resp *http.Response, maxBytes int64, dst io.Writer) (int64, error) {
 	return size, nil
 }
 
-// sourceReader converts read errors to *Error, to distinguish them from write errors.
+// sourceReader converts read errors to *Error, so that they differ from write errors.
 type sourceReader struct{ io.Reader }
 
 func (s sourceReader) Read(p []byte) (int, error) {

@@ -1,7 +1,7 @@
 //go:build cgo
 
-// Package sqlite selects the SQLite driver and builds the data source names, which enable a durable write-ahead log.
-// With cgo, it uses mattn/go-sqlite3. Without cgo, it uses modernc.org/sqlite, which is about half as fast.
+// Package sqlite selects the SQLite driver and builds data source names, which enable a durable write-ahead log. With
+// cgo, the driver is mattn/go-sqlite3. Without cgo, it is modernc.org/sqlite, which is about half as fast.
 package sqlite
 
 import (
@@ -15,7 +15,8 @@ import (
 // Driver is the name of the driver for database/sql.
 const Driver = "sqlite3"
 
-// DSN returns the data source name of a file, either for its only writer or for a reader. Readers cannot write.
+// DSN returns the data source name of a file. If writer is true, it is for the file's only writer. Otherwise, it is for
+// a reader, which cannot write.
 func DSN(path string, writer bool) string {
 	v := url.Values{
 		"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"}, "_foreign_keys": {"1"},
@@ -28,8 +29,8 @@ func DSN(path string, writer bool) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + v.Encode()
 }
 
-// ReadOnlyDSN returns the data source name for reading a file that no process writes to. SQLite creates no other files
-// in this mode.
+// ReadOnlyDSN returns the data source name for reading a file that no process writes to. In this mode, SQLite does not
+// create other files.
 func ReadOnlyDSN(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&immutable=1"
 }

@@ -1,7 +1,7 @@
 //go:build !cgo
 
-// Package sqlite selects the SQLite driver and builds the data source names, which enable a durable write-ahead log.
-// With cgo, it uses mattn/go-sqlite3. Without cgo, it uses modernc.org/sqlite, which is about half as fast.
+// Package sqlite selects the SQLite driver and builds data source names, which enable a durable write-ahead log. With
+// cgo, the driver is mattn/go-sqlite3. Without cgo, it is modernc.org/sqlite, which is about half as fast.
 package sqlite
 
 import (
@@ -15,7 +15,8 @@ import (
 // Driver is the name of the driver for database/sql.
 const Driver = "sqlite"
 
-// DSN returns the data source name of a file, either for its only writer or for a reader. Readers cannot write.
+// DSN returns the data source name of a file. If writer is true, it is for the file's only writer. Otherwise, it is for
+// a reader, which cannot write.
 func DSN(path string, writer bool) string {
 	v := url.Values{
 		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
@@ -30,8 +31,8 @@ func DSN(path string, writer bool) string {
 
 const busy = 5 // SQLITE_BUSY, in the low byte of a result code
 
-// ReadOnlyDSN returns the data source name for reading a file that no process writes to. SQLite creates no other files
-// in this mode.
+// ReadOnlyDSN returns the data source name for reading a file that no process writes to. In this mode, SQLite does not
+// create other files.
 func ReadOnlyDSN(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&immutable=1"
 }
@@ -42,7 +43,7 @@ func IsBusy(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == busy
 }
 
-// unavailableCodes holds SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
+// unavailableCodes lists SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
 var unavailableCodes = []int{busy, 8, 10, 13, 14}
 
 // IsUnavailable reports whether an error means that the file is temporarily unavailable: another process has locked the

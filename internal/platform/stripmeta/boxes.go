@@ -15,7 +15,7 @@ func (v *video) keepFirst(b mediainfo.Box, n int64) error {
 	return v.zero(v.source, b.Content+n, b.End)
 }
 
-// version returns the version of a full box, or 0 if the box is empty.
+// version returns the version of a full box. It returns 0 for an empty box.
 func (v *video) version(b mediainfo.Box) (byte, error) {
 	if b.Content == b.End {
 		return 0, nil
@@ -60,7 +60,7 @@ func (v *video) keepListed(b mediainfo.Box, r rule) error {
 	return v.keepFirst(b, r.size+entry*int64(binary.BigEndian.Uint32(p)))
 }
 
-// headers maps the header boxes to the ranges of their reserved bytes and to their length, both for version 0.
+// headers maps each header box to the ranges of its reserved bytes and to its length, both for version 0.
 var headers = map[string]struct {
 	reserved []span
 	end      int64
@@ -70,8 +70,8 @@ var headers = map[string]struct {
 	"mdhd": {[]span{{22, 24}}, 24},
 }
 
-// header zeroes creation and modification dates and reserved bytes. In version 1, the dates and the duration have eight
-// bytes each.
+// header zeroes the creation and modification dates and the reserved bytes of a header box. In version 1, the dates and
+// the duration have eight bytes each.
 func (v *video) header(b mediainfo.Box) error {
 	version, err := v.version(b)
 	if err != nil {
@@ -118,7 +118,7 @@ func (v *video) handlerName(b mediainfo.Box) error {
 	return v.keepFirst(b, 12)
 }
 
-// knownBrands are the brands of ftyp that are kept. They belong to standards, not to manufacturers.
+// knownBrands lists the ftyp brands to keep. They identify standards, not manufacturers.
 var knownBrands = []string{
 	"isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "isoa", "isob", "isoc", "avc1", "hvc1",
 	"hev1",
@@ -126,7 +126,7 @@ var knownBrands = []string{
 	"3gp4", "3gp5", "3gp6", "3gp7", "3gp8", "3gp9", "3g2a", "3g2b", "3g2c", "mmp4", "dby1",
 }
 
-// brands replaces an unknown major brand with isom. It zeroes unknown compatible brands, and a minor version that is
+// brands replaces an unknown major brand with isom. It zeroes unknown compatible brands, and any minor version that is
 // not a small number.
 func (v *video) brands(b mediainfo.Box) error {
 	for at := b.Content; at < b.End; at += 4 {
@@ -182,7 +182,8 @@ func (v *video) dataEntries(b mediainfo.Box) error {
 	})
 }
 
-// walkEach cleans the boxes of a list that starts at off. It zeroes remaining bytes that are too short for a box.
+// walkEach calls visit for each box of a list that starts at off. It zeroes trailing bytes that are too short for a
+// box.
 func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) error) error {
 	at := in.Content + off
 	err := v.each(mediainfo.Box{Content: at, End: in.End}, func(b mediainfo.Box) error {
@@ -195,7 +196,7 @@ func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) 
 	return v.zero(v.source, at, in.End)
 }
 
-// sampleTable zeroes the bytes after the sizes of the samples.
+// sampleTable keeps the sizes of the samples and zeroes the bytes that follow them.
 func (v *video) sampleTable(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
@@ -211,11 +212,11 @@ func (v *video) sampleTable(b mediainfo.Box) error {
 	return v.keepFirst(b, 12+4*count)
 }
 
-// groupDescriptionSizes maps the kinds of sample groups that players need to start and to seek to the size of their
-// descriptions in bytes.
+// groupDescriptionSizes maps the kinds of sample groups that players need for starting and seeking to the size of a
+// description in bytes.
 var groupDescriptionSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
 
-// groups keeps the mapping of samples to groups that players need.
+// groups keeps a box that maps samples to groups if players need groups of this kind.
 func (v *video) groups(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
@@ -234,7 +235,7 @@ func (v *video) groups(b mediainfo.Box) error {
 	return v.keepFirst(b, head+4+8*int64(binary.BigEndian.Uint32(p)))
 }
 
-// groupDescriptions keeps the descriptions of groups that players need.
+// groupDescriptions keeps a box of group descriptions if players need groups of this kind.
 func (v *video) groupDescriptions(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {

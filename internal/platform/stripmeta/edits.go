@@ -18,8 +18,8 @@ type Edits struct {
 // edit replaces the bytes from at to end.
 type edit struct {
 	at, end     int64
-	zeros       bool   // replace with zeros of the same length
-	replacement []byte // otherwise replace with these bytes
+	zeros       bool   // whether to replace the bytes with zeros
+	replacement []byte // used if zeros is false
 }
 
 func (e edit) size() int64 {
@@ -32,7 +32,7 @@ func (e edit) size() int64 {
 // Empty reports whether the file has no metadata.
 func (e *Edits) Empty() bool { return len(e.list) == 0 }
 
-// Apply returns a reader that reads the scanned file r without its metadata.
+// Apply returns a reader for the file r, which was scanned, without its metadata.
 func (e *Edits) Apply(r io.ReaderAt) *io.SectionReader {
 	v := &view{r: r}
 	at := int64(0)
@@ -53,7 +53,7 @@ func (e *Edits) replace(at, end int64, with []byte) error {
 // remove removes the bytes from at to end.
 func (e *Edits) remove(at, end int64) error { return e.replace(at, end, nil) }
 
-// zero overwrites the bytes of s from at to end with zeros, unless they already are zeros.
+// zero overwrites the bytes of s from at to end with zeros, unless they are already zeros.
 func (e *Edits) zero(s *source, at, end int64) error {
 	zeros, err := s.isFilledWith(0, at, end)
 	if err != nil || zeros {
@@ -62,7 +62,8 @@ func (e *Edits) zero(s *source, at, end int64) error {
 	return e.add(edit{at: at, end: end, zeros: true})
 }
 
-// add adds an edit. It extends the previous edit if both are adjacent and both remove or both zero bytes.
+// add adds an edit. If the edit is adjacent to the previous one and both remove bytes or both zero bytes, it extends
+// the previous edit instead.
 func (e *Edits) add(next edit) error {
 	if next.at == next.end && len(next.replacement) == 0 {
 		return nil
@@ -106,7 +107,7 @@ type view struct {
 	size   int64
 }
 
-// piece is a part of the edited file: bytes of the file, zeros, or bytes of an edit.
+// piece is a part of the edited file: bytes from the original file, zeros, or the replacement bytes of an edit.
 type piece struct {
 	at, size     int64 // range in the edited file
 	sourceOffset int64 // offset in the original file
@@ -142,7 +143,7 @@ func (v *view) ReadAt(p []byte, off int64) (int, error) {
 	return read, nil
 }
 
-// read fills p with bytes of the piece, from off to at most the end of the piece.
+// read fills p with the bytes of the piece that start at off, up to the end of the piece.
 func (c piece) read(r io.ReaderAt, p []byte, off int64) (int, error) {
 	p = p[:max(min(int64(len(p)), c.size-off), 0)]
 	switch {

@@ -55,8 +55,8 @@ func (v *video) zeroFields(b mediainfo.Box, fields ...span) error {
 	return nil
 }
 
-// soundEntry cleans a sound sample description. QuickTime has longer descriptions, of versions 1 and 2, in an stsd of
-// version 0.
+// soundEntry cleans a sound sample description. In QuickTime files, an stsd of version 0 can contain the longer
+// descriptions of versions 1 and 2.
 func (v *video) soundEntry(entry mediainfo.Box, version byte) error {
 	if err := v.zeroFields(entry, span{10, 16}); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (v *video) soundEntry(entry mediainfo.Box, version byte) error {
 	return v.walkFrom("sound", min(entry.Content+head, entry.End), entry.End)
 }
 
-// color keeps color information of registered types, and the parts of a color profile that rendering needs.
+// color keeps color information of registered types, and the parts of a color profile that are needed for rendering.
 func (v *video) color(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 4)
 	if err != nil {
@@ -117,7 +117,7 @@ const (
 // decoder zeroes all descriptors of an elementary stream except those that configure the decoder.
 func (v *video) decoder(b mediainfo.Box) error { return v.descriptors(b.Content+4, b.End, 0) }
 
-// descriptors cleans the descriptors between at and end. The parameter in is the tag of the enclosing descriptor.
+// descriptors cleans the descriptors between at and end. parentTag is the tag of the enclosing descriptor.
 func (v *video) descriptors(at, end int64, parentTag byte) error {
 	for at < end {
 		tag, content, next, err := v.descriptor(at, end)
@@ -146,8 +146,8 @@ func (v *video) descriptors(at, end int64, parentTag byte) error {
 	return nil
 }
 
-// descriptor reads the header of the descriptor at the offset at. It returns the tag, and the start and end of the
-// content.
+// descriptor reads the header of the descriptor at the offset at. It returns the descriptor's tag, and the start and
+// end of its content.
 func (v *video) descriptor(at, end int64) (byte, int64, int64, error) {
 	p, err := v.peek(at, int(min(5, end-at)))
 	if err != nil {
@@ -200,7 +200,7 @@ func (v *video) stream(at, end int64) error {
 	return v.descriptors(at, end, streamTag)
 }
 
-// parameterSets zeroes the bytes after the parameter sets of H.264 (ISO/IEC 14496-15, 5.3.3.1).
+// parameterSets zeroes the bytes after the H.264 parameter sets (ISO/IEC 14496-15, 5.3.3.1).
 func (v *video) parameterSets(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 6)
 	if err != nil {
@@ -225,7 +225,7 @@ func (v *video) parameterSets(b mediainfo.Box) error {
 	return v.keepFirst(b, off)
 }
 
-// parameterArrays zeroes the bytes after the arrays of parameter sets of H.265 (ISO/IEC 14496-15, 8.3.2.1 and 9.4.2).
+// parameterArrays zeroes the bytes after the arrays of H.265 parameter sets (ISO/IEC 14496-15, 8.3.2.1 and 9.4.2).
 func (v *video) parameterArrays(b mediainfo.Box) error {
 	off := int64(23)
 	if b.Kind == "lhvC" {
@@ -246,8 +246,8 @@ func (v *video) parameterArrays(b mediainfo.Box) error {
 	return v.keepFirst(b, off)
 }
 
-// skipUnits returns the end of count units that start at off in a box. Each unit is preceded by its length in two
-// bytes.
+// skipUnits returns the end of the count units that start at off in a box. A length field of two bytes precedes each
+// unit.
 func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) {
 	for range count {
 		p, err := v.content(b, off, 2)
@@ -262,8 +262,8 @@ func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) 
 	return off, nil
 }
 
-// flac keeps the stream's information and zeroes the other blocks, such as comments and pictures. The stream
-// information becomes the last block.
+// flac keeps the block with the stream information and marks it as the last block. It zeroes the other blocks, such as
+// comments and pictures.
 func (v *video) flac(b mediainfo.Box) error {
 	const lastFlag, information, size = 0x80, 0, 34
 	p, err := v.content(b, 4, 4)

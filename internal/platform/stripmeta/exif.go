@@ -14,7 +14,7 @@ func (s *source) orientationOnly(off, n int64) []byte {
 	if value == 1 {
 		return nil
 	}
-	// Big endian. One directory at offset 8 with one entry: tag 0x0112, type SHORT, one value. No further directory.
+	// Big endian, with one directory at offset 8. It has one entry: tag 0x0112, type SHORT, one value.
 	p := []byte("MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	p = binary.BigEndian.AppendUint16(p, uint16(value)) //nolint:gosec // 2 to 8
 	return append(p, 0, 0, 0, 0, 0, 0)

@@ -12,7 +12,7 @@ type fragmentRun struct {
 	sizes map[uint32]uint32 // default sample size by track
 	moof  int64             // offset of the fragment's box
 	end   uint64            // end of the previous track fragment's data
-	first bool              // no track fragment has been read yet
+	first bool              // whether the next track fragment is the first of the movie fragment
 }
 
 func (r *fragmentRun) begin(moof int64) {
@@ -26,7 +26,8 @@ const (
 	trunEach                                                               = 0xf00
 )
 
-// fragment records the samples of a track fragment. It keeps or blanks the fragment, depending on its track.
+// fragment records the samples of a track fragment. It keeps the fragment if its track is kept, and blanks it
+// otherwise.
 func (v *video) fragment(b mediainfo.Box) error {
 	t := trackFragment{}
 	err := v.each(b, func(in mediainfo.Box) error {
@@ -47,7 +48,7 @@ func (v *video) fragment(b mediainfo.Box) error {
 	return v.walk(b)
 }
 
-// trackFragment holds the fields of a tfhd and the offset of the next run.
+// trackFragment holds the fields of a tfhd box and the offset of the next run.
 type trackFragment struct {
 	track, size uint32
 	base, at    uint64
@@ -112,7 +113,7 @@ func (v *video) fragmentRun(b mediainfo.Box, t *trackFragment) error {
 	return err
 }
 
-// runSizes adds up the sizes of the samples in a run's table at off.
+// runSizes returns the total size of the samples in a run. The run's table is at off.
 func (v *video) runSizes(b mediainfo.Box, off int64, flags, count uint32) (uint64, error) {
 	stride := int64(4 * bits.OnesCount32(flags&trunEach))
 	at := off + 4*int64(bits.OnesCount32(flags&0x100)) // skips the duration
@@ -131,7 +132,7 @@ func (v *video) runSizes(b mediainfo.Box, off int64, flags, count uint32) (uint6
 	return total, nil
 }
 
-// defaults records a track's default sample size in fragments (trex). It blanks the box of a removed track.
+// defaults records a track's default sample size for fragments (trex). It blanks the box if the track is removed.
 func (v *video) defaults(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 24)
 	if err != nil {
@@ -145,7 +146,7 @@ func (v *video) defaults(b mediainfo.Box) error {
 	return v.keepFirst(b, 24)
 }
 
-// fragmentHeadFields keeps the fields of a tfhd that its flags declare.
+// fragmentHeadFields keeps the fields of a tfhd box that its flags declare.
 func (v *video) fragmentHeadFields(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {
@@ -156,7 +157,7 @@ func (v *video) fragmentHeadFields(b mediainfo.Box) error {
 	return v.keepFirst(b, 8+8*int64(flags&tfhdBase)+4*int64(four))
 }
 
-// fragmentDataFields keeps the table of a trun.
+// fragmentDataFields keeps the table of a trun box.
 func (v *video) fragmentDataFields(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {
@@ -167,7 +168,7 @@ func (v *video) fragmentDataFields(b mediainfo.Box) error {
 	return v.keepFirst(b, 8+4*int64(bits.OnesCount32(flags&(trunOffset|trunFirst)))+each*count)
 }
 
-// fragmentIndexFields keeps the entries of a sidx.
+// fragmentIndexFields keeps the entries of a sidx box.
 func (v *video) fragmentIndexFields(b mediainfo.Box) error {
 	head := int64(24)
 	p, err := v.content(b, 0, int(head))

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// The blocks of GIF89a, appendix A.
+// The blocks of a GIF (GIF89a, appendix A).
 const (
 	gifExtension   = 0x21
 	gifImage       = 0x2c
@@ -18,10 +18,10 @@ const (
 	application    = 0xff
 )
 
-// gifLoops are the application extensions with the number of repetitions of an animation.
+// gifLoops lists the application extensions that contain the number of repetitions of an animation.
 var gifLoops = []string{"NETSCAPE2.0", "ANIMEXTS1.0"}
 
-// controlBytes is the size of a graphic control without its terminator.
+// controlBytes is the size of a graphic control extension in bytes, without its terminator.
 const controlBytes = 7
 
 type gifScan struct {
@@ -29,7 +29,7 @@ type gifScan struct {
 	*Edits
 
 	control span  // the graphic control for the next image
-	looped  bool  // an extension with the number of repetitions was kept
+	looped  bool  // whether an extension with the number of repetitions was kept
 	pixels  int64 // number of pixels decompressed so far
 }
 
@@ -59,7 +59,7 @@ func scanGIF(s *source, e *Edits) error {
 	}
 }
 
-// colorTable returns the size in bytes of the color table, from the flags of a screen or image.
+// colorTable returns the size of the color table in bytes. flags are the flags of a screen or image.
 func colorTable(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
@@ -67,7 +67,7 @@ func colorTable(flags byte) int64 {
 	return 3 << (1 + flags&7)
 }
 
-// block returns the end and the type of the block at offset at, and removes it if rendering does not need it.
+// block returns the end and the type of the block at offset at. It removes the block if it is not needed for rendering.
 func (g *gifScan) block(at int64) (int64, byte, error) {
 	p, err := g.peek(at, 1)
 	if err != nil {
@@ -90,8 +90,8 @@ func (g *gifScan) block(at int64) (int64, byte, error) {
 	return 0, 0, errBrokenStructure
 }
 
-// image reads the compressed pixels of the image at offset at. It removes bytes after the pixels, which decoders do not
-// read.
+// image reads the compressed pixels of the image at offset at. It removes the bytes after the pixels, because decoders
+// do not read them.
 func (g *gifScan) image(at int64) (int64, error) {
 	p, err := g.peek(at, 10)
 	if err != nil {
@@ -118,7 +118,7 @@ func (g *gifScan) image(at int64) (int64, error) {
 	return end, errors.Join(g.cut(control.at+controlBytes, control.end), g.cutBlocks(blocks, end))
 }
 
-// decompress reads pixels up to the end code or an invalid code. Decoders stop there too.
+// decompress reads pixels up to the end code or an invalid code, as decoders do.
 func (g *gifScan) decompress(blocks *subBlocks, bits int) error {
 	n, err := io.CopyN(io.Discard, lzw.NewReader(blocks, lzw.LSB, bits), maxInflatedBytes-g.pixels)
 	g.pixels += n
@@ -128,7 +128,7 @@ func (g *gifScan) decompress(blocks *subBlocks, bits int) error {
 	return g.err
 }
 
-// cutBlocks ends the data sub-blocks where in stopped reading.
+// cutBlocks removes the data that blocks has not read, up to end, and terminates the data sub-blocks there.
 func (g *gifScan) cutBlocks(blocks *subBlocks, end int64) error {
 	if blocks.left == 0 && blocks.next == end-1 {
 		return nil
@@ -163,7 +163,7 @@ func (g *gifScan) extension(at, end int64) error {
 	return g.remove(at, end)
 }
 
-// cut shortens an extension so that it ends at the offset at.
+// cut shortens an extension such that it ends at the offset at.
 func (g *gifScan) cut(at, end int64) error {
 	if end-at <= 1 {
 		return nil
@@ -197,8 +197,8 @@ type subBlocks struct {
 	*source
 
 	at, next   int64 // offsets of the next byte and of the next sub-block
-	length     int64 // offset of the current sub-block's length
-	size, left byte  // size of the current sub-block, and its unread bytes
+	length     int64 // offset of the length byte of the current sub-block
+	size, left byte  // size of the current sub-block, and number of its unread bytes
 }
 
 // ReadByte implements io.ByteReader.
@@ -224,7 +224,7 @@ func (b *subBlocks) ReadByte() (byte, error) {
 	return p[0], nil
 }
 
-// Read implements io.Reader, because package lzw requires it. It reads single bytes.
+// Read implements io.Reader, as package lzw requires. It reads one byte at a time.
 func (b *subBlocks) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Markers of ITU-T T.81, table B.1.
+// JPEG markers (ITU-T T.81, table B.1).
 const (
 	sof0, sof15      = 0xc0, 0xcf // the range also contains DHT, JPG and DAC
 	dht, jpg, dac    = 0xc4, 0xc8, 0xcc
@@ -27,13 +27,14 @@ var (
 	adobe = []byte("Adobe")
 )
 
-// The sizes in bytes of the content of a JFIF segment without a thumbnail and of an Adobe segment.
+// Content sizes in bytes: of a JFIF segment without a thumbnail, and of an Adobe segment.
 const (
 	jfifBytes  = 14
 	adobeBytes = 12
 )
 
-// A color profile has up to 255 segments. Each contains its own number and the number of segments (ICC.1:2022, B.4).
+// A color profile has up to 255 segments. Each contains its own number and the number of all segments (ICC.1:2022,
+// B.4).
 const (
 	iccBytes  = 14
 	maxChunks = 255
@@ -49,8 +50,8 @@ type jpegScan struct {
 	tables              jpegTables
 }
 
-// scanJPEG walks all segments of a JPEG to the end of its image. After the end, phones append previews, depth maps and
-// videos with metadata of their own.
+// scanJPEG processes all segments of a JPEG up to the end of the image, and removes everything after it. Phones append
+// previews, depth maps and videos there, with metadata of their own.
 func scanJPEG(s *source, e *Edits) error {
 	j := &jpegScan{source: s, Edits: e}
 	at := int64(2)
@@ -78,8 +79,8 @@ func scanJPEG(s *source, e *Edits) error {
 	}
 }
 
-// nextMarker returns the next marker at or after the offset at, and the offset after the marker. It removes stray bytes
-// before the marker, because decoders skip them, but keeps fill bytes.
+// nextMarker returns the next marker at or after the offset at, and the offset after the marker. It keeps fill bytes
+// before the marker, but removes stray bytes, because decoders skip them.
 func (j *jpegScan) nextMarker(at int64) (byte, int64, error) {
 	stray := at
 	for {
@@ -99,8 +100,8 @@ func (j *jpegScan) nextMarker(at int64) (byte, int64, error) {
 	}
 }
 
-// skipScan returns the end of the entropy-coded data at offset at, which is the next marker other than a restart
-// marker.
+// skipScan returns the end of the entropy-coded data at offset at. The data ends at the next marker other than a
+// restart marker.
 func (j *jpegScan) skipScan(at int64) (int64, error) {
 	for {
 		p, err := j.rest(at)
@@ -127,7 +128,7 @@ func (j *jpegScan) skipScan(at int64) (int64, error) {
 	}
 }
 
-// segment processes the segment of a marker and returns the segment's end. The length field is at body.
+// segment processes the segment of a marker and returns the end of the segment. The segment's length field is at body.
 func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
 	p, err := j.peek(body, 2)
 	if err != nil {
@@ -163,8 +164,8 @@ func (j *jpegScan) coding(marker byte, body, end int64) error {
 	return errBrokenStructure // decoders also reject it
 }
 
-// application keeps an application segment, reduces it to the parts needed for rendering, or removes it. The segment's
-// length is at body, directly after its marker.
+// application keeps an application segment, reduces it to the parts that are needed for rendering, or removes it. The
+// segment's length field is at body, directly after its marker.
 func (j *jpegScan) application(marker byte, body, end int64) error {
 	p, err := j.peek(body+2, int(min(end-body-2, jfifBytes)))
 	if err != nil {
@@ -180,8 +181,8 @@ func (j *jpegScan) application(marker byte, body, end int64) error {
 	return j.remove(body-2, end)
 }
 
-// neededContent returns the content of an application segment that is needed for rendering, or nil. The segment extends
-// from body to end, and p is the beginning of its content.
+// neededContent returns the part of an application segment's content that is needed for rendering, or nil. The segment
+// extends from body to end. p is the beginning of its content.
 func (j *jpegScan) neededContent(marker byte, p []byte, body, end int64) []byte {
 	switch marker {
 	case app0:
@@ -216,8 +217,8 @@ func (j *jpegScan) cut(marker byte, body, end int64, content []byte) error {
 	return j.replace(body-2, end, slices.Concat([]byte{0xff, marker}, want))
 }
 
-// colorProfile replaces the segments of the color profile with the segments of the cleaned profile. It removes an
-// invalid or incomplete profile.
+// colorProfile replaces the segments of the color profile with segments of the cleaned profile. It removes the profile
+// if it is invalid or incomplete.
 func (j *jpegScan) colorProfile() error {
 	if len(j.profile) == 0 {
 		return nil
@@ -248,7 +249,7 @@ func (j *jpegScan) colorProfile() error {
 	return nil
 }
 
-// joinProfile returns the color profile of all segments, or nil if segments are missing or not in order.
+// joinProfile returns the color profile from all segments, or nil if segments are missing or out of order.
 func (j *jpegScan) joinProfile() ([]byte, error) {
 	var raw []byte
 	for i, s := range j.profile {

@@ -2,12 +2,12 @@ package stripmeta
 
 import "encoding/binary"
 
-// jpegTables tracks which tables of a JPEG are used by its scans. Unused tables are skipped by decoders, so they may
-// contain any data.
+// jpegTables tracks which tables of a JPEG its scans use. Unused tables may contain any data, because decoders skip
+// them.
 type jpegTables struct {
 	defined []jpegTable
-	current map[tableID]int // indexes in defined of the tables that the next scan would use
-	quants  []byte          // numbers of the quantization tables of the frame's components
+	current map[tableID]int // tables that the next scan would use, as indexes of defined
+	quants  []byte          // number of the quantization table of each of the frame's components
 }
 
 // tableID identifies a table by its marker, DQT or DHT, and its number. For DHT, the upper four bits of number are the
@@ -20,7 +20,7 @@ type jpegTable struct {
 	used    bool
 }
 
-// recordTables records the tables of a DQT or DHT segment with its length at body (ITU-T T.81, B.2.4).
+// recordTables records the tables of a DQT or DHT segment whose length field is at body (ITU-T T.81, B.2.4).
 func (j *jpegScan) recordTables(marker byte, body, end int64) error {
 	for at := body + 2; at < end; {
 		p, err := j.peek(at, int(min(17, end-at)))
@@ -53,7 +53,7 @@ func (j *jpegScan) recordTables(marker byte, body, end int64) error {
 	return nil
 }
 
-// frame records the quantization tables of a frame header (T.81, B.2.2).
+// frame records the quantization tables that a frame header selects (T.81, B.2.2).
 func (j *jpegScan) frame(body, end int64) error {
 	p, err := j.peek(body, int(min(8+3*255, end-body)))
 	if err != nil {
@@ -71,7 +71,7 @@ func (j *jpegScan) frame(body, end int64) error {
 	return nil
 }
 
-// scan marks the tables of a scan as used (T.81, B.2.3).
+// scan marks the tables that a scan uses (T.81, B.2.3).
 func (j *jpegScan) scan(body, end int64) error {
 	p, err := j.peek(body, int(min(6+2*255, end-body)))
 	if err != nil {
@@ -114,7 +114,7 @@ func (j *jpegScan) dropTables() error {
 	return nil
 }
 
-// dropFrom removes the unused tables of a segment. The parameter unused is their total size in bytes.
+// dropFrom removes the unused tables of a segment. unused is their total size in bytes.
 func (j *jpegScan) dropFrom(segment span, tables []jpegTable, unused int64) error {
 	length := segment.end - segment.at - unused
 	switch {

@@ -65,7 +65,7 @@ func (c *pixelChunks) Read(p []byte) (int, error) {
 	return c.byteReader.Read(p)
 }
 
-// advance continues with the next chunk at the end of a chunk.
+// advance continues with the next chunk if the current chunk has ended.
 func (c *pixelChunks) advance() error {
 	for c.at >= c.end {
 		p, err := c.peek(c.next, 8)
@@ -92,7 +92,7 @@ func (z *zlibReader) open(in io.Reader) error {
 	var err error
 	if z.ReadCloser == nil {
 		z.ReadCloser, err = zlib.NewReader(in)
-		return err //nolint:wrapcheck // only whether the error is nil matters
+		return err //nolint:wrapcheck // the caller only checks whether the error is nil
 	}
 	return z.ReadCloser.(zlib.Resetter).Reset(in, nil) //nolint:wrapcheck,forcetypeassert // documented by zlib.NewReader
 }

@@ -11,16 +11,16 @@ import (
 	"slices"
 )
 
-// pngChunks are the chunks needed for rendering, with the minimum and maximum length of their content (PNG third
-// edition, 11). The names mDCv and cLLi are from its drafts. Each chunk occurs once, except IDAT and the chunks of an
-// animation.
+// pngChunks maps the chunks that are needed for rendering to the minimum and maximum length of their content (PNG third
+// edition, 11). Drafts of that edition used the names mDCv and cLLi. Each of these chunks may occur only once. IDAT and
+// the chunks of an animation, which may occur several times, are not listed.
 var pngChunks = map[string]span{
 	"PLTE": {3, 768}, "tRNS": {1, 256}, "gAMA": {4, 4}, "cHRM": {32, 32}, "sRGB": {1, 1}, "cICP": {4, 4},
 	"mDCV": {24, 24}, "mDCv": {24, 24}, "cLLI": {8, 8}, "cLLi": {8, 8}, "sBIT": {1, 4}, "bKGD": {1, 6}, "pHYs": {9, 9},
 	"acTL": {8, 8}, "iCCP": {13, math.MaxInt32}, "eXIf": {0, math.MaxInt32},
 }
 
-// maxInflatedBytes is the maximum number of bytes to decompress in an image, for all frames together.
+// maxInflatedBytes is the maximum number of bytes to decompress for all frames of an image combined.
 const maxInflatedBytes = 1 << 30
 
 // indexed is the color type of images with a palette.
@@ -35,7 +35,7 @@ type pngScan struct {
 	seen         []string // chunks that may occur once
 	depth, color byte
 	interlaced   bool
-	image, frame size // size of the image, and of the frame with the next pixels
+	image, frame size // size of the image, and of the frame whose pixels come next
 	pixels       zlibReader
 	inflated     int64 // number of decompressed bytes so far
 }
@@ -47,7 +47,7 @@ func sizeAt(p []byte) size {
 	return size{int64(binary.BigEndian.Uint32(p)), int64(binary.BigEndian.Uint32(p[4:]))}
 }
 
-// scanPNG walks all chunks of a PNG or APNG.
+// scanPNG processes all chunks of a PNG or APNG.
 func scanPNG(s *source, e *Edits) error {
 	p, err := s.peek(8, 25)
 	if err != nil {
@@ -83,7 +83,7 @@ func scanPNG(s *source, e *Edits) error {
 	}
 }
 
-// end removes everything after the last chunk. It also removes the content of that chunk.
+// end removes the content of the last chunk and everything after that chunk.
 func (g *pngScan) end(at, end int64) error {
 	if end-at == 12 {
 		return g.remove(end, g.size)
@@ -104,7 +104,7 @@ func (g *pngScan) chunk(kind string, at, end int64) error {
 	switch {
 	case kind == "fcTL":
 		return g.frameControl(at, n)
-	case !known && kind[0]&0x20 == 0: // an unknown critical chunk, so decoders cannot render the file
+	case !known && kind[0]&0x20 == 0: // decoders cannot render a file with an unknown critical chunk
 		return errBrokenStructure
 	case !known, n < size.at, n > size.end, slices.Contains(g.seen, kind), !g.applies(kind, n):
 		return g.remove(at, end)
@@ -121,8 +121,8 @@ func (g *pngScan) chunk(kind string, at, end int64) error {
 	return nil
 }
 
-// applies reports whether an image of this color type may have a chunk of n bytes. In a truecolor image, PLTE is only a
-// suggestion for devices with few colors.
+// applies reports whether a chunk of this kind with n bytes is valid for the image's color type. In a truecolor image,
+// PLTE is not needed: it is only a suggestion for devices with few colors.
 func (g *pngScan) applies(kind string, n int64) bool {
 	switch kind {
 	case "PLTE":
@@ -137,7 +137,7 @@ func (g *pngScan) applies(kind string, n int64) bool {
 	return true
 }
 
-// chromaticities removes a cHRM chunk with values that no color can have. The unit is 1/100,000.
+// chromaticities removes a cHRM chunk that contains impossible values. The unit is 1/100,000.
 func (g *pngScan) chromaticities(at, end int64) error {
 	p, err := g.peek(at+8, 32)
 	if err != nil {
@@ -171,10 +171,10 @@ func (g *pngScan) replaceIfChanged(at, end int64, want []byte) error {
 	return g.replace(at, end, want)
 }
 
-// profileName replaces the name of a color profile, which can be any text of up to 79 bytes.
+// profileName replaces the name of a color profile, which could be any text of up to 79 bytes.
 const profileName = "ICC profile"
 
-// colorProfile cleans a color profile, and removes an invalid profile.
+// colorProfile cleans a color profile, or removes it if it is invalid.
 func (g *pngScan) colorProfile(at, end int64) error {
 	p, err := g.peek(at+8, int(min(81, end-at-12)))
 	if err != nil {
@@ -214,7 +214,7 @@ func (g *pngScan) colorProfile(at, end int64) error {
 func inflate(in *byteReader) ([]byte, error) {
 	z, err := zlib.NewReader(in)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // only whether the error is nil matters
+		return nil, err //nolint:wrapcheck // the caller only checks whether the error is nil
 	}
 	raw, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
 	if err == nil && len(raw) > maxProfile {
@@ -236,7 +236,8 @@ func (g *pngScan) frameControl(at, n int64) error {
 }
 
 // pixelData reads the compressed pixels of the image or of a frame, starting with the chunk at the offset at. It
-// returns the end of the last chunk with pixels. It removes repeated image data, because decoders do not read it.
+// returns the end of the last chunk with pixels. It removes further image data after the first, because decoders do not
+// read it.
 func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 	if kind == "IDAT" && slices.Contains(g.seen, kind) {
 		n, err := g.peek(at, 4)
@@ -258,8 +259,8 @@ func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
 	return in.next, nil
 }
 
-// inflatePixels decompresses pixels. It returns an error unless they are exactly n bytes, and the compressed data ends
-// at the end of a chunk.
+// inflatePixels decompresses pixels. It returns an error unless the result has exactly n bytes and the compressed data
+// ends at the end of a chunk.
 func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 	if g.inflated += n; g.inflated > maxInflatedBytes {
 		return errTooManyParts
@@ -282,8 +283,8 @@ func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
 	return nil
 }
 
-// rawSize returns the number of bytes in a frame's pixels. Each row has whole bytes and is preceded by its filter type.
-// An interlaced frame consists of seven smaller images.
+// rawSize returns the number of bytes in a frame's pixels. Each row is padded to whole bytes and is preceded by its
+// filter type. An interlaced frame consists of seven smaller images.
 func (g *pngScan) rawSize(dimensions size) int64 {
 	bits := int64(g.depth) * map[byte]int64{0: 1, 2: 3, indexed: 1, 4: 2, 6: 4}[g.color]
 	image := func(width, height int64) int64 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// maxProfile is the maximum length of a color profile in bytes. Profiles of printing presses have about 3 MB.
+// maxProfile is the maximum length of a color profile in bytes. Profiles for printing presses have about 3 MB.
 const maxProfile = 4 << 20
 
 const (
@@ -14,16 +14,16 @@ const (
 	maxProfileTags = 100
 )
 
-// profileTags are the tags of a color profile that are needed for rendering (ICC.1:2022, 9.2). Other tags contain the
-// device, its serial number and the author of the profile.
+// profileTags lists the tags of a color profile that are needed for rendering (ICC.1:2022, 9.2). Other tags contain,
+// for example, the device, its serial number or the author of the profile.
 var profileTags = []string{
 	"rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC", "kTRC", "wtpt", "bkpt", "chad", "cicp", "A2B0", "A2B1", "A2B2",
 	"B2A0",
 	"B2A1", "B2A2", "D2B0", "D2B1", "D2B2", "D2B3", "B2D0", "B2D1", "B2D2", "B2D3", "gamt", "aarg", "aagg", "aabg",
 }
 
-// profile returns the original and the cleaned color profile of n bytes at offset at. The cleaned profile is nil if the
-// original is invalid.
+// profile reads the color profile of n bytes at the offset at. It returns the original and the cleaned profile. The
+// cleaned profile is nil if the original is invalid.
 func (s *source) profile(at, n int64) ([]byte, []byte, error) {
 	if n < profileHeader+4 || n > maxProfile {
 		return nil, nil, nil
@@ -35,8 +35,8 @@ func (s *source) profile(at, n int64) ([]byte, []byte, error) {
 	return raw, cleanProfile(raw), nil
 }
 
-// cleanProfile returns the parts of a color profile that are needed for rendering, or nil if raw does not begin with a
-// profile. A profile without other parts is returned unchanged.
+// cleanProfile returns a color profile with only the parts that are needed for rendering, or nil if raw does not begin
+// with a profile. If the profile has no other parts, cleanProfile returns it unchanged.
 func cleanProfile(raw []byte) []byte {
 	if len(raw) < profileHeader+4 || string(raw[36:40]) != "acsp" ||
 		!slices.Contains([]string{"scnr", "mntr", "prtr", "spac"}, string(raw[12:16])) ||
@@ -62,8 +62,8 @@ func cleanProfile(raw []byte) []byte {
 type profileCopy struct {
 	raw           []byte
 	names         []string
-	values        [][8]byte          // offset in data and length of each tag's value
-	offsetByPlace map[[8]byte]uint32 // offset in data by the original offset and length, because tags may share their data
+	values        [][8]byte          // for each tag, the offset of its value in data, and the length of its value
+	offsetByPlace map[[8]byte]uint32 // offset in data by original offset and length; tags may share their data
 	data          []byte
 }
 
@@ -86,7 +86,7 @@ func (c *profileCopy) add(entry []byte) bool {
 		return true
 	}
 	offset, isPlaced := c.offsetByPlace[place]
-	if !needed { // the original value is removed
+	if !needed { // leave out the original value
 		isPlaced, place = false, [8]byte{}
 	}
 	if !isPlaced {
@@ -102,8 +102,8 @@ func (c *profileCopy) add(entry []byte) bool {
 	return len(c.data) <= 2*maxProfile // overlapping entries could otherwise need too much memory
 }
 
-// bytes returns the whole profile. From the original header, it keeps the version, the class, the color spaces and the
-// rendering intent.
+// bytes returns the complete profile. It keeps only the version, class, color spaces and rendering intent from the
+// original header.
 func (c *profileCopy) bytes() []byte {
 	header := make([]byte, profileHeader)
 	copy(header[8:10], c.raw[8:10])
@@ -124,8 +124,8 @@ func (c *profileCopy) bytes() []byte {
 	return out
 }
 
-// neutralText returns the value "c" for the required tags with a profile's name and copyright. It returns nil for other
-// tags.
+// neutralText returns a value with the text "c" for the tags with a profile's name and copyright, which are required.
+// It returns nil for other tags.
 func neutralText(name string, version byte) []byte {
 	switch {
 	case name != "desc" && name != "cprt":
@@ -138,8 +138,8 @@ func neutralText(name string, version byte) []byte {
 	return append([]byte("desc\x00\x00\x00\x00\x00\x00\x00\x02c\x00"), make([]byte, 4+4+2+1+67)...)
 }
 
-// cleanTag returns the value of a tag up to the length that its type implies, or nil if it has another type or is too
-// short.
+// cleanTag returns the value of a tag, cut to the length that its type implies. It returns nil if the type is unknown
+// or the value is too short.
 func cleanTag(value []byte) []byte {
 	if len(value) < 12 {
 		return nil
@@ -153,7 +153,8 @@ func cleanTag(value []byte) []byte {
 	return value
 }
 
-// tagSize returns the length of a tag's value according to its type, or 0 if unknown (ICC.1:2022, 10).
+// tagSize returns the length of a tag's value according to its type (ICC.1:2022, 10). It returns 0 if the type is
+// unknown.
 func tagSize(value []byte) uint64 {
 	switch string(value[:4]) {
 	case "XYZ ":

@@ -41,20 +41,21 @@ const (
 // rule defines how to clean a box. Bytes that are not kept become zeros.
 type rule struct {
 	do         action
-	size       int64 // bytes of the content to keep; for listed, the size of the header
+	size       int64 // number of bytes of the content to keep; for actionListed, the size of the header
 	entry      int64 // size of an entry in bytes
-	extraBytes int64 // additional bytes in version 1: per box for sized, per entry for listed
+	extraBytes int64 // additional bytes in version 1: per box for actionSized, per entry for actionListed
 }
 
-// keepBytes keeps the first size bytes of a box.
+// keepBytes returns a rule that keeps the first size bytes of a box.
 func keepBytes(size int64) rule { return rule{do: actionSized, size: size} }
 
-// keepList keeps a table of entries. The first size bytes end with the number of entries, in four bytes.
+// keepList returns a rule that keeps a table of entries. Its header has size bytes and ends with the number of entries,
+// which has four bytes.
 func keepList(size, entry int64) rule { return rule{do: actionListed, size: size, entry: entry} }
 
-// rules has the rules for the boxes in each container, from ISO/IEC 14496-12 and the QuickTime File Format. A box is
-// kept only directly inside a container listed here, and blanked elsewhere. "picture" and "sound" are not box types.
-// They stand for the video and audio sample descriptions in stsd.
+// rules maps each container to the rules for the boxes in it (ISO/IEC 14496-12, QuickTime File Format). A box that is
+// not listed for its container is blanked. "picture" and "sound" are not box types: they stand for the video and audio
+// sample descriptions in stsd.
 var rules = map[string]map[string]rule{
 	"": {
 		"ftyp": {do: actionBrands}, "styp": {do: actionBrands}, "mdat": keepBytes(math.MaxInt64), "moov": {do: actionEnter},
@@ -116,10 +117,10 @@ var rules = map[string]map[string]rule{
 	},
 }
 
-// configuration keeps a decoder's configuration, up to a size that is sufficient in practice.
+// configuration is the rule for a decoder's configuration. It keeps a size that is sufficient in practice.
 var configuration = keepBytes(1024)
 
-// clean cleans a box by the rule for its kind in the container.
+// clean cleans a box by the rule for its type in the container.
 func (v *video) clean(container string, b mediainfo.Box) error {
 	r := rules[container][b.Kind]
 	switch r.do {

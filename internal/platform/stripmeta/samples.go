@@ -64,8 +64,8 @@ func (v *video) keep(at, n uint64) error {
 	return nil
 }
 
-// zeroUnused zeroes the media data that no kept track refers to: samples of removed tracks, and hidden boxes. It
-// returns an error if a sample is outside of the media data.
+// zeroUnused zeroes the media data that does not belong to a kept track: samples of removed tracks, and hidden boxes.
+// It returns an error if a sample is outside of the media data.
 func (v *video) zeroUnused() error {
 	slices.SortFunc(v.keptSpans, func(a, b span) int { return cmp.Compare(a.at, b.at) })
 	if len(v.keptSpans) == 0 && slices.ContainsFunc(v.data, func(d span) bool { return d.at < d.end }) {
@@ -95,18 +95,18 @@ func (v *video) zeroUnused() error {
 	return nil
 }
 
-// chunks are the chunks of a track in order.
+// chunks iterates over the chunks of a track.
 type chunks struct {
 	offsets *table
 	sizes   sampleSizes
 	runs    *chunkRuns
 	frames  frames
-	number  uint32 // number of the chunk that was read last
+	number  uint32 // number of the last chunk that was read
 
-	at, size uint64 // range of that chunk
+	at, size uint64 // range of the last chunk that was read
 }
 
-// chunks returns an iterator over the chunks of a track, or nil if the track has none.
+// chunks returns an iterator over the chunks of a track, or nil if the track has no chunks.
 func (v *video) chunks(t trackBoxes) (*chunks, error) {
 	offsets, err := v.table(t.tables["stco"], 4, 4)
 	if box, long := t.tables["co64"]; long && err == nil {
@@ -131,7 +131,7 @@ func (v *video) chunks(t trackBoxes) (*chunks, error) {
 	return c, err
 }
 
-// advance reads the next chunk, and reports whether there is another chunk.
+// advance reads the next chunk, and reports whether there was one.
 func (c *chunks) advance() (bool, error) {
 	at, ok, err := c.offsets.next()
 	if err != nil || !ok {
@@ -152,8 +152,8 @@ func (c *chunks) advance() (bool, error) {
 	return true, err
 }
 
-// frames converts a number of constant-size sound samples to bytes. QuickTime files store the size of a sample in the
-// sound description, and declare one byte in stsz.
+// frames converts a number of constant-size sound samples to bytes. In QuickTime files, the sound description contains
+// the size of a sample, and stsz declares a size of one byte.
 type frames struct{ samples, bytes uint64 }
 
 func (f frames) size(count uint32) uint64 {
@@ -163,14 +163,14 @@ func (f frames) size(count uint32) uint64 {
 	return (uint64(count) + f.samples - 1) / f.samples * f.bytes
 }
 
-// pcmBytes maps a format to the size of a sample per channel in bytes. The size is 0 if the sound description declares
-// it.
+// pcmBytes maps a format to the size in bytes of a sample of one channel. 0 means that the sound description declares
+// the size.
 var pcmBytes = map[string]uint64{
 	"raw ": 0, //nolint:gocritic // the space is part of the code
 	"NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
 }
 
-// frames reads the first sound description, whose version determines its format (QuickTime File Format, Sound Sample
+// frames reads the first sound description. Its version determines its fields (QuickTime File Format, Sound Sample
 // Description).
 func (v *video) frames(stsd mediainfo.Box) (frames, error) {
 	if stsd.End-stsd.Content < 8+36 {
@@ -181,7 +181,7 @@ func (v *video) frames(stsd mediainfo.Box) (frames, error) {
 		return frames{}, err
 	}
 	if version, err := v.version(stsd); err != nil || version != 0 {
-		return frames{}, err // other versions follow ISO/IEC 14496-12, and stsz has the correct size
+		return frames{}, err // in other versions, stsz has the correct size (ISO/IEC 14496-12)
 	}
 	p, err := v.content(entry, 0, int(min(entry.End-entry.Content, 64)))
 	if err != nil {
@@ -190,7 +190,7 @@ func (v *video) frames(stsd mediainfo.Box) (frames, error) {
 	return parseFrames(entry.Kind, p), nil
 }
 
-// parseFrames reads the sound description p of a format. The version in p determines its fields.
+// parseFrames reads the sound description p for a format. The version in p determines the fields of p.
 func parseFrames(format string, p []byte) frames {
 	word := func(at int) uint64 { return uint64(binary.BigEndian.Uint32(p[at:])) }
 	switch version := binary.BigEndian.Uint16(p[8:]); {
@@ -208,15 +208,15 @@ func parseFrames(format string, p []byte) frames {
 	return frames{samples: 1, bytes: each * uint64(binary.BigEndian.Uint16(p[16:]))}
 }
 
-// table reads a table of numbers. It has a separate window.
+// table reads a table of numbers through its own window.
 type table struct {
 	src       *source
 	at        int64
 	remaining uint32
-	stride    int // bytes of a number: 1, 2, 4 or 8
+	stride    int // bytes per number: 1, 2, 4 or 8
 }
 
-// table returns the table of entries in a box, or nil without a box. The number of entries is at off.
+// table returns the table of entries in a box, or nil if there is no box. The number of entries is at off.
 func (v *video) table(b mediainfo.Box, off int64, stride int) (*table, error) {
 	if b.Kind == "" {
 		return nil, nil //nolint:nilnil // a track may have no such table
@@ -249,7 +249,7 @@ func (t *table) next() (uint64, bool, error) {
 	return binary.BigEndian.Uint64(wide[:]), true, nil
 }
 
-// sampleSizes are the sizes of a track's samples: one size for all, or a size for each.
+// sampleSizes contains the sizes of a track's samples: one size for all, or one for each.
 type sampleSizes struct {
 	uniform   uint64
 	remaining uint32 // number of samples left
@@ -280,7 +280,7 @@ func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
 		each, err := v.table(b, 8, int(bits/8))
 		return sampleSizes{perSample: each}, err
 	}
-	return sampleSizes{}, errBrokenStructure // half a byte per sample, which no real file has
+	return sampleSizes{}, errBrokenStructure // half a byte per sample, which does not occur in practice
 }
 
 // sum adds up the sizes of the next count samples.
@@ -299,11 +299,11 @@ func (s sampleSizes) sum(count uint32) (uint64, error) {
 	return total, nil
 }
 
-// chunkRuns has the number of samples per chunk, in the order of chunks (stsc).
+// chunkRuns contains the number of samples per chunk (stsc). A run is a sequence of chunks with the same number.
 type chunkRuns struct {
 	entries                     *table // three numbers per entry
-	currentSamples, nextSamples uint32 // samples per chunk before the chunk from, and from that chunk on
-	nextStart                   uint32 // first chunk that has next samples; 0 after the last entry
+	currentSamples, nextSamples uint32 // samples per chunk before the chunk nextStart, and from that chunk on
+	nextStart                   uint32 // first chunk of the next run; 0 after the last entry
 }
 
 func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
@@ -327,8 +327,8 @@ func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
 	return r, r.advance()
 }
 
-// inOrder checks that the runs begin with the first chunk and are in ascending order. Players do not agree on how to
-// read other tables.
+// inOrder returns an error unless the runs begin with the first chunk and are in ascending order. Players do not agree
+// on how to read other tables.
 func inOrder(entries table) error {
 	last := uint64(0)
 	for {
@@ -372,6 +372,6 @@ func (r *chunkRuns) advance() error {
 		}
 		entry[i] = n
 	}
-	r.nextStart, r.nextSamples = uint32(entry[0]), uint32(entry[1]) //nolint:gosec // of four bytes each
+	r.nextStart, r.nextSamples = uint32(entry[0]), uint32(entry[1]) //nolint:gosec // each number has four bytes
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// window is the size in bytes of the part of a file that is in memory.
+// window is the size in bytes of the part of a file that is kept in memory.
 const window = 16 << 10
 
 // source is a file that is read through one small window.
@@ -15,10 +15,10 @@ type source struct {
 
 	buffer          [window]byte
 	start, buffered int64 // offset of the window in the file, and number of bytes in the window
-	err             error // the last error returned by r, not an error about a damaged file
+	err             error // the last read error from r; errors about a damaged file are not stored
 }
 
-// peek returns n bytes at off. The maximum of n is window. The bytes are valid until the next call.
+// peek returns the n bytes at off. n must be at most window. The bytes are valid until the next call.
 func (s *source) peek(off int64, n int) ([]byte, error) {
 	if off < 0 || off > s.size-int64(n) {
 		return nil, errTruncated
@@ -31,8 +31,8 @@ func (s *source) peek(off int64, n int) ([]byte, error) {
 	return s.buffer[off-s.start:][:n], nil
 }
 
-// rest returns the bytes from off to the end of the window, at least one byte. It loads another window if necessary.
-// The bytes are valid until the next call.
+// rest returns the bytes from off to the end of the window. If necessary, it loads another window, so that it returns
+// at least one byte. The bytes are valid until the next call.
 func (s *source) rest(off int64) ([]byte, error) {
 	if _, err := s.peek(off, 1); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (s *source) read(p []byte, off, n int64) ([]byte, error) {
 	return p, nil
 }
 
-// ReadAt implements io.ReaderAt. It requires that p has at most window bytes.
+// ReadAt implements io.ReaderAt for at most window bytes.
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	held, err := s.peek(off, len(p))
 	return copy(p, held), err

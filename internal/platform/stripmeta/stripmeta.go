@@ -1,14 +1,15 @@
 // Package stripmeta removes the metadata of images and videos without re-encoding: EXIF, XMP, IPTC, comments, text,
-// embedded previews, location atoms, telemetry tracks, names, dates, and everything after the end of a file. It keeps
-// the data needed for rendering: pixels, orientation, color profile, animation, sound.
+// embedded previews, location atoms, telemetry tracks, names, dates, and everything after the end of the image or
+// video. It keeps the data that is needed for rendering: pixels, orientation, color profile, animation and sound.
 //
-// Each format has a list of the parts to keep, with their sizes. Everything else is removed. Color profiles keep only
-// the tags for rendering. The media data of a video keeps only the samples of tracks that are shown or heard. Other
-// media data becomes zeros, so that offsets remain valid. If the structure of a file cannot be parsed to its end, Scan
-// returns an error, so a file is never partly cleaned.
+// For each format, the package lists the parts to keep and their sizes. It removes everything else. In color profiles,
+// it keeps only the tags that are needed for rendering. In the media data of a video, it keeps only the samples of
+// tracks that are shown or heard, and replaces other data with zeros, so that offsets remain valid. If a file cannot be
+// parsed to its end, Scan returns an error, so a file is never partly cleaned.
 //
-// Coded data is not decoded. Metadata therefore remains inside coded video frames (such as SEI messages of H.264) and
-// in the parameters of a codec. It also remains if it is appended to the compressed pixels of a JPEG or WebP.
+// The package does not decode coded data. Metadata therefore remains inside coded video frames, such as SEI messages in
+// H.264, and in the parameters of a codec. It also remains if it is appended to the compressed pixels of a JPEG or
+// WebP.
 package stripmeta
 
 import (
@@ -18,9 +19,9 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// Scan finds the metadata in the first size bytes of r, a file of the MIME type that mediainfo.Read reported. It reads
-// the file at most about twice, decompresses at most 1 GiB of pixels and uses at most about 32 MiB of memory. The error
-// matches mediainfo.ErrDamaged, is mediainfo.ErrType, or is an error of reading r.
+// Scan finds the metadata in a file, which consists of the first size bytes of r. mime is the type that mediainfo.Read
+// reported. Scan reads the file about twice at most, decompresses at most 1 GiB of pixels and uses at most about 32 MiB
+// of memory. The error is mediainfo.ErrType, matches mediainfo.ErrDamaged, or wraps an error from r.
 func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	scan := map[string]func(*source, *Edits) error{
 		mediainfo.JPEG: scanJPEG, mediainfo.PNG: scanPNG, mediainfo.WebP: scanWebP, mediainfo.GIF: scanGIF,

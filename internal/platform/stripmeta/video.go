@@ -11,14 +11,15 @@ import (
 // maxBoxes is the maximum number of boxes that are read in a video.
 const maxBoxes = 20_000
 
-// maxTracks is the maximum number of tracks in a video. It limits memory, because each track has separate windows.
+// maxTracks is the maximum number of tracks in a video. It limits the use of memory, because each track has its own
+// windows.
 const maxTracks = 64
 
-// shownTracks are the handlers of the tracks that are kept: pictures, sound, transparency and closed captions. Timed
+// shownTracks lists the handlers of the tracks to keep: pictures, sound, transparency and closed captions. Timed
 // metadata and text are removed, because drones record their location as text.
 var shownTracks = []string{"vide", "soun", "auxv", "clcp"}
 
-// shownReferences are the references between tracks that are kept.
+// shownReferences lists the types of references between tracks to keep.
 var shownReferences = []string{"auxl", "vdep", "fall", "folw"}
 
 type video struct {
@@ -28,7 +29,7 @@ type video struct {
 	boxes           int
 	moov            bool
 	data            []span          // the contents of mdat boxes
-	keptSpans       []span          // the samples of tracks that are shown or heard
+	keptSpans       []span          // the samples of the tracks that are kept
 	tracks          []trackBoxes    // the tracks that are kept
 	shown           map[uint32]bool // whether each track is kept
 	sound, captions bool            // type of the track that is being cleaned
@@ -50,8 +51,8 @@ func scanVideo(s *source, e *Edits) error {
 	return v.zeroUnused()
 }
 
-// top walks the top-level boxes. After the video, phones append data that does not consist of boxes. This data is
-// removed.
+// top processes the top-level boxes. It removes data after the video that does not consist of boxes. Phones append such
+// data.
 func (v *video) top() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)
@@ -90,7 +91,7 @@ func (v *video) next(at, end int64) (mediainfo.Box, error) {
 	return mediainfo.NextBox(v.source, at, end)
 }
 
-// each calls visit with the boxes of a container. It skips remaining bytes that are too short for a box.
+// each calls visit for each box in a container. It skips trailing bytes that are too short for a box.
 func (v *video) each(in mediainfo.Box, visit func(mediainfo.Box) error) error {
 	at := in.Content
 	for in.End-at >= 8 {
@@ -106,7 +107,7 @@ func (v *video) each(in mediainfo.Box, visit func(mediainfo.Box) error) error {
 	return nil
 }
 
-// walk cleans the boxes of a container, and zeroes remaining bytes that are too short for a box.
+// walk cleans the boxes in a container, and zeroes trailing bytes that are too short for a box.
 func (v *video) walk(in mediainfo.Box) error { return v.walkFrom(in.Kind, in.Content, in.End) }
 
 func (v *video) walkFrom(container string, at, end int64) error {
@@ -120,7 +121,7 @@ func (v *video) walkFrom(container string, at, end int64) error {
 	return v.zero(v.source, at, end)
 }
 
-// blank replaces a box with a free box of the same size, full of zeros.
+// blank replaces a box with a free box of the same size that is filled with zeros.
 func (v *video) blank(b mediainfo.Box) error {
 	if !slices.Contains([]string{"free", "skip", "wide"}, b.Kind) {
 		if err := v.replace(b.Start+4, b.Start+8, []byte("free")); err != nil {
@@ -138,7 +139,7 @@ func (v *video) content(b mediainfo.Box, off int64, n int) ([]byte, error) {
 	return v.peek(b.Content+off, n)
 }
 
-// references blanks a box of references to tracks, unless all of its references are kept.
+// references blanks a box of references to tracks, unless all of the tracks are kept.
 func (v *video) references(b mediainfo.Box) error {
 	allShown := true
 	err := v.each(b, func(r mediainfo.Box) error {
@@ -151,7 +152,7 @@ func (v *video) references(b mediainfo.Box) error {
 	return v.blank(b)
 }
 
-// track keeps a track that is shown or heard, and records where its samples are. It blanks other tracks.
+// track keeps a track that is shown or heard and records where its samples are. It blanks any other track.
 func (v *video) track(b mediainfo.Box) error {
 	t := trackBoxes{tables: map[string]mediainfo.Box{}}
 	if err := v.find(b, &t); err != nil {
@@ -171,7 +172,7 @@ func (v *video) track(b mediainfo.Box) error {
 	return v.walk(b)
 }
 
-// trackBoxes holds the boxes with a track's type and the location of its samples.
+// trackBoxes holds a track's ID and handler, and the boxes with the location of its samples.
 type trackBoxes struct {
 	id      uint32
 	handler string

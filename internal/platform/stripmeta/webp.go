@@ -16,23 +16,23 @@ const (
 	vp8xICC       = 1 << 5
 )
 
-// pictureChunks are the chunks of a picture, either the file's only picture or a frame of an animation.
+// pictureChunks lists the chunks of a picture, which is the file's only picture or a frame of an animation.
 var pictureChunks = []string{"ALPH", "VP8 ", "VP8L"}
 
-// fixedChunks maps the chunks of a fixed size to their size in bytes.
+// fixedChunks maps each chunk that has a fixed size to its size in bytes.
 var fixedChunks = map[string]int64{"VP8X": 10, "ANIM": 6}
 
 type webpScan struct {
 	*source
 	*Edits
 
-	flags          int64    // offset of the flags in VP8X; 0 without VP8X
+	flags          int64    // offset of the flags in VP8X; 0 if there is no VP8X chunk
 	seen           []string // chunks that may occur once
-	hasOrientation bool     // the orientation was kept
-	colors         bool     // the color profile was kept
+	hasOrientation bool     // whether the orientation was kept
+	colors         bool     // whether the color profile was kept
 }
 
-// scanWebP walks all chunks of a WebP and corrects its headers.
+// scanWebP processes all chunks of a WebP and corrects its headers.
 func scanWebP(s *source, e *Edits) error {
 	p, err := s.peek(0, 12)
 	if err != nil {
@@ -59,7 +59,8 @@ func scanWebP(s *source, e *Edits) error {
 	return err
 }
 
-// chunks calls visit for each chunk between at and end. It returns the number of bytes by which they shrink.
+// chunks calls visit for each chunk between at and end. It returns the total number of bytes by which the chunks
+// shrink.
 func (w *webpScan) chunks(at, end int64, visit func(kind string, at, end int64) (int64, error)) (int64, error) {
 	var total int64
 	for end-at >= 8 {
@@ -120,7 +121,7 @@ func (w *webpScan) fixedChunk(kind string, at, end, size int64) (int64, error) {
 	return end - at - 8 - size, w.remove(at+8+size, end)
 }
 
-// colorProfile cleans a color profile, and removes an invalid profile.
+// colorProfile cleans a color profile, or removes it if it is invalid.
 func (w *webpScan) colorProfile(at, end int64) (int64, error) {
 	p, err := w.peek(at+4, 4)
 	if err != nil {
@@ -137,13 +138,13 @@ func (w *webpScan) colorProfile(at, end int64) (int64, error) {
 	if bytes.Equal(raw, clean) {
 		return 0, nil
 	}
-	want := binary.LittleEndian.AppendUint32([]byte("ICCP"), uint32(len(clean))) //nolint:gosec // of a few MB
+	want := binary.LittleEndian.AppendUint32([]byte("ICCP"), uint32(len(clean))) //nolint:gosec // a few MB at most
 	want = append(want, clean...)
 	want = append(want, make([]byte, len(clean)&1)...)
 	return end - at - int64(len(want)), w.replace(at, end, want)
 }
 
-// frame removes everything but the image from a frame of an animation.
+// frame removes everything except the picture from a frame of an animation.
 func (w *webpScan) frame(at, end int64) (int64, error) {
 	if end-at < 8+16 {
 		return 0, errBrokenStructure
@@ -194,7 +195,7 @@ func (w *webpScan) cut(at, end int64) (int64, error) {
 	return end - at - int64(len(want)), w.replace(at, end, want)
 }
 
-// setFlags sets the flags of VP8X according to the remaining chunks, and clears reserved bits.
+// setFlags sets the VP8X flags according to the remaining chunks, and clears reserved bits.
 func (w *webpScan) setFlags() error {
 	p, err := w.peek(w.flags, 4)
 	if err != nil {
@@ -213,7 +214,7 @@ func (w *webpScan) setFlags() error {
 	return w.replace(w.flags, w.flags+4, want)
 }
 
-// resize writes the length of a chunk or of the file at the offset at.
+// resize writes the new length of a chunk or of the file at the offset at.
 func (w *webpScan) resize(at, length int64) error {
 	if length < 0 || length > math.MaxUint32 {
 		return errBrokenStructure

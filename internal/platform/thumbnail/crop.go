@@ -9,17 +9,17 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// cropQuality is the JPEG quality of cropped images. It is high because an image may be encoded again for a network
-// that limits sizes.
+// cropQuality is the JPEG quality of cropped images. It is high because an image may have to be encoded again for a
+// network that limits sizes.
 const cropQuality = 92
 
-// ErrOutOfBounds is returned by Crop for a part that is empty or extends beyond the image.
+// ErrOutOfBounds means that the part to crop is empty or extends beyond the image.
 var ErrOutOfBounds = errors.New("the part is not within the image")
 
-// Crop returns a part of an image, rotated clockwise by a number of quarter turns. The part is in pixels of the
-// displayed image. The result is a PNG if the image is a PNG or GIF or the result has transparency, else a JPEG. For an
-// animation, Crop uses the first frame. The parameter info is the result of mediainfo.Read for r. The errors are the
-// errors of Thumbnail and ErrOutOfBounds.
+// Crop returns a part of an image, rotated clockwise by a number of quarter turns. The part is given in pixels of the
+// displayed image. The result is a PNG if the image is a PNG or GIF, or if the result has transparency. Otherwise, it
+// is a JPEG. For an animation, Crop uses the first frame. info is the result of mediainfo.Read for r. The error is
+// ErrOutOfBounds or one of the errors of Thumbnail.
 func (m *Maker) Crop(
 	ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, part image.Rectangle, quarterTurns int,
 ) (Result, error) {

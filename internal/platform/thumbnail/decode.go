@@ -28,7 +28,7 @@ type layer struct {
 	canvas image.Point // size
 }
 
-// decodeTimeout is the maximum time for decoding one image, because other images wait for its memory.
+// decodeTimeout is the maximum time for decoding one image. It is limited because other images wait for the memory.
 const decodeTimeout = 30 * time.Second
 
 var errDamaged = &mediainfo.DamageError{Reason: "the image is incomplete or broken"}
@@ -37,15 +37,15 @@ type readerFunc func([]byte) (int, error)
 
 func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
-// decode returns the first frame as stored. It stops at the first read after the context has ended or decodeTimeout has
-// passed.
+// decode returns the first frame as it is stored, without rotating it. It stops at the first read after the context has
+// ended or decodeTimeout has passed.
 func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, decodeTimeout, ErrSlow)
 	defer cancel()
 	if info.Type == mediainfo.JPEG {
 		r = newScanReader(r, info)
 	}
-	var readErr error // an error of reading, not of the image
+	var readErr error // an error from r, as opposed to an error about the image
 	in := bufio.NewReader(readerFunc(func(p []byte) (int, error) {
 		if readErr = context.Cause(ctx); readErr != nil {
 			return 0, readErr
@@ -72,12 +72,13 @@ func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error
 		decoded.canvas = image.Pt(info.Height, info.Width)
 	}
 	if end := decoded.at.Add(decoded.Bounds().Size()); end.X > decoded.canvas.X || end.Y > decoded.canvas.Y {
-		return layer{}, errDamaged // r may differ from the image that info describes
+		return layer{}, errDamaged // info may describe a different image
 	}
 	return decoded, nil
 }
 
-// decodeSafely returns an error if a decoder panics, so that a bug in a decoder does not crash the process.
+// decodeSafely decodes an image. If a decoder panics, it returns an error, so that a bug in a decoder does not crash
+// the process.
 func decodeSafely(r io.Reader, info mediainfo.Info) (layer, error) {
 	var out layer
 	var err error
@@ -117,7 +118,7 @@ func decodeImage(r io.Reader, info mediainfo.Info) (layer, error) {
 }
 
 // firstFrame decodes the first frame of an animated WebP. Package x/image does not support animations, so firstFrame
-// passes it a file with only that frame and the headers of RFC 9649 2.7.
+// passes it a file with only that frame and the headers from RFC 9649, 2.7.
 func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 	length, err := findFrame(r)
 	if err != nil {
@@ -127,7 +128,7 @@ func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 	if _, err := io.ReadFull(r, head); err != nil || length < int64(len(head)) {
 		return layer{}, errDamaged
 	}
-	// The decoder allocates this size, but the reserved memory is for the size in info.
+	// The decoder allocates memory for this size, but the memory was reserved for the size in info.
 	if (1+uint24(head[6:]))*(1+uint24(head[9:])) > info.Width*info.Height {
 		return layer{}, errDamaged
 	}
@@ -147,7 +148,7 @@ func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 
 func uint24(p []byte) int { return int(p[0]) | int(p[1])<<8 | int(p[2])<<16 }
 
-// findFrame reads up to the content of the first frame and returns the length of the content.
+// findFrame reads up to the content of the first frame, and returns the length of that content.
 func findFrame(r io.Reader) (int64, error) {
 	if _, err := io.CopyN(io.Discard, r, 12); err != nil {
 		return 0, errDamaged

@@ -12,10 +12,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// qualities are the JPEG qualities to try before the picture is scaled down. Lower qualities look visibly worse.
+// qualities lists the JPEG qualities to try before the picture is scaled down. Lower qualities look visibly worse.
 var qualities = []int{90, 82, 72}
 
-// maxExcess is the maximum ratio of an encoded size to the size limit for which a lower quality can still fit.
+// maxExcess is the highest ratio of encoded size to size limit at which trying a lower quality is still worthwhile.
 const maxExcess = 3
 
 // minSide is the minimum length of a picture's longest side, in pixels.
@@ -29,7 +29,7 @@ func fit(ctx context.Context, img *image.RGBA, mime string, maxBytes int64) (Res
 		if err != nil || result.Bytes != nil {
 			return result, err
 		}
-		// Estimate the number of pixels that fits from the bytes per pixel, and always reduce it.
+		// Estimate from the bytes per pixel how many pixels fit, and always reduce the size.
 		size := scale(picture.Rect.Max, min(0.9, math.Sqrt(float64(maxBytes)/float64(encodedBytes))))
 		if max(size.X, size.Y) < minSide {
 			return Result{}, ErrCannotFit
@@ -58,8 +58,8 @@ func encodeBest(ctx context.Context, picture *image.RGBA, mime string, maxBytes 
 	return Result{}, encodedBytes, nil
 }
 
-// encode returns an encoded picture and its number of bytes. If they exceed maxBytes, the Result is zero. A maxBytes of
-// 0 means no limit.
+// encode returns an encoded picture and its number of bytes. If that number exceeds maxBytes, the Result is zero. A
+// maxBytes of 0 means no limit.
 func encode(picture *image.RGBA, mime string, quality int, maxBytes int64) (Result, int64, error) {
 	out := &limitedBuffer{limit: maxBytes}
 	var err error
@@ -78,7 +78,7 @@ func encode(picture *image.RGBA, mime string, quality int, maxBytes int64) (Resu
 		nil
 }
 
-// limitedBuffer stores written bytes up to a limit, and only counts further bytes.
+// limitedBuffer stores written bytes up to a limit. It counts the bytes beyond the limit, but does not store them.
 type limitedBuffer struct {
 	buffer         bytes.Buffer
 	limit, written int64
@@ -94,7 +94,7 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return b.buffer.Write(p) //nolint:wrapcheck // it never fails
 }
 
-// flatten blends transparent pixels with white. The colors are premultiplied.
+// flatten blends transparent pixels with white. The colors are alpha-premultiplied.
 func flatten(picture *image.RGBA) {
 	for p := picture.Pix; len(p) >= 4; p = p[4:] {
 		behind := 255 - p[3]

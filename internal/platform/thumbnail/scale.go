@@ -5,9 +5,8 @@ import (
 	"image/draw"
 )
 
-// upright returns the picture rotated by its orientation (EXIF 2.3) and scaled down to shown, the size after the
-// rotation. Every pixel is the mean of the area that it covers. To save memory, upright reads the source once, row by
-// row.
+// upright returns src, rotated according to its orientation (EXIF 2.3) and scaled down to size, which is the size after
+// the rotation. Every pixel is the mean of the area that it covers. To save memory, upright reads src once, row by row.
 func upright(src layer, orientation int, size image.Point) *image.RGBA {
 	dst := image.NewRGBA(image.Rectangle{Max: size})
 	storedSize := size
@@ -35,7 +34,7 @@ type walk struct {
 	origin, right, down int
 }
 
-// newWalk returns the walk for an orientation over an image with the given stored size.
+// newWalk returns the walk for an image with the given orientation and stored size.
 func newWalk(orientation int, storedSize image.Point) walk {
 	w, h := storedSize.X, storedSize.Y
 	switch orientation {
@@ -57,10 +56,10 @@ func newWalk(orientation int, storedSize image.Point) walk {
 	return walk{0, 1, w}
 }
 
-// shrinker computes the means of areas. Both pictures are measured in parts of a pixel: a source pixel is to.X parts
-// wide and to.Y parts high. A new pixel is from.X parts wide and from.Y parts high. All overlaps are therefore
-// integers, and colors do not drift. The sums of a source row stay below 255·16,384, and the sums of a new row below
-// 255·10⁸.
+// shrinker computes the means of areas. It measures both pictures in parts of a pixel: a source pixel is dstSize.X
+// parts wide and dstSize.Y parts high. A new pixel is srcSize.X parts wide and srcSize.Y parts high. All overlaps are
+// therefore integers, and there are no rounding errors that change colors. The sums for a source row stay below
+// 255·16,384, and the sums for a new row below 255·10⁸.
 type shrinker struct {
 	pix              []byte
 	walk             walk
@@ -90,7 +89,7 @@ func (s *shrinker) add(source []byte) {
 	s.remaining -= height
 }
 
-// addAcross sets s.row to the sums of a source row. A source pixel is part of at most two new pixels.
+// addAcross sets s.row to the sums for a source row. A source pixel overlaps at most two new pixels.
 func (s *shrinker) addAcross(source []byte) {
 	clear(s.row)
 	to, room, width := s.row, s.srcSize.X, s.dstSize.X
@@ -123,7 +122,7 @@ func (s *shrinker) addDown(parts int) {
 	}
 }
 
-// emit writes the complete row and begins the next.
+// emit writes the completed row and begins the next row.
 func (s *shrinker) emit() {
 	area := uint64(s.srcSize.X) * uint64(s.srcSize.Y) //nolint:gosec // never below zero
 	at := s.walk.origin + s.rows*s.walk.down

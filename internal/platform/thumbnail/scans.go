@@ -7,31 +7,31 @@ import (
 	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
-// The limits on the scans of a JPEG. A scan of a progressive image can visit every block with fewer than 100 bytes. The
+// The limits on the scans of a JPEG. In a progressive image, a scan of fewer than 100 bytes can visit every block. The
 // sizes of the file and the image therefore do not limit the work. Cameras and encoders write about 10 scans. The fuzz
 // targets of libjpeg-turbo stop at 500.
 const (
 	maxScans  = 100
-	maxBlocks = 16 << 20 // blocks of 8 × 8 samples over all scans, about 10 seconds of work
+	maxBlocks = 16 << 20 // blocks of 8 × 8 samples in all scans combined, about 10 seconds of work
 )
 
 var errScans = &mediainfo.DamageError{
 	Reason: "the JPEG has more scans than the library decodes; save it again as a baseline (not progressive) JPEG",
 }
 
-// The markers of ITU-T T.81, table B.1, that have no segment, and the marker that begins a scan.
+// The JPEG markers that have no segment, and the marker that begins a scan (ITU-T T.81, table B.1).
 const (
 	rst0, rst7 = 0xd0, 0xd7
 	eoi, sos   = 0xd9, 0xda
 )
 
-// scanReader reads a JPEG until its scans exceed the limits, and then returns errScans. Like the decoder, it skips
-// stray and entropy-coded bytes up to the next 0xff that is not followed by 0 or 0xff.
+// scanReader reads a JPEG. It returns errScans once the scans exceed the limits. Like the decoder, it skips stray and
+// entropy-coded bytes up to the next 0xff that is not followed by 0 or 0xff.
 type scanReader struct {
 	r               io.Reader
 	scans           int
 	remainingBlocks int64 // blocks that may still be visited
-	each            int64 // blocks of a component that is not subsampled
+	each            int64 // number of blocks of a component that is not subsampled
 
 	state  scanState
 	marker byte
@@ -43,9 +43,9 @@ type scanState int
 const (
 	stateSeeking    scanState = iota // looking for the 0xff of a marker
 	stateMarked                      // after a 0xff
-	stateLengthHigh                  // at the length of a segment
+	stateLengthHigh                  // at the first byte of a segment's length
 	stateLengthLow
-	stateComponents // at the number of components of a scan
+	stateComponents // at the number of components in a scan
 	stateInside     // inside a segment
 	stateEnded      // after the end of the image
 )
@@ -99,7 +99,7 @@ func (s *scanReader) count(p []byte) error {
 	return nil
 }
 
-// enter continues with the rest of a segment. In the header of a scan, the number of components follows.
+// enter continues with the rest of a segment. In the header of a scan, the number of components comes next.
 func (s *scanReader) enter(scan bool) {
 	switch {
 	case s.length <= 0:
@@ -111,7 +111,7 @@ func (s *scanReader) enter(scan bool) {
 	}
 }
 
-// mark processes the byte after a 0xff.
+// mark processes the byte after a 0xff byte.
 func (s *scanReader) mark(b byte) {
 	switch {
 	case b == 0xff:

@@ -1,5 +1,5 @@
-// Package thumbnail scales images down, for previews and for networks that limit sizes. The results are upright and
-// contain no metadata, such as the place and time of a photo.
+// Package thumbnail scales images down, for previews and for networks that limit sizes. The results are upright. They
+// do not contain metadata, such as the place and time of a photo.
 package thumbnail
 
 import (
@@ -19,11 +19,11 @@ var (
 	ErrTooLarge    = errors.New("the image needs more memory than the limit for images")
 	ErrUnsupported = errors.New("this variant of the format is not supported")
 	ErrCannotFit   = errors.New("the image cannot be made small enough")
-	ErrBusy        = loadshed.ErrBusy // too many calls of the owner wait for memory
+	ErrBusy        = loadshed.ErrBusy // too many calls by the owner are waiting for memory
 )
 
-// ErrSlow is the error about an image whose decoding took longer than 30 seconds. It matches ErrBusy. The work per
-// image is limited, so the likely cause is a busy machine.
+// ErrSlow means that decoding an image took longer than 30 seconds. It matches ErrBusy, because the work per image is
+// limited, so the likely cause is a busy machine.
 var ErrSlow error = slowError{}
 
 type slowError struct{}
@@ -31,8 +31,8 @@ type slowError struct{}
 func (slowError) Error() string        { return "decoding the image took too long" }
 func (slowError) Is(target error) bool { return target == ErrBusy }
 
-// Maker scales images with a limit on the memory for the pixels of all calls. Every call belongs to an owner, such as a
-// team. Owners take turns, so one owner's backlog delays each of the others by only one picture.
+// Maker scales images. It limits the memory for pixels that all calls use together. Every call belongs to an owner,
+// such as a team. Owners take turns, so a backlog of one owner delays each of the others by only one image.
 type Maker struct {
 	limiter *loadshed.FairLimiter
 	limit   int64
@@ -50,9 +50,9 @@ type Result struct {
 	Width, Height int    // pixels
 }
 
-// Limits are the limits that an image has to fit.
+// Limits are the limits that an image must not exceed.
 type Limits struct {
-	Types    []string // MIME; all types if empty
+	Types    []string // allowed MIME types; all types if empty
 	MaxBytes int64    // 0 means no limit
 	MaxSide  int      // longest side in pixels; 0 means no limit
 }
@@ -71,9 +71,9 @@ func (w Limits) Type() string {
 // thumbnailQuality is the JPEG quality of thumbnails.
 const thumbnailQuality = 82
 
-// Thumbnail returns a picture whose longest side is at most side pixels: a JPEG, or a PNG if it has transparency. For
-// an animation, Thumbnail uses the first frame. The parameter info is the result of mediainfo.Read for r. The errors
-// are mediainfo.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's error and read errors.
+// Thumbnail returns an image whose longest side is at most side pixels: a JPEG, or a PNG if it has transparency. For an
+// animation, Thumbnail uses the first frame. info is the result of mediainfo.Read for r. The error is
+// mediainfo.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's error or a read error.
 func (m *Maker) Thumbnail(ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, side int) (Result, error) {
 	size := fitSize(info, side)
 	release, err := m.reserve(ctx, owner, memoryFor(info, size))
@@ -93,10 +93,9 @@ func (m *Maker) Thumbnail(ctx context.Context, owner int64, r io.Reader, info me
 	return made, err
 }
 
-// Fit returns a picture within the limits: a JPEG on a white background, or a PNG if JPEG is not allowed. It reduces
-// the quality before the size. If there is not enough memory, it starts with a smaller size. For an animation, Fit uses
-// the first frame. The parameter info is the result of mediainfo.Read for r. The errors are the errors of Thumbnail and
-// ErrCannotFit.
+// Fit returns an image within the limits: a JPEG on a white background, or a PNG if JPEG is not allowed. It reduces the
+// quality before the size. If there is not enough memory, it starts with a smaller size. For an animation, Fit uses the
+// first frame. info is the result of mediainfo.Read for r. The error is ErrCannotFit or one of the errors of Thumbnail.
 func (m *Maker) Fit(ctx context.Context, owner int64, r io.Reader, info mediainfo.Info, limits Limits) (Result, error) {
 	mime := limits.Type()
 	if mime == "" {
@@ -130,14 +129,14 @@ func (m *Maker) reserve(ctx context.Context, owner, bytes int64) (func(), error)
 	return func() { m.limiter.Release(owner, bytes) }, nil
 }
 
-// memoryFor returns the maximum number of bytes for pixels at any time while an image is decoded and then scaled to
+// memoryFor returns the maximum number of bytes that pixels use at any one time while an image is decoded and scaled to
 // size.
 func memoryFor(info mediainfo.Info, size image.Point) int64 {
 	return max(info.DecodeBytes, decodedBytes(info)+rgbaBytes(size))
 }
 
-// decodedBytes returns the maximum size of a decoded image. The coefficients of a progressive JPEG do not count,
-// because the decoder has freed them.
+// decodedBytes returns the maximum size of a decoded image in bytes. It does not include the coefficients of a
+// progressive JPEG, because the decoder has freed them.
 func decodedBytes(info mediainfo.Info) int64 {
 	if info.Type == mediainfo.JPEG {
 		return min(info.DecodeBytes, 4*int64(info.Width)*int64(info.Height))
@@ -145,20 +144,20 @@ func decodedBytes(info mediainfo.Info) int64 {
 	return info.DecodeBytes
 }
 
-// affordableSize returns the size, or a smaller size for which there is enough memory. One picture is needed beside the
-// decoded image, and two pictures afterwards.
+// affordableSize returns size, or a smaller size if there is not enough memory. Scaling needs one picture in addition
+// to the decoded image. Encoding then needs two pictures.
 func (m *Maker) affordableSize(info mediainfo.Info, size image.Point) image.Point {
 	maxBytes := min(m.limit-decodedBytes(info), m.limit/2)
 	if rgbaBytes(size) <= maxBytes {
 		return size
 	}
 	by := math.Sqrt(float64(max(maxBytes, 0)) / float64(rgbaBytes(size)))
-	return scale(size, max(0.05, 0.99*by)) // slightly less, because sides are rounded up
+	return scale(size, max(0.05, 0.99*by)) // slightly smaller, because sides are rounded up
 }
 
 func rgbaBytes(size image.Point) int64 { return 4 * int64(size.X) * int64(size.Y) }
 
-// fitSize returns the displayed size of an image, scaled down to a longest side of at most side pixels.
+// fitSize returns the displayed size of an image, scaled down such that its longest side is at most side pixels.
 func fitSize(info mediainfo.Info, side int) image.Point {
 	longest := max(info.Width, info.Height)
 	if side < 1 || longest <= side {

@@ -11,21 +11,21 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// ACME configures certificates that are obtained by ACME (RFC 8555).
+// ACME configures certificates from an ACME server (RFC 8555).
 type ACME struct {
 	Domains []string
 	Email   string // contact address, sent to the certificate authority
 	CA      string // directory URL of the certificate authority; Let's Encrypt if empty
-	Roots   string // PEM file with root certificates for requests to the authority; the system's if empty
+	Roots   string // PEM file with root certificates for requests to the certificate authority; the system's if empty
 	Folder  string // stores keys and certificates; shared by all nodes
-	// HTTPPort and TLSPort are the ports of this node for HTTP-01 and TLS-ALPN-01 challenges. The authority connects to
-	// ports 80 and 443, which must be forwarded to these ports. Port 0 disables the challenge.
+	// HTTPPort and TLSPort are this node's ports for HTTP-01 and TLS-ALPN-01 challenges. The certificate authority
+	// connects to ports 80 and 443, which must be forwarded to these ports. Port 0 disables the challenge.
 	HTTPPort, TLSPort int
 }
 
 func openACME(o Options) (*Certificates, error) {
 	if o.ACME.Folder == "" {
-		return nil, errors.New("ACME needs a folder for its certificates (--acme-folder), shared by all nodes")
+		return nil, errors.New("ACME needs a folder for its certificates, shared by all nodes: set PRESSROOM_ACME_FOLDER (--acme-folder)")
 	}
 	roots, err := readRoots(o.ACME.Roots)
 	if err != nil {
@@ -88,7 +88,7 @@ func readRoots(path string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(raw) {
-		return nil, errors.New("the root certificates of the ACME server (--acme-roots) contain no PEM certificate")
+		return nil, errors.New("the file with the root certificates of the ACME server (--acme-roots) does not contain a PEM certificate")
 	}
 	return pool, nil
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// checkInterval is the minimum time between two checks of the files. The files are checked during handshakes.
+// checkInterval is the minimum time between two checks of the files. The files are checked during TLS handshakes.
 const checkInterval = time.Second
 
 // filePair is a certificate and its key, read from two files.
@@ -23,7 +23,7 @@ type filePair struct {
 
 	mu        sync.Mutex
 	current   *tls.Certificate
-	infos     [2]os.FileInfo // file infos of the loaded files
+	infos     [2]os.FileInfo // state of the files when they were loaded
 	checkedAt time.Time
 }
 
@@ -61,21 +61,21 @@ func (p *filePair) stat() ([2]os.FileInfo, error) {
 	for i, name := range []string{p.files.Certificate, p.files.Key} {
 		info, err := os.Stat(name)
 		if err != nil {
-			return out, fmt.Errorf("checking the certificate's files: %w", err)
+			return out, fmt.Errorf("checking the certificate and key files: %w", err)
 		}
 		out[i] = info
 	}
 	return out, nil
 }
 
-// sameFile reports whether a file is unchanged. It also compares the file's identity, because a replacement may have
-// the same time and size.
+// sameFile reports whether a file is unchanged. It also compares the identity of the file, because a new file may have
+// the same time and size as the old one.
 func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// certificate returns the certificate in the files. If the files do not match because only one has been replaced so
-// far, it returns the previous certificate.
+// certificate returns the certificate from the files. If the certificate and the key do not match, because only one of
+// the files has been replaced so far, it returns the previous certificate.
 func (p *filePair) certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,14 +15,14 @@ import (
 type Options struct {
 	Files Files
 	ACME  ACME
-	Now   func() time.Time // time.Now if nil
+	Now   func() time.Time // nil means time.Now
 	Log   *slog.Logger
 }
 
 // Files are the paths of a certificate chain and its key in PEM format.
 type Files struct{ Certificate, Key string }
 
-// IsConfigured reports whether the server has certificates.
+// IsConfigured reports whether Files or ACME is set.
 func (o Options) IsConfigured() bool { return o.Files != Files{} || len(o.ACME.Domains) > 0 }
 
 // Certificates are the certificates of a TLS server.
@@ -34,7 +34,7 @@ type Certificates struct {
 	stop             func()
 }
 
-// Open reads the files or prepares ACME. Open makes no requests.
+// Open reads the files or prepares ACME. It does not send requests.
 func Open(o Options) (*Certificates, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -48,10 +48,10 @@ func Open(o Options) (*Certificates, error) {
 	return openACME(o)
 }
 
-// TLS returns a new configuration for TLS 1.2 and later with HTTP/2 and HTTP/1.1.
+// TLS returns a new configuration for TLS 1.2 and later, with HTTP/2 and HTTP/1.1.
 func (c *Certificates) TLS() *tls.Config { return c.config.Clone() }
 
-// Expiry returns when the certificate of each name expires. It omits names that have no certificate yet.
+// Expiry returns the time at which the certificate of each name expires. It omits names that have no certificate yet.
 func (c *Certificates) Expiry() map[string]time.Time { return c.expiry() }
 
 // HandleChallenges returns a handler that responds to HTTP-01 challenges and passes all other requests to next.
@@ -59,8 +59,8 @@ func (c *Certificates) HandleChallenges(next http.Handler) http.Handler {
 	return c.handleChallenges(next)
 }
 
-// Manage obtains missing certificates and renews them in the background until the context ends. Failures are logged
-// and retried.
+// Manage obtains missing certificates, and renews certificates in the background until the context ends. It logs
+// failures and tries again.
 func (c *Certificates) Manage(ctx context.Context) error { return c.manage(ctx) }
 
 // Close stops managing certificates.

@@ -1,6 +1,6 @@
 // Package tracing sends traces of requests, transactions, jobs and deliveries to an OpenTelemetry collector. Spans
-// contain IDs, states and names of operations, but no user input, names of people or secrets. Without a collector, the
-// package does nothing.
+// contain IDs, states and names of operations. They never contain user input, names of people or secrets. If no
+// collector is configured, the package does nothing.
 package tracing
 
 import (
@@ -26,7 +26,7 @@ import (
 // Options configure a tracer.
 type Options struct {
 	Version, Role string
-	Log           *slog.Logger // receives errors about traces that could not be sent; may be nil
+	Log           *slog.Logger // for errors about traces that could not be sent; may be nil
 }
 
 // Tracer sends spans to a collector. A nil Tracer sends nothing.
@@ -35,13 +35,13 @@ type Tracer struct {
 	tracer   api.Tracer
 }
 
-// openTracers counts open tracers. While it is 0, spans are not looked up in contexts.
+// openTracers is the number of open tracers. While it is 0, Start and StartLinked do not look for spans in contexts.
 var openTracers atomic.Int32
 
 const library = "pressroom"
 
-// Open returns a tracer configured by OpenTelemetry's environment variables (OTEL_EXPORTER_OTLP_ENDPOINT,
-// OTEL_TRACES_SAMPLER and so on), or nil if these variables do not name a collector.
+// Open returns a tracer that OpenTelemetry's environment variables configure, such as OTEL_EXPORTER_OTLP_ENDPOINT and
+// OTEL_TRACES_SAMPLER. It returns nil if the variables do not name a collector.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if !hasCollector() {
 		return nil, nil //nolint:nilnil // a nil tracer does nothing
@@ -94,7 +94,7 @@ func (t *Tracer) Close(ctx context.Context) error {
 
 type tracerKey struct{}
 
-// NewContext returns a context in which StartLinked starts traces.
+// NewContext returns a context for StartLinked, which starts traces only in such a context.
 func (t *Tracer) NewContext(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
@@ -118,8 +118,8 @@ func Start(ctx context.Context, name string) (context.Context, Span) {
 	return ctx, Span{span}                                                //nolint:spancheck // as above
 }
 
-// StartLinked starts a new trace that is linked to an earlier trace, possibly on another node. The parameter link is
-// the result of Link in the earlier trace.
+// StartLinked starts a new trace that is linked to an earlier trace, which may be from another node. link is the result
+// of Link in the earlier trace.
 func StartLinked(ctx context.Context, name, link string) (context.Context, Span) {
 	if openTracers.Load() == 0 {
 		return ctx, Span{}
@@ -164,8 +164,8 @@ func (s Span) SetID(key string, id int64) {
 	}
 }
 
-// End ends the span and marks it as failed if err is not nil. It omits the error's text, because the text may quote
-// user input.
+// End ends the span, and marks it as failed if err is not nil. It does not record the error's text, because the text
+// may contain user input.
 func (s Span) End(err error) {
 	if s.span == nil {
 		return
@@ -176,9 +176,9 @@ func (s Span) End(err error) {
 	s.span.End()
 }
 
-// Handler returns a handler that starts a span for each request. If the request has a traceparent, the span continues
-// that trace. The function spanName returns the name of the span. It must not return the path, because the path may
-// contain secrets.
+// Handler returns a handler that starts a span for each request. If the request has a traceparent header, the span
+// continues that trace. spanName returns the name of the span. It must not return the request's path, because the path
+// may contain secrets.
 func (t *Tracer) Handler(next http.Handler, spanName func(*http.Request) string) http.Handler {
 	if t == nil {
 		return next
@@ -219,7 +219,7 @@ type recorder struct {
 
 // WriteHeader records the status.
 func (r *recorder) WriteHeader(status int) {
-	if status >= http.StatusOK { // Ignore informational responses.
+	if status >= http.StatusOK { // ignore informational responses
 		r.status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
@@ -231,8 +231,8 @@ func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Fl
 // Unwrap returns the wrapped writer, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// Transport returns a transport that adds the traceparent header to outgoing requests. The header contains no personal
-// data.
+// Transport returns a transport that adds the traceparent header to outgoing requests. The header does not contain
+// personal data.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
 
 type transport struct{ next http.RoundTripper }
