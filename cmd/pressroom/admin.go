@@ -17,32 +17,32 @@ import (
 	"pressroom.example/pressroom/internal/server"
 )
 
-// adminCmd groups the operator's commands, which access the database directly. A running service applies their
-// changes within a second.
+// adminCmd groups the operator's commands. They access the database directly. A running service applies their changes
+// within a second.
 type adminCmd struct {
 	JSON bool `help:"Print the output as JSON."`
 
 	SealingKey   adminSealingKey   `cmd:"" help:"Print a new sealing key."`
-	Reseal       adminReseal       `cmd:"" help:"Re-encrypt all stored secrets with the first of the sealing keys."`
+	Reseal       adminReseal       `cmd:"" help:"Re-encrypt all stored secrets with the first sealing key."`
 	Plans        adminPlans        `cmd:"" aliases:"terms" help:"Print plans, prices and limits in the format of the --plans file."`
 	People       adminPeople       `cmd:"" help:"Manage people."`
 	Teams        adminTeams        `cmd:"" help:"Manage teams: members, plan, time zone, access."`
 	Keys         adminKeys         `cmd:"" help:"Manage API keys."`
 	Accounts     adminAccounts     `cmd:"" help:"Connect social accounts."`
 	Posts        adminPosts        `cmd:"" help:"Resolve deliveries whose outcome is unknown."`
-	Networks     adminNetworks     `cmd:"" help:"Check the permissions of your apps at the networks."`
+	Networks     adminNetworks     `cmd:"" help:"Check your apps' permissions on the networks."`
 	Channels     adminChannels     `cmd:"" help:"Send notifications to Slack, Discord, Microsoft Teams, ntfy or webhooks."`
 	Credits      adminCredits      `cmd:"" help:"Grant, withdraw and list a team's credits."`
-	Audit        adminAudit        `cmd:"" help:"Check the credit ledger and the media files. Exits with status 1 on a mismatch."`
+	Audit        adminAudit        `cmd:"" help:"Check the credit ledger and the media files. Exits with status 1 if there is a problem."`
 	Backup       adminBackup       `cmd:"" help:"Back up the database and the media files while the service runs."`
 	VerifyBackup adminVerifyBackup `cmd:"" help:"Check a backup. Exits with status 1 if it is incomplete or damaged."`
-	Restore      adminRestore      `cmd:"" help:"Restore a backup into an empty database. Publishing stays on hold until admin resume."`
+	Restore      adminRestore      `cmd:"" help:"Restore a backup to an empty database. Publishing stays on hold until you run admin resume."`
 	Events       adminEvents       `cmd:"" help:"Export the audit log."`
 	API          adminAPI          `cmd:"" name:"api" help:"Turn the API and the tools on or off for the whole service."`
 	Pause        adminPause        `cmd:"" help:"Pause a key, a team or the service: all calls, or only spending or publishing."`
-	Resume       adminResume       `cmd:"" help:"End a pause. Without --service, --team or --key, end the hold of the service."`
-	Hold         adminHold         `cmd:"" help:"Put the service on hold: nothing is published or charged until admin resume."`
-	Pauses       adminPauses       `cmd:"" help:"List pauses, and whether the API is off."`
+	Resume       adminResume       `cmd:"" help:"End a pause or, if --service, --team and --key are omitted, the hold of the service."`
+	Hold         adminHold         `cmd:"" help:"Put the service on hold: nothing is published or charged until you run admin resume."`
+	Pauses       adminPauses       `cmd:"" help:"List pauses, and show whether the API is off."`
 }
 
 type (
@@ -53,8 +53,8 @@ type (
 	}
 )
 
-// run opens the server, calls work and prints the result. It returns an error if the SQLite file does not
-// exist, so that a mistyped path does not create a database.
+// run opens the server, calls work and prints its result. It returns an error if the SQLite file does not exist, so
+// that a mistyped path does not create a database.
 func run[T any](
 	ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {
@@ -78,7 +78,7 @@ func (f storeFlags) checkExists() error {
 	return nil
 }
 
-// openExisting is like run, for work that prints its own output.
+// openExisting opens the server of an existing database and calls work. Unlike run, it does not print a result.
 func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, work func(*server.Server) error) error {
 	if err := f.checkExists(); err != nil {
 		return err
@@ -95,7 +95,7 @@ func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, work func
 	return errors.Join(work(s), s.Close())
 }
 
-// runCreating is like run but may create the database.
+// runCreating is like run, but creates the database if it does not exist.
 func runCreating[T any](
 	ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {
@@ -106,7 +106,7 @@ func runCreating[T any](
 	return runWithConfig(ctx, cfg, a, work)
 }
 
-// runWithConfig is like runCreating with a server configuration in place of flags.
+// runWithConfig is like runCreating, but takes a server configuration instead of flags.
 func runWithConfig[T any](
 	ctx context.Context, cfg server.Config, a *program, work func(*server.Server) (T, error),
 ) error {
@@ -122,7 +122,7 @@ func runWithConfig[T any](
 	return printResult(os.Stdout, a.Admin.JSON, out)
 }
 
-// printResult prints a record or a list of records, as JSON or as lines that each have a name and a value.
+// printResult prints a record or a list of records, either as JSON or as lines of names and values.
 func printResult(w io.Writer, asJSON bool, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -135,7 +135,7 @@ func printResult(w io.Writer, asJSON bool, value any) error {
 	return printPlain(w, raw)
 }
 
-// runSilent is like run for work without a result.
+// runSilent is like run, but for work that has no result.
 func runSilent(ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) error) error {
 	type silentResult struct {
 		Done bool `json:"done"`
@@ -162,14 +162,14 @@ func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) erro
 		return result, err
 	})
 	if err == nil && result.Left > 0 {
-		return errors.New("a node still encrypts with another key; put the new key first in the keys of every node, " +
+		return errors.New("a node still encrypts with a different key; put the new key first in the keys of every node, " +
 			"then run this again")
 	}
 	return err
 }
 
-// readSecret reads one line from r. Secrets are read from standard input to keep them out of process lists and
-// the shell history.
+// readSecret reads one line from r. Secrets are read from standard input so that they do not appear in process lists or
+// in the shell history.
 func readSecret(r io.Reader) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, 4096))
 	if err != nil {

@@ -32,9 +32,9 @@ func (c adminAudit) Run(ctx context.Context, p *program, log *slog.Logger) error
 	})
 	switch {
 	case err == nil && !report.OK():
-		return errors.New("the credit ledger is inconsistent: see complaints in the output")
+		return errors.New("the credit ledger is inconsistent: see \"complaints\" in the output")
 	case err == nil && len(report.Library) > 0:
-		return errors.New("the media library does not match its files: see library_complaints in the output")
+		return errors.New("the media library and the file store do not match: see \"library_complaints\" in the output")
 	}
 	return err
 }

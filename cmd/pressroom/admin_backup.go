@@ -17,7 +17,7 @@ type (
 	adminBackup struct {
 		storeFlags
 		To     string `arg:"" type:"path" help:"Folder for the backup: empty, or an earlier backup to update."`
-		Reread bool   `help:"Verify the files that are already in the backup, and copy damaged ones again."`
+		Reread bool   `help:"Verify files that are already in the backup, and copy damaged files again."`
 	}
 	adminVerifyBackup struct {
 		From string `arg:"" type:"path" help:"Folder of the backup."`
@@ -53,13 +53,13 @@ func backupProblems(result backup.Result) error {
 	var errs []error
 	if n := len(result.Damaged); n > 0 {
 		errs = append(errs,
-			fmt.Errorf("the backup is complete, but %d media files are damaged in the file store: see damaged in the "+
+			fmt.Errorf("the backup is complete, but %d media files are damaged in the file store: see \"damaged\" in the "+
 				"output", n))
 	}
 	if n := len(result.Missing); n > 0 {
 		errs = append(errs,
-			fmt.Errorf("the backup is complete except for %d files that the file store does not have: see missing in the "+
-				"output", n))
+			fmt.Errorf("the backup is complete except for %d files that are missing from the file store: see \"missing\" in "+
+				"the output", n))
 	}
 	return errors.Join(errs...)
 }
@@ -74,7 +74,7 @@ func (c adminVerifyBackup) Run(ctx context.Context, p *program, log *slog.Logger
 		return err
 	}
 	if len(result.Findings) > 0 {
-		return errors.New("the backup is incomplete or damaged: see findings in the output. If the installation still " +
+		return errors.New("the backup is incomplete or damaged: see \"findings\" in the output. If the installation still " +
 			"exists, repair the backup with pressroom admin backup --reread and the same folder")
 	}
 	if n := len(result.Missing); n > 0 {
@@ -97,8 +97,8 @@ func (c adminRestore) Run(ctx context.Context, p *program, log *slog.Logger) err
 	return errors.Join(err, unlock(err == nil))
 }
 
-// lock locks the database file and returns a function to unlock it. If nothing was restored, that function also
-// removes a lock file that lock created.
+// lock locks the database file and returns a function that unlocks it. If nothing was restored, that function also
+// removes the lock file, provided that lock created it.
 func (c adminRestore) lock() (func(restored bool) error, error) {
 	path, isSQLite := strings.CutPrefix(c.Database, "sqlite:")
 	path += lockSuffix

@@ -16,8 +16,8 @@ import (
 
 type (
 	adminChannels struct {
-		Add    adminChannelsAdd    `cmd:"" help:"Send notifications to a chat or a webhook. Reads its URL from standard input."`
-		List   adminChannelsList   `cmd:"" help:"List channels, with the result of the last message to each."`
+		Add    adminChannelsAdd    `cmd:"" help:"Add a chat or a webhook that receives notifications. Reads its URL from standard input."`
+		List   adminChannelsList   `cmd:"" help:"List channels, with the result of the last message to each channel."`
 		Test   adminChannelsTest   `cmd:"" help:"Send a test message to a channel."`
 		Remove adminChannelsRemove `cmd:"" help:"Remove a channel."`
 	}
@@ -26,8 +26,8 @@ type (
 		notificationFlags
 		Service string   `enum:"slack,discord,teams,ntfy,webhook" required:"" help:"slack, discord, teams, ntfy or webhook."`
 		Name    string   `required:"" help:"Name of the channel, shown to operators."`
-		Team    int64    `help:"Only notifications of this team. All teams if omitted."`
-		Kinds   []string `help:"Only these kinds of notifications, such as post_failed. All if omitted."`
+		Team    int64    `help:"Send only notifications for this team. All teams if omitted."`
+		Kinds   []string `help:"Send only these kinds of notifications, such as post_failed. All kinds if omitted."`
 	}
 	adminChannelsList struct{ storeFlags }
 	adminChannelsTest struct {
@@ -47,8 +47,8 @@ type (
 // Help returns the details of `pressroom admin channels add --help`.
 func (adminChannelsAdd) Help() string {
 	return `The first line of standard input is the URL that the chat or webhook service gave you. For an ntfy topic with
-access control, the second line is an access token. For a webhook, the command prints a secret, once: pressroom signs
-its messages with this secret.`
+access control, the second line is an access token. For a webhook, the command prints a secret, with which pressroom
+signs its messages. The secret is shown only once.`
 }
 
 // Run adds a channel.
@@ -79,12 +79,12 @@ func readAddress(in io.Reader) (string, string, error) {
 		return "", "", fmt.Errorf("reading the URL: %w", err)
 	}
 	if lines[0] == "" {
-		return "", "", errors.New("no URL: write it to standard input")
+		return "", "", errors.New("the URL is missing: write it to standard input")
 	}
 	return lines[0], lines[1], nil
 }
 
-// runWithNotifications is like run but sets the hosts that may receive notifications.
+// runWithNotifications is like run, but also sets the private hosts that may receive notifications.
 func runWithNotifications[T any](
 	ctx context.Context, f storeFlags, n notificationFlags, p *program, log *slog.Logger, work func(*server.Server) (T, error),
 ) error {

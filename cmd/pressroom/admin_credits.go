@@ -20,8 +20,8 @@ type (
 	adjustmentFlags struct {
 		teamFlags
 		Credits   int64  `required:"" help:"Number of credits."`
-		Reference string `required:"" help:"Your reference, such as an invoice number. Running the command again with it has no effect."`
-		Note      string `help:"Note for the statement."`
+		Reference string `required:"" help:"Your reference, such as an invoice number. Repeating the command with the same reference has no effect."`
+		Note      string `help:"Note to show in the statement."`
 	}
 	adminCreditsGrant     struct{ adjustmentFlags }
 	adminCreditsWithdraw  struct{ adjustmentFlags }

@@ -15,7 +15,7 @@ import (
 
 type (
 	adminEvents struct {
-		Export adminEventsExport `cmd:"" help:"Print the audit log as JSON lines, oldest first. To continue an export, set --after."`
+		Export adminEventsExport `cmd:"" help:"Print the audit log as JSON lines, oldest event first. To continue an export, set --after."`
 	}
 	adminEventsExport struct {
 		storeFlags
@@ -44,7 +44,7 @@ func (c adminEventsExport) Run(ctx context.Context, log *slog.Logger) error {
 	})
 }
 
-// parseSince parses a day, a time or an age. It returns the zero time if text is empty.
+// parseSince parses a day, a time or an age, and returns the time. It returns the zero time if text is empty.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -23,7 +23,7 @@ type (
 		Team    int64 `help:"Apply to the team with this ID."`
 		Key     int64 `help:"Apply to the key or assistant connection with this ID."`
 
-		Action string `name:"only" enum:"everything,spend,publish" default:"everything" help:"Only this action: everything, spend or publish."`
+		Action string `name:"only" enum:"everything,spend,publish" default:"everything" help:"Action to pause or resume: everything, spend or publish."`
 	}
 	adminPause struct {
 		pauseFlags
@@ -31,14 +31,14 @@ type (
 	}
 	adminResume struct {
 		pauseFlags
-		MaxLateness time.Duration `name:"late" help:"After a hold: publish posts that are overdue by at most this. Others fail." default:"1h"`
+		MaxLateness time.Duration `name:"late" help:"When ending a hold: publish posts that are overdue by at most this duration. Posts that are overdue by more fail." default:"1h"`
 
-		Networks string `help:"After a hold: JSON network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
+		Networks string `help:"When ending a hold: JSON file of network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
 
-		AllowUnreachable bool `name:"unasked" help:"After a hold: continue even if a network is unreachable. Its due posts become unconfirmed."`
+		AllowUnreachable bool `name:"unasked" help:"When ending a hold: continue even if a network is unreachable. Posts that are due there become unconfirmed."`
 
-		NoWait bool `help:"After a hold: do not wait up to 3 minutes for networks to list posts." env:"PRESSROOM_RESUME_NO_WAIT"`
-		DryRun bool `help:"After a hold: report what would happen without changing anything."`
+		NoWait bool `help:"When ending a hold: skip the wait (up to 3 minutes) for networks to list recent posts." env:"PRESSROOM_RESUME_NO_WAIT"`
+		DryRun bool `help:"When ending a hold: report what would happen, without changing anything."`
 	}
 	adminHold struct {
 		storeFlags
@@ -98,13 +98,13 @@ func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error 
 	})
 }
 
-// Run ends a pause or, without a scope, the hold.
+// Run ends a pause or, if no scope is given, the hold.
 func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	if !c.Service && c.Team == 0 && c.Key == 0 && c.Action == string(access.PauseEverything) {
 		return c.endHold(ctx, p, log)
 	}
 	if c.DryRun || c.AllowUnreachable {
-		return errors.New("--dry-run and --unasked only apply to the end of a hold, without --service, --team and --key")
+		return errors.New("--dry-run and --unasked can be used only to end a hold; do not combine them with --service, --team, --key or --only")
 	}
 	pause, err := c.pause()
 	if err != nil {

@@ -56,7 +56,7 @@ type (
 		Server     string `default:"https://bsky.social" help:"URL of the account's server."`
 		Identifier string `required:"" help:"Handle or email address of the account."`
 
-		BlueskyServers []string `help:"Bluesky servers that pressroom serve allows." env:"PRESSROOM_BLUESKY_SERVERS"`
+		BlueskyServers []string `help:"Bluesky servers that pressroom serve allows, as in serve --bluesky-servers." env:"PRESSROOM_BLUESKY_SERVERS"`
 	}
 )
 
@@ -88,7 +88,7 @@ func (c adminKeysAdd) Run(ctx context.Context, p *program, log *slog.Logger) err
 }
 
 // keyWarning returns a warning if the team's plan does not include API keys. The key is created anyway, because it
-// works as soon as the team has another plan.
+// works as soon as the plan is changed to one that includes API keys.
 func keyWarning(ctx context.Context, s *server.Server, team int64) (string, error) {
 	plan, err := s.Teams.Plan(ctx, team)
 	if err != nil || plan.APIKeys {
@@ -113,14 +113,14 @@ func (c adminKeysLevel) Run(ctx context.Context, p *program, log *slog.Logger) e
 	})
 }
 
-// Run changes a key's daily limit.
+// Run changes the daily credit limit of a key or connection.
 func (c adminKeysLimit) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		return s.Teams.SetKeyLimit(ctx, c.Key, c.DailyCredits)
 	})
 }
 
-// Run changes when a key expires.
+// Run changes when a key or connection expires.
 func (c adminKeysExpire) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	end, err := expiry(c.In)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c adminAccountsConnect) Run(ctx context.Context, p *program, log *slog.Log
 		return err
 	}
 	if reason != "" {
-		log.WarnContext(ctx, "posts of this account will not be published unless pressroom serve allows its server: "+reason,
+		log.WarnContext(ctx, "this account's posts will not be published unless pressroom serve allows its server: "+reason,
 			"server", c.Server)
 	}
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (connectedAccount, error) {

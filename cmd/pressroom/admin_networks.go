@@ -16,7 +16,7 @@ import (
 
 type (
 	adminNetworks struct {
-		Check adminNetworksCheck `cmd:"" help:"Check the permissions of your apps at each network. Exits with status 1 if a check fails."`
+		Check adminNetworksCheck `cmd:"" help:"Check your apps' permissions on each network. Exits with status 1 if a check fails."`
 	}
 	adminNetworksCheck struct {
 		storeFlags
@@ -25,7 +25,7 @@ type (
 	}
 )
 
-// Run checks the permissions of the operator's apps at each network.
+// Run checks the permissions of the operator's apps on each network.
 func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	if err := c.checkExists(); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logge
 		return err
 	}
 	if c.Networks == "" {
-		log.WarnContext(ctx, "without --networks, only Bluesky is checked: pass the file that pressroom serve uses")
+		log.WarnContext(ctx, "only Bluesky is checked: to check all networks, set --networks to the file that pressroom serve uses")
 	}
 	cfg.ReadOnlyFiles = true
 	s, err := server.Open(ctx, cfg)
@@ -55,13 +55,13 @@ func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logge
 		err = printFindings(os.Stdout, findings)
 	}
 	if n := appcheck.CountFailures(findings); err == nil && n > 0 {
-		return fmt.Errorf("%d of %d checks failed; follow the lines that begin with Next, and see docs/networks", n,
+		return fmt.Errorf("%d of %d checks failed; follow the instructions after \"Next:\", and see docs/networks", n,
 			len(findings))
 	}
 	return err
 }
 
-// printFindings prints a line for each finding, under its network and account.
+// printFindings prints the findings, grouped by network and account.
 func printFindings(w io.Writer, findings []appcheck.Finding) error {
 	var text strings.Builder
 	last := ""

@@ -21,8 +21,8 @@ type (
 		List      adminPeopleList      `cmd:"" help:"List people."`
 		Suspend   adminPeopleSuspend   `cmd:"" aliases:"hold" help:"Suspend a person, their assistants, and the keys of teams they own."`
 		Unsuspend adminPeopleUnsuspend `cmd:"" aliases:"release" help:"End a suspension."`
-		Recover   adminPeopleRecover   `cmd:"" help:"Print or mail a link to set a new password. It works once, within one hour."`
-		Unlink    adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next sign-in there links it again."`
+		Recover   adminPeopleRecover   `cmd:"" help:"Print or email a link to set a new password. The link works once, within one hour."`
+		Unlink    adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next sign-in through the directory links it again."`
 		Operator  adminPeopleOperator  `cmd:"" help:"Grant or revoke access to the operator pages."`
 	}
 	adminPeopleAdd struct {
@@ -51,16 +51,16 @@ type (
 		storeFlags
 		Email string `arg:"" help:"Email address of the person."`
 	}
-	// mailFlags are the flags of commands that can mail a link.
+	// mailFlags are the flags of commands that can email a link.
 	mailFlags struct {
-		Mail bool `help:"Mail the link. This is the default if a mail server is set." xor:"mail"`
+		Mail bool `help:"Email the link. This is the default if a mail server is set." xor:"mail"`
 
-		PrintLink bool `help:"Print the link and do not mail it. Only a mailed link confirms the email address." xor:"mail"`
+		PrintLink bool `help:"Print the link instead of emailing it. Only an emailed link confirms the email address." xor:"mail"`
 
 		SMTP     string `name:"smtp" help:"URL of the mail server, as in serve --smtp." env:"PRESSROOM_SMTP"`
 		MailFrom string `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
 	}
-	// linkFlags are the flags of commands that print or mail a link.
+	// linkFlags are the flags of commands that print or email a link.
 	linkFlags struct {
 		PublicURL string `required:"" help:"Public URL of the service." env:"PRESSROOM_PUBLIC_URL"`
 	}
@@ -71,7 +71,7 @@ type (
 		On    bool   `help:"Make the person an operator." xor:"on" required:""`
 		Off   bool   `help:"Remove operator access." xor:"on" required:""`
 
-		Unconfirmed bool `help:"Allow an account whose email address is not confirmed. Somebody else may own the address."`
+		Unconfirmed bool `help:"Allow an account whose email address is not confirmed. The address may belong to somebody else."`
 	}
 	// forceFlags are the flags of commands that can remove the last operator.
 	forceFlags struct {
@@ -98,8 +98,8 @@ func (c adminPeopleList) Run(ctx context.Context, p *program, log *slog.Logger) 
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Person, error) { return s.Teams.People(ctx) })
 }
 
-// options returns the options for a change that can remove an operator. Without --force, the change fails if it leaves
-// no operator who can sign in.
+// options returns the options for a change that can remove an operator. Unless --force is set, the change fails if it
+// leaves no operator who can sign in.
 func (f forceFlags) options() []lastoperator.Option {
 	if f.Force {
 		return nil
@@ -130,7 +130,7 @@ func cliError(err error) error {
 	switch f := apierr.FromError(err); {
 	case err == nil || f.Code == apierr.Internal:
 		return err
-	case f.Code == apierr.ProviderUnavailable: // the app's text says to ask the operator
+	case f.Code == apierr.ProviderUnavailable: // the app's text tells people to ask the operator
 		return errors.New("the mail server did not accept the message; check PRESSROOM_SMTP (--smtp), " +
 			"PRESSROOM_MAIL_FROM (--mail-from) and the mail server's log")
 	default:
@@ -138,7 +138,8 @@ func cliError(err error) error {
 	}
 }
 
-// recoveryLink is the output of `pressroom admin people recover`. Link gives access to the account and is empty if it was mailed.
+// recoveryLink is the output of `pressroom admin people recover`. Link gives access to the account. It is empty if the
+// link was emailed.
 type recoveryLink struct {
 	team.Recovery
 
@@ -146,7 +147,7 @@ type recoveryLink struct {
 	Mailed bool   `json:"mailed,omitempty"`
 }
 
-// textOutput returns the text output, which identifies the person by name and email address.
+// textOutput returns the output in text form, which identifies the person by name and email address.
 func (l recoveryLink) textOutput() any {
 	return struct {
 		Name      string    `json:"name"`
@@ -157,7 +158,7 @@ func (l recoveryLink) textOutput() any {
 	}{l.Person.Name, l.Person.Email, l.ExpiresAt, l.Link, l.Mailed}
 }
 
-// Run prints or mails a link to set a new password.
+// Run prints or emails a link to set a new password.
 func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	cfg, err := c.linkConfig(c.storeFlags, c.linkFlags, log)
 	if err != nil {
@@ -181,10 +182,10 @@ func (c adminPeopleRecover) recover(ctx context.Context, s *server.Server) (reco
 	return recoveryLink{Recovery: r, Link: c.link(team.RecoveryPath, r.Token)}, err
 }
 
-// sendsMail reports whether the link is mailed.
+// sendsMail reports whether the link is sent by email.
 func (f mailFlags) sendsMail() bool { return f.Mail || f.SMTP != "" && !f.PrintLink }
 
-// linkConfig returns the configuration of a command that prints or mails a link.
+// linkConfig returns the configuration of a command that prints or emails a link.
 func (f mailFlags) linkConfig(store storeFlags, link linkFlags, log *slog.Logger) (server.Config, error) {
 	if !isAddress(link.PublicURL) {
 		return server.Config{}, errPublicURL
@@ -197,7 +198,7 @@ func (f mailFlags) linkConfig(store storeFlags, link linkFlags, log *slog.Logger
 	if f.sendsMail() {
 		if f.SMTP == "" {
 			return cfg,
-				errors.New("mailing a link needs a mail server: set PRESSROOM_SMTP (--smtp) and PRESSROOM_MAIL_FROM " +
+				errors.New("emailing a link needs a mail server: set PRESSROOM_SMTP (--smtp) and PRESSROOM_MAIL_FROM " +
 					"(--mail-from)")
 		}
 		cfg.Mail = notification.Server{URL: f.SMTP, From: f.MailFrom}

@@ -51,7 +51,7 @@ func (c adminResume) endHold(ctx context.Context, p *program, log *slog.Logger) 
 	return printResumption(os.Stdout, report)
 }
 
-// wait waits until networks list posts that were published just before the hold.
+// wait waits until the networks list posts that were published just before the hold.
 func (c adminResume) wait(ctx context.Context, s *server.Server) error {
 	remaining, err := s.Delivery.ResumableIn(ctx)
 	if err != nil || remaining <= 0 || c.NoWait || c.DryRun {
@@ -66,7 +66,7 @@ func (c adminResume) wait(ctx context.Context, s *server.Server) error {
 	return context.Cause(ctx)
 }
 
-// outcomeTexts describes what happens to a delivery after a hold.
+// outcomeTexts describes what happens to a delivery when a hold ends.
 var outcomeTexts = map[delivery.Outcome]string{
 	delivery.OutcomePublished: "already published", delivery.OutcomeUnconfirmed: "unconfirmed",
 	delivery.OutcomeSendLate: "publish now", delivery.OutcomeMissed: "too late", delivery.OutcomePending: "publish later",
@@ -94,7 +94,7 @@ func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	}
 	if r.Cause != restoreguard.Manual {
 		fmt.Fprintf(w,
-			"\nChanges and cancellations after %s are not in this database. Posts are listed as they were at that time.\n",
+			"\nChanges and cancellations after %s are missing from this database. Posts are listed as they were at that time.\n",
 			r.Since.Format(timeFormat))
 	}
 	fmt.Fprintln(w)
@@ -108,5 +108,5 @@ func printResumption(w io.Writer, r delivery.ResumeReport) error {
 	return table.Flush()
 }
 
-// timeFormat is the layout of times in UTC.
+// timeFormat is the layout for printing times in UTC.
 const timeFormat = "2006-01-02 15:04:05Z"

@@ -37,13 +37,13 @@ func TestPrintResumption(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(out.String(), "cancellations after 2026-11-22 08:00:00Z are not in this database") ||
+	if !strings.Contains(out.String(), "cancellations after 2026-11-22 08:00:00Z are missing from this database") ||
 		strings.Contains(out.String(), "{") {
 		t.Error(out.String())
 	}
 	out.Reset()
 	r.Cause = restoreguard.Manual
-	if err := printResumption(&out, r); err != nil || strings.Contains(out.String(), "not in this database") {
+	if err := printResumption(&out, r); err != nil || strings.Contains(out.String(), "missing from this database") {
 		t.Errorf("a manual hold: %s, %v", &out, err)
 	}
 }

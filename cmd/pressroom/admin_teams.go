@@ -17,13 +17,13 @@ type (
 		Add          adminTeamsAdd          `cmd:"" help:"Add a team."`
 		List         adminTeamsList         `cmd:"" help:"List teams."`
 		Members      adminTeamsMembers      `cmd:"" help:"List the members of a team."`
-		Member       adminTeamsMember       `cmd:"" help:"Set or remove a person's role in a team. A new owner replaces the old one."`
-		Invite       adminTeamsInvite       `cmd:"" help:"Print or mail a link to join a team. It works once, within 7 days."`
+		Member       adminTeamsMember       `cmd:"" help:"Set or remove a person's role in a team. A new owner replaces the current owner."`
+		Invite       adminTeamsInvite       `cmd:"" help:"Print or email a link to join a team. The link works once, within 7 days."`
 		Plan         adminTeamsPlan         `cmd:"" help:"Change a team's plan."`
 		Timezone     adminTeamsTimezone     `cmd:"" help:"Change a team's time zone."`
 		DailyCredits adminTeamsDailyCredits `cmd:"" help:"Set a team's daily credit limit."`
 		Access       adminTeamsAccess       `cmd:"" help:"Turn a team's API and tool access on or off."`
-		Close        adminTeamsClose        `cmd:"" help:"Close a team. Its keys stop working; nothing is deleted."`
+		Close        adminTeamsClose        `cmd:"" help:"Close a team. Its keys stop working, but nothing is deleted."`
 		Reopen       adminTeamsReopen       `cmd:"" help:"Reopen a closed team."`
 	}
 	adminTeamsAdd struct {
@@ -115,13 +115,13 @@ func (c adminTeamsPlan) Run(ctx context.Context, p *program, log *slog.Logger) e
 	})
 }
 
-// expiry returns the time when a span that begins now ends, or the zero time if span is nil.
+// expiry returns the time at which a span ends that begins now, or the zero time if span is nil.
 func expiry(span *time.Duration) (time.Time, error) {
 	switch {
 	case span == nil:
 		return time.Time{}, nil
 	case *span <= 0:
-		return time.Time{}, errors.New("the duration must be positive, such as 720h; omit the flag for no end")
+		return time.Time{}, errors.New("the duration must be positive, such as 720h; omit the flag for an unlimited duration")
 	}
 	return time.Now().Add(*span), nil
 }
@@ -157,14 +157,14 @@ func (c adminTeamsReopen) Run(ctx context.Context, p *program, log *slog.Logger)
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Reopen(ctx, c.Team) })
 }
 
-// invitationLink is an invitation with its link, which is shown only once. Link is empty if it was mailed.
+// invitationLink is an invitation with its link, which is shown only once. Link is empty if the link was emailed.
 type invitationLink struct {
 	team.Invitation
 
 	Link string `json:"link,omitempty"`
 }
 
-// inviteError rewords an error of an invitation for the command line.
+// inviteError rewords an error about an invitation for the command line.
 func inviteError(err error) error {
 	if apierr.Is(err, apierr.NotFound) {
 		return errors.New("team not found")
@@ -172,7 +172,7 @@ func inviteError(err error) error {
 	return cliError(err)
 }
 
-// Run invites a person into a team.
+// Run invites a person to a team.
 func (c adminTeamsInvite) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	cfg, err := c.linkConfig(c.storeFlags, c.linkFlags, log)
 	if err != nil {

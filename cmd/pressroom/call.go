@@ -15,8 +15,8 @@ type callCmd struct {
 	Args []rawArg `arg:"" optional:"" help:"Operation and its arguments. Lists all operations if omitted."`
 }
 
-// rawArg is an unmodified argument. Package kong would pass a string through JSON, which changes bytes that are not
-// UTF-8.
+// rawArg is an unmodified argument. Package kong would convert a string to JSON and back, which changes bytes that are
+// not valid UTF-8.
 type rawArg string
 
 // Decode reads the next argument.
@@ -33,7 +33,7 @@ func (a *rawArg) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// statusError ends the program with this exit status. The error was already printed.
+// statusError is an error that ends the program with this exit status. Its message has already been printed.
 type statusError int
 
 func (s statusError) Error() string { return "exit status " + strconv.Itoa(int(s)) }

@@ -60,7 +60,7 @@ type completeCmd struct {
 	Words []rawArg `arg:"" optional:""`
 }
 
-// Run prints the completions of the last of Words, one on each line.
+// Run prints the completions of the last word in Words, one per line.
 func (c completeCmd) Run(k *kong.Kong) error {
 	words := make([]string, 0, len(c.Words))
 	for _, w := range c.Words {
@@ -81,8 +81,8 @@ func (c completeCmd) Run(k *kong.Kong) error {
 	return nil
 }
 
-// splitValue splits a flag with its value at the end of words into two words. Bash passes --status=dr as three
-// words, other shells as one.
+// splitValue splits a flag with a value at the end of words into two words: the flag and the value. Bash passes
+// --status=dr as three words, other shells as one.
 func splitValue(words []string) []string {
 	n := len(words)
 	switch flag := prefix(words); {
@@ -96,7 +96,7 @@ func splitValue(words []string) []string {
 	return words
 }
 
-// prefix returns the part of the last word that precedes its value: --status= of --status=dr.
+// prefix returns the part of the last word before its value. For example, it returns --status= for --status=dr.
 func prefix(words []string) string {
 	flag, _, ok := strings.Cut(words[len(words)-1], "=")
 	if !ok || !strings.HasPrefix(flag, "--") {

@@ -10,8 +10,8 @@ import (
 var errContact = errors.New("PRESSROOM_SECURITY_CONTACT (--security-contact) must be an email address such as " +
 	"security@example.com, or a mailto: or https: URL")
 
-// contactURI returns the URI of a contact for security.txt (RFC 9116, section 2.5.3), or "" if text is empty. A
-// bare email address becomes a mailto: URI.
+// contactURI returns the contact URI for security.txt (RFC 9116, section 2.5.3), or "" if text is empty. It converts a
+// bare email address to a mailto: URI.
 func contactURI(text string) (string, error) {
 	if text == "" {
 		return "", nil

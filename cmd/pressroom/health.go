@@ -14,12 +14,12 @@ import (
 // healthCmd reports whether a node is ready. Containers use it as their health check, because the image has no HTTP
 // client.
 type healthCmd struct {
-	URL string `help:"URL of a node (/readyz). At --metrics-addr, it lists every check." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
+	URL string `help:"URL of a node's /readyz. The /readyz at --metrics-addr lists every check." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
 }
 
 const (
 	healthTimeout  = 5 * time.Second
-	maxHealthBytes = 16 << 10 // maximum bytes of the response to print
+	maxHealthBytes = 16 << 10 // maximum number of bytes of the response to print
 )
 
 // Run requests /readyz of a node and prints the response.
@@ -30,8 +30,8 @@ func (c healthCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return errors.New("--url (PRESSROOM_HEALTH_URL) must be a URL such as http://127.0.0.1:8080/readyz")
 	}
-	// Do not verify the certificate: the node is on this machine, and its certificate is for another name.
-	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // sends nothing and only reads a status
+	// Do not verify the certificate, because the node is on this machine and its certificate is for another host name.
+	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the request contains no secrets, and only a status is read
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: insecure}}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -40,22 +40,23 @@ func (c healthCmd) Run(ctx context.Context) error {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxHealthBytes))
 	if err != nil {
-		return fmt.Errorf("reading the response of the node: %w", err)
+		return fmt.Errorf("reading the node's response: %w", err)
 	}
 	fmt.Print(string(body))
 	switch {
 	case !isReadyz(resp, body):
-		return fmt.Errorf("no node answers at this URL (%s); set --url (PRESSROOM_HEALTH_URL) to the /readyz of a node",
+		return fmt.Errorf("the response (%s) is not from a node; set --url (PRESSROOM_HEALTH_URL) to the /readyz of a node",
 			resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("the node is not ready: %s; for the reason, GET /readyz at its --metrics-addr (default "+
+		return fmt.Errorf("the node is not ready: %s; to see the reason, request /readyz at its --metrics-addr (default "+
 			"http://127.0.0.1:9464/readyz)", resp.Status)
 	}
 	return nil
 }
 
-// isReadyz reports whether a response is from the /readyz of a node: the status of its public listener, or the checks
-// of its metrics listener. The headers distinguish it from other programs that respond with {"status":"ok"}.
+// isReadyz reports whether a response is from a node's /readyz. The public listener responds with a status, and the
+// metrics listener with all checks. The headers distinguish a node from other programs that respond with
+// {"status":"ok"}.
 func isReadyz(resp *http.Response, body []byte) bool {
 	if resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" {
 		return false

@@ -16,18 +16,18 @@ import (
 
 type loginCmd struct {
 	Profile   string `help:"Name of the profile. If omitted: PRESSROOM_PROFILE, or the profile named default."`
-	URL       string `help:"URL of the service. If omitted: that of the profile, PRESSROOM_URL, or http://127.0.0.1:8080."`
+	URL       string `help:"URL of the service. If omitted: the profile's URL, PRESSROOM_URL, or http://127.0.0.1:8080."`
 	WithKey   bool   `help:"Read an API key from standard input instead of signing in with a browser."`
 	Scope     string `help:"Capabilities to request, separated by spaces: read, write, publish, spend. All if omitted."`
-	NoBrowser bool   `help:"Print the URL of the sign-in page, and do not open a browser."`
+	NoBrowser bool   `help:"Print the URL of the sign-in page instead of opening a browser."`
 	PlainHTTP bool   `name:"plain-http" help:"Allow sending the credential over plain HTTP to another machine."`
 }
 
 // Help returns the details of `pressroom login --help`.
 func (loginCmd) Help() string {
-	return `Opens a page of the service in your browser, where you sign in and choose the team and what the command line
-may do. Afterwards, pressroom call and pressroom mcp work without an API key. On a machine without a browser, use an
-API key:
+	return `Opens a page of the service in your browser. There, you sign in, choose the team, and choose what the command
+line may do. Afterwards, pressroom call and pressroom mcp work without an API key. On a machine without a browser, use
+an API key:
 
   pressroom login --profile build --url https://press.example.com --with-key < key.txt
 
@@ -48,7 +48,7 @@ type logoutCmd struct {
 	Profile string `help:"Name of the profile. If omitted: PRESSROOM_PROFILE, or the profile named default."`
 }
 
-// Run ends the sign-in.
+// Run signs out and removes the profile.
 func (c logoutCmd) Run(ctx context.Context) error {
 	return apicli.Logout(ctx, terminal(), c.Profile)
 }
@@ -69,7 +69,7 @@ func (c profilesList) Run() error {
 // terminal returns the environment of a command that calls the API.
 func terminal() apicli.Terminal {
 	folder, err := profile.Folder()
-	if err != nil { // a system user without a home folder has no profiles
+	if err != nil { // a system user who has no home folder cannot have profiles
 		folder = ""
 	}
 	return apicli.Terminal{
@@ -88,7 +88,7 @@ func hasColor(f *os.File) bool {
 	return isatty.IsTerminal(f.Fd())
 }
 
-// openBrowser opens an address in the person's browser.
+// openBrowser opens an address in the user's browser.
 func openBrowser(ctx context.Context, address string) error {
 	command := []string{"xdg-open"}
 	switch runtime.GOOS {
@@ -98,7 +98,7 @@ func openBrowser(ctx context.Context, address string) error {
 		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	default:
 		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" && os.Getenv("BROWSER") == "" {
-			return errors.New("there is no desktop")
+			return errors.New("this machine has no desktop environment")
 		}
 	}
 	if err := exec.CommandContext(ctx, command[0], append(command[1:], address)...).Start(); err != nil { //nolint:gosec // fixed programs

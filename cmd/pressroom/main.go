@@ -19,17 +19,17 @@ import (
 
 // program is the command line.
 type program struct {
-	Quickstart quickstartCmd `cmd:"" help:"Run a demo team with sandbox networks. Needs no setup."`
+	Quickstart quickstartCmd `cmd:"" help:"Run the service with a demo team and sandbox networks. No setup is needed."`
 	Serve      serveCmd      `cmd:"" help:"Run the service."`
 	Admin      adminCmd      `cmd:"" help:"Administer people, teams, keys, accounts, credits and backups."`
 	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation: pressroom call list_posts, or: pressroom posts list"`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run only the sandbox networks, which simulate social networks."`
 	Login      loginCmd      `cmd:"" help:"Sign in to a service for pressroom call."`
-	Logout     logoutCmd     `cmd:"" help:"End a sign-in and remove its profile."`
+	Logout     logoutCmd     `cmd:"" help:"Sign out and remove the profile."`
 	Profiles   profilesCmd   `cmd:"" help:"List the profiles of pressroom login."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Connect an assistant to the tools (MCP) over standard input and output."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands in bash, zsh or fish."`
-	Man        manCmd        `cmd:"" help:"Print a manual page, or write all of them."`
+	Man        manCmd        `cmd:"" help:"Print a manual page, or write all manual pages to a folder."`
 	Complete   completeCmd   `cmd:"" hidden:"" passthrough:""`
 	Health     healthCmd     `cmd:"" help:"Check whether a node is ready. Exits with status 1 if not ready."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
@@ -45,7 +45,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var p program
 	parser := kong.Must(&p, kong.Name("pressroom"), kong.ShortUsageOnError(),
-		kong.Description("Draft, schedule and publish posts on social networks, by API and by assistants.\n\n"+
+		kong.Description("Draft, schedule and publish posts on social networks, through an API and with assistants.\n\n"+
 			"To try it out:\n\n  pressroom quickstart\n\nTo list the operations of the API, and call one:\n\n"+
 			"  pressroom call\n  pressroom posts list"),
 		kong.ConfigureHelp(kong.HelpOptions{NoExpandSubcommands: true}), kong.Exit(exit), kong.BindTo(ctx, (*context.Context)(nil)))
@@ -67,7 +67,7 @@ func main() {
 	}
 }
 
-// exit ends the program. It replaces kong's status for an invalid command line with that of pressroom call.
+// exit ends the program. For an invalid command line, it replaces kong's exit status with the one of pressroom call.
 func exit(status int) {
 	const kongUsageStatus = 80
 	if status == kongUsageStatus {
@@ -76,8 +76,8 @@ func exit(status int) {
 	os.Exit(status)
 }
 
-// expand replaces the command help with the flag --help, and inserts the command call before the name of a resource, so
-// that `pressroom posts list` runs `pressroom call posts list`.
+// expand replaces the command help with the flag --help. It also inserts the command call before the name of a
+// resource, so that `pressroom posts list` runs `pressroom call posts list`.
 func expand(args []string) []string {
 	switch {
 	case len(args) == 0:

@@ -14,15 +14,17 @@ import (
 )
 
 type manCmd struct {
-	Page      string `arg:"" optional:"" help:"Command or resource, such as serve or posts. The page of the program if omitted."`
+	Page      string `arg:"" optional:"" help:"Command or resource, such as serve or posts. If omitted, the page of the program."`
 	Directory string `help:"Write all pages to files in this folder, such as pressroom-serve.1." type:"path"`
 }
 
 // Help returns the details of `pressroom man --help`.
 func (manCmd) Help() string {
-	return `The pages are generated from the definitions of the commands. To read a page, or to install all pages for your user:
+	return `The pages are generated from the definitions of the commands. To read a page:
 
   pressroom man serve | man -l -
+
+To install all pages for your user:
 
   pressroom man --directory ~/.local/share/man/man1`
 }
@@ -34,24 +36,24 @@ func (c manCmd) Run(k *kong.Kong) error {
 		name := strings.TrimSuffix("pressroom-"+c.Page, "-")
 		page := pages[name]
 		if page == nil {
-			return fmt.Errorf("no manual page %s%s", name, apicli.Suggestion(name, pageNames(pages)))
+			return fmt.Errorf("there is no manual page %s%s", name, apicli.Suggestion(name, pageNames(pages)))
 		}
 		_, err := fmt.Print(page)
 		return err
 	}
 	if err := os.MkdirAll(c.Directory, 0o755); err != nil { //nolint:gosec // manuals are public
-		return fmt.Errorf("creating the folder: %w", err)
+		return fmt.Errorf("creating the folder for manual pages: %w", err)
 	}
 	for name, page := range pages {
 		path := filepath.Join(c.Directory, name+".1")
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil { //nolint:gosec // as above
-			return fmt.Errorf("writing a page: %w", err)
+			return fmt.Errorf("writing a manual page: %w", err)
 		}
 	}
 	return nil
 }
 
-// manPages returns the manual pages of the program, each command and each resource, by name.
+// manPages returns the manual pages by name: for the program, for each command and for each resource.
 func manPages(root *kong.Node) map[string]*manpage.Page {
 	pages := map[string]*manpage.Page{"pressroom-call": apicli.CallManPage(version)}
 	for _, r := range apicli.Resources() {
@@ -149,7 +151,8 @@ func usage(node *kong.Node) (string, string) {
 	return path, strings.Join(append(arguments, "[FLAGS]"), " ")
 }
 
-// addFlags adds the positional arguments and flags of a command, under a title if there is one.
+// addFlags adds the positional arguments and flags of a command to a page. If title is not empty, it adds a title
+// first.
 func addFlags(p *manpage.Page, title string, node *kong.Node) {
 	if title != "" && len(node.Positional)+len(node.Flags) > 0 {
 		p.Section(title)

@@ -7,18 +7,19 @@ import (
 )
 
 type mcpCmd struct {
-	URL       string `help:"URL of the service. If omitted: that of the profile, PRESSROOM_URL, or http://127.0.0.1:8080."`
+	URL       string `help:"URL of the service. If omitted: the profile's URL, PRESSROOM_URL, or http://127.0.0.1:8080."`
 	Profile   string `help:"Profile of pressroom login. If omitted: PRESSROOM_PROFILE, or the profile named default."`
 	KeyFile   string `help:"File that contains the API key (default PRESSROOM_KEY_FILE)."`
 	Toolsets  string `help:"Groups of tools to offer, separated by commas, such as posts,media. All if omitted."`
-	ReadOnly  bool   `help:"Offer only tools that change nothing."`
+	ReadOnly  bool   `help:"Offer only tools that do not change anything."`
 	PlainHTTP bool   `help:"Allow sending the key over plain HTTP to another machine."`
 }
 
 // Help returns the details of `pressroom mcp --help`.
 func (mcpCmd) Help() string {
-	return `Use this command for an assistant that starts a program and cannot connect to a URL. The credential is an API
-key in PRESSROOM_KEY or --key-file, or a profile of pressroom login. Most assistants accept this configuration:
+	return `Use this command for an assistant that can start a program but cannot connect to a URL. As the credential, set
+an API key in PRESSROOM_KEY or --key-file, or use a profile of pressroom login. Most assistants accept this
+configuration:
 
   {"mcpServers": {"pressroom": {"command": "pressroom", "args": ["mcp"],
     "env": {"PRESSROOM_URL": "https://pressroom.example.com", "PRESSROOM_KEY": "prk_..."}}}}

@@ -9,22 +9,23 @@ import (
 )
 
 const (
-	// gcPercent trades memory for time. The live heap is small compared with the allocations of each request, so the
-	// collector would otherwise run very often.
+	// gcPercent is higher than the default to save CPU time. The live heap is small compared with the allocations of
+	// each request, so the collector would otherwise run very often.
 	gcPercent = 400
-	// softMemoryLimit is the memory limit of the runtime in bytes. Together with SQLite and the program text, the process
-	// stays below 200 MB while a thousand assistants call at once.
+	// softMemoryLimit is the memory limit of the Go runtime in bytes. With this limit, the process, including SQLite
+	// and the program text, stays below 200 MB while a thousand assistants send calls at the same time.
 	softMemoryLimit = 96 << 20
 	// nonHeapMemory is the allowance for the memory of the runtime outside the heap, in bytes.
 	nonHeapMemory = 24 << 20
-	// idleCheckInterval is how often the program checks whether it is idle. It is idle if at most maxIdleAllocation
-	// bytes were allocated since the last check. A collection is worthwhile if it can free minReclaimable bytes.
+	// idleCheckInterval is the time between two checks of whether the program is idle. It is idle if at most
+	// maxIdleAllocation bytes were allocated since the last check. A collection is worthwhile if it can free
+	// minReclaimable bytes.
 	idleCheckInterval = 2 * time.Second
 	maxIdleAllocation = 1 << 20
 	minReclaimable    = 4 << 20
 )
 
-// tuneCollector configures the garbage collector. GOGC and GOMEMLIMIT override it.
+// tuneCollector configures the garbage collector, unless GOGC or GOMEMLIMIT is set.
 func tuneCollector() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -41,8 +42,8 @@ func tuneCollector() {
 	go returnMemory()
 }
 
-// returnMemory returns unused memory to the system whenever the program becomes idle. The collector runs so rarely that
-// memory from the start or a peak would otherwise be kept for minutes.
+// returnMemory returns unused memory to the system whenever the program becomes idle. Otherwise, memory that was used
+// at the start or during a peak would be kept for minutes, because the collector runs rarely.
 func returnMemory() {
 	var r idleDetector
 	for range time.Tick(idleCheckInterval) {
@@ -52,10 +53,11 @@ func returnMemory() {
 	}
 }
 
-// heapState describes the heap in bytes: allocated since the start, currently held, and live at the last collection.
+// heapState contains numbers of bytes of the heap: allocated since the start, currently held, and live at the last
+// collection.
 type heapState struct{ allocated, held, live uint64 }
 
-// idleDetector stores the number of allocated bytes at the last check.
+// idleDetector detects when the program is idle. It stores the number of allocated bytes at the last check.
 type idleDetector struct{ allocated uint64 }
 
 // shouldReturn reports whether the program is idle and enough memory can be reclaimed.
@@ -71,7 +73,7 @@ func memoryLimit(live uint64) int64 {
 	return max(softMemoryLimit, 2*int64(live)+nonHeapMemory) //nolint:gosec // no machine has so much memory
 }
 
-// liveHeap returns how many bytes were live at the last collection.
+// liveHeap returns the number of bytes that were live at the last collection.
 func liveHeap() uint64 { return runtimeMetric("/gc/heap/live:bytes") }
 
 func heap() heapState {
@@ -81,7 +83,7 @@ func heap() heapState {
 	}
 }
 
-// runtimeMetric returns a metric of the runtime, or 0 if it does not exist.
+// runtimeMetric returns a metric of the Go runtime, or 0 if it does not exist.
 func runtimeMetric(name string) uint64 {
 	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
@@ -91,8 +93,8 @@ func runtimeMetric(name string) uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls do after every run of the collector, one call at a time. It uses the finalizer of an object
-// that is recreated each time.
+// afterEachCollection calls do after every run of the garbage collector, one call at a time. It uses the finalizer of
+// an object, and creates a new object each time.
 func afterEachCollection(do func()) {
 	type sentinel struct{ number *int }
 	var next func(*sentinel)

@@ -16,8 +16,8 @@ import (
 
 type quickstartCmd struct {
 	Data string `help:"Data directory. Existing data is kept." default:"pressroom-data" type:"path"`
-	Addr string `help:"Address to listen on. Use a local one, because quickstart serves plain HTTP." default:"127.0.0.1:8080"`
-	JSON bool   `help:"Print URLs, keys and the sign-in of the owner as one line of JSON."`
+	Addr string `help:"Address to listen on. Use a local address, because quickstart serves plain HTTP." default:"127.0.0.1:8080"`
+	JSON bool   `help:"Print URLs, API keys and the owner's sign-in credentials as one line of JSON."`
 }
 
 // Run starts the service with the demo team and the sandbox networks.
@@ -28,8 +28,7 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	if addr, ok := listener.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
 		log.Warn("INSECURE: quickstart is for trials on this machine, but this address exposes an operator account "+
-			"and full keys over "+
-			"plain HTTP. Use --addr 127.0.0.1:8080, or pressroom serve", "addr", listener.Addr().String())
+			"and full API keys over plain HTTP. Use --addr 127.0.0.1:8080, or run pressroom serve", "addr", listener.Addr().String())
 	}
 	q, err := server.OpenQuickstart(ctx, c.Data, server.Config{
 		Version: version, PublicURL: "http://" + displayAddress(c.Addr, listener.Addr()), Workers: defaultWorkers,
@@ -60,8 +59,8 @@ func (c quickstartCmd) serve(ctx context.Context, q *server.Quickstart, listener
 	return errors.Join(err, <-ended)
 }
 
-// displayAddress returns the address to print. It keeps the host name localhost, because passkeys are bound to
-// host names.
+// displayAddress returns the address to print. It keeps the host name localhost, because passkeys are bound to host
+// names.
 func displayAddress(requestedAddr string, boundAddr net.Addr) string {
 	_, port, err := net.SplitHostPort(boundAddr.String())
 	if host, _, reqErr := net.SplitHostPort(requestedAddr); err == nil && reqErr == nil && host == "localhost" {
@@ -73,7 +72,7 @@ func displayAddress(requestedAddr string, boundAddr net.Addr) string {
 func listen(addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listening on %s (choose another address with --addr): %w", addr, err)
+		return nil, fmt.Errorf("listening on %s (to use another address, set --addr): %w", addr, err)
 	}
 	return listener, nil
 }
@@ -117,11 +116,11 @@ Try:
   curl -s -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}
   curl -s {{$.Greeting.SandboxURL}}/posts
 
-{{end}}Or use the command line, which has a command for each operation of the API:
+{{end}}Or use the command line, which has a command for each API operation:
 
   export PRESSROOM_KEY=$KEY PRESSROOM_URL={{.Greeting.AppURL}}
   pressroom posts list -o table
   pressroom posts create --caption "The network will reject this [sandbox:reject]" --account-ids 1 -o table
 
-Press Ctrl-C to stop. The data directory keeps everything.
+Press Ctrl-C to stop. All data is kept in the data directory.
 `))

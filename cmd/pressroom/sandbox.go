@@ -15,16 +15,16 @@ import (
 type sandboxCmd struct {
 	Data     string   `help:"Data directory." default:"pressroom-sandbox" type:"path"`
 	Addr     string   `help:"Address to listen on." default:"127.0.0.1:8090"`
-	Accounts []string `name:"bluesky-account" help:"Bluesky account to create. Repeat the flag for more." placeholder:"HANDLE:PASSWORD"`
+	Accounts []string `name:"bluesky-account" help:"Bluesky account to create. Repeat the flag to create several." placeholder:"HANDLE:PASSWORD"`
 	Settings bool     `help:"Print the settings of these networks for serve --networks, and exit."`
-	Strict   bool     `help:"With --settings: select apps without audits, reviews or products, which networks restrict."`
+	Strict   bool     `help:"With --settings: use apps that have no audit, review or products, so that networks restrict them."`
 }
 
 // Run serves the sandbox networks until ctx is canceled.
 func (c sandboxCmd) Run(ctx context.Context) error {
 	switch {
 	case c.Strict && !c.Settings:
-		return errors.New("--strict requires --settings, because the client IDs in the settings select the restricted apps")
+		return errors.New("--strict requires --settings: the client IDs in the settings select the restricted apps")
 	case c.Strict:
 		_, err := fmt.Fprint(os.Stdout, server.StrictSandboxSettings("http://"+c.Addr))
 		return err

@@ -24,7 +24,7 @@ import (
 
 const (
 	defaultWorkers   = 16
-	databaseTimeout  = 30 * time.Second // at boot, the database may start after the program
+	databaseTimeout  = 30 * time.Second // when the machine boots, the database may start after the program
 	sealingKeySuffix = ".sealing-key"   // suffix of the file next to an SQLite database
 	lockSuffix       = ".lock"
 	mediaSuffix      = ".media" // suffix of the folder next to an SQLite database
@@ -34,7 +34,7 @@ const (
 // storeFlags are the flags of every command that opens the database.
 type storeFlags struct {
 	Database     string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
-	SealingKey   string `help:"Keys of stored secrets, separated by commas. The first one encrypts." env:"PRESSROOM_SEALING_KEY"`
+	SealingKey   string `help:"Keys that encrypt stored secrets, separated by commas. New secrets are encrypted with the first key." env:"PRESSROOM_SEALING_KEY"`
 	Blobs        string `help:"Where media files are stored: file:FOLDER or s3://BUCKET/PREFIX." env:"PRESSROOM_BLOBS"`
 	TrustReplica bool   `help:"Keep publishing after a failover to a synchronous PostgreSQL replica." env:"PRESSROOM_TRUST_REPLICA"`
 	Plans        string `aliases:"terms" help:"JSON file of plans, prices and limits." type:"path" env:"PRESSROOM_PLANS,PRESSROOM_TERMS"`
@@ -60,11 +60,11 @@ type serveCmd struct {
 	OIDCClientID      string        `name:"oidc-client-id" help:"Client ID at the OpenID Connect provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
 	OIDCSecret        string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
 	OIDCScopes        []string      `name:"oidc-scopes" help:"Scopes besides openid, email and profile." env:"PRESSROOM_OIDC_SCOPES"`
-	OIDCGroups        string        `name:"oidc-groups-claim" help:"Claim with groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
-	OIDCRoles         []string      `name:"oidc-group-roles" help:"Roles that groups have in teams: GROUP=TEAM:ROLE;..." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
+	OIDCGroups        string        `name:"oidc-groups-claim" help:"Claim that contains a person's groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
+	OIDCRoles         []string      `name:"oidc-group-roles" help:"Roles of groups in teams: GROUP=TEAM:ROLE;..." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
 	SMTP              string        `name:"smtp" help:"Mail server: smtp:// or smtps://USER@HOST:PORT." env:"PRESSROOM_SMTP"`
 	MailFrom          string        `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
-	OIDCOnly          bool          `name:"oidc-only" help:"Only allow sign-in by OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
+	OIDCOnly          bool          `name:"oidc-only" help:"Allow signing in only with OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
 	Contact           string        `name:"security-contact" help:"Email address or URL for security.txt." env:"PRESSROOM_SECURITY_CONTACT"`
 	SecondFactor      string        `name:"require-second-factor" help:"Who must use a second factor: nobody, operators or everyone." enum:"nobody,operators,everyone" default:"nobody" env:"PRESSROOM_REQUIRE_SECOND_FACTOR"`
 	Scratch           string        `help:"Folder for temporary files during uploads to S3." type:"path" env:"PRESSROOM_SCRATCH"`
@@ -72,9 +72,9 @@ type serveCmd struct {
 	MaxCalls          int           `name:"max-concurrent-calls" aliases:"at-once" help:"Maximum concurrent calls; 0 for 128 per CPU." default:"0" env:"PRESSROOM_MAX_CONCURRENT_CALLS,PRESSROOM_AT_ONCE"`
 	MetricsAddr       string        `help:"Address of /metrics; empty to disable." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers           int           `help:"Maximum concurrent deliveries." default:"16" env:"PRESSROOM_WORKERS"`
-	PerNetwork        int           `help:"Maximum for one network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
-	ShutdownDelay     time.Duration `help:"Time from the first 503 of /readyz to the stop." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
-	Lease             time.Duration `help:"Time until another node takes over a dead node's work." default:"10s" env:"PRESSROOM_LEASE"`
+	PerNetwork        int           `help:"Maximum concurrent deliveries per network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
+	ShutdownDelay     time.Duration `help:"Time for which a stopping node still accepts requests while /readyz returns 503." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
+	Lease             time.Duration `help:"Time after which another node takes over the work of a dead node." default:"10s" env:"PRESSROOM_LEASE"`
 }
 
 // Run serves until ctx is canceled.
@@ -90,7 +90,7 @@ func (c serveCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if cfg.PublicURL == "" {
 		cfg.PublicURL = c.scheme() + "://" + listener.Addr().String()
 		if addr, ok := listener.Addr().(*net.TCPAddr); ok && addr.IP.IsUnspecified() {
-			log.Warn("links do not work on other machines: set --public-url to the URL of the service", "public_url",
+			log.Warn("links will not work on other machines: set --public-url to the URL of the service", "public_url",
 				cfg.PublicURL)
 		}
 	}
@@ -118,9 +118,9 @@ func lockFile(database string) (func(), error) {
 		return func() {}, nil
 	}
 	lock, err := server.Lock(path+lockSuffix,
-		"another pressroom serves this SQLite file; stop it, or use PostgreSQL for several nodes")
+		"another pressroom process serves this SQLite file; stop it, or use PostgreSQL for several nodes")
 	if err != nil {
-		return nil, fmt.Errorf("the SQLite file: %w", err)
+		return nil, fmt.Errorf("locking the SQLite file: %w", err)
 	}
 	return func() { _ = lock.Close() }, nil // the lock ends with the process anyway
 }
@@ -195,7 +195,7 @@ func isAddress(text string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// networkSettings reads the network settings. Secrets are only read from the environment, so that they do not appear in
+// networkSettings reads the network settings. It reads secrets only from the environment, so that they do not appear in
 // process lists or repositories.
 func networkSettings(path string) (server.NetworkSettings, error) {
 	out := server.NetworkSettings{Secret: func(name string) string {
@@ -233,7 +233,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 	}, err
 }
 
-// blobs returns the file store. With SQLite, it defaults to a folder next to the database.
+// blobs returns the URL of the file store. With SQLite, the default is a folder next to the database.
 func (f storeFlags) blobs() (string, error) {
 	path, isSQLite := strings.CutPrefix(f.Database, "sqlite:")
 	switch {
@@ -242,15 +242,14 @@ func (f storeFlags) blobs() (string, error) {
 	case isSQLite:
 		return "file:" + path + mediaSuffix, nil
 	case !strings.HasPrefix(f.Database, "postgres"):
-		return "", nil // opening the database returns a better error
+		return "", nil // opening the database returns a more helpful error
 	}
 	return "",
-		errors.New("PostgreSQL needs PRESSROOM_BLOBS (--blobs), the same on every node: file:FOLDER on a " +
-			"shared disk, " +
-			"or s3://BUCKET")
+		errors.New("with PostgreSQL, set PRESSROOM_BLOBS (--blobs) to the same store on every node: file:FOLDER on a " +
+			"shared disk, or s3://BUCKET")
 }
 
-// readPlans returns the plans, prices and limits of the file, or the built-in ones.
+// readPlans returns the plans, prices and limits from the --plans file, or the built-in ones if there is no file.
 func (f storeFlags) readPlans() (plan.Catalog, error) {
 	if f.Plans == "" {
 		return plan.Default(), nil
@@ -258,8 +257,8 @@ func (f storeFlags) readPlans() (plan.Catalog, error) {
 	return plan.Read(f.Plans)
 }
 
-// sealingKey returns the sealing keys. With SQLite, they default to the keys in a file next to the database. For a new
-// database, sealingKey creates this file.
+// sealingKey returns the sealing keys. With SQLite, the default is the content of a file next to the database. For a
+// new database, sealingKey creates this file.
 func (f storeFlags) sealingKey(log *slog.Logger) (string, error) {
 	if f.SealingKey != "" {
 		return f.SealingKey, nil
@@ -267,8 +266,8 @@ func (f storeFlags) sealingKey(log *slog.Logger) (string, error) {
 	path, isSQLite := strings.CutPrefix(f.Database, "sqlite:")
 	if !isSQLite {
 		return "",
-			errors.New("PostgreSQL needs PRESSROOM_SEALING_KEY (--sealing-key), the same on every node; create one " +
-				"with: pressroom admin sealing-key")
+			errors.New("with PostgreSQL, set PRESSROOM_SEALING_KEY (--sealing-key) to the same key on every node; to " +
+				"create a key, run: pressroom admin sealing-key")
 	}
 	path += sealingKeySuffix
 	raw, err := os.ReadFile(path)
@@ -290,7 +289,7 @@ func (f storeFlags) sealingKey(log *slog.Logger) (string, error) {
 	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("saving the new sealing key: %w", err)
 	}
-	log.Warn("created a sealing key; keep a copy apart from your backups: connected accounts cannot be used without it",
+	log.Warn("created a sealing key; keep a copy of it, separate from your backups: connected accounts cannot be used without it",
 		"file", path)
 	return key, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// printPlain prints JSON as lines that each have the name and the value of a member, in the order of the members. Empty
-// lines separate the records of a list.
+// printPlain prints the members of a JSON object or list of objects, one per line, with their names and values. It
+// keeps the order of the members. Empty lines separate the objects of a list.
 func printPlain(w io.Writer, raw []byte) error {
 	records := []json.RawMessage{raw}
 	if raw[0] == '[' {

@@ -44,7 +44,7 @@ func (f tlsFlags) apply(cfg *server.Config, c serveCmd) error {
 	opts := f.options()
 	if !opts.IsConfigured() {
 		if f.PlainAddr != "" {
-			return errors.New("PRESSROOM_PLAIN_ADDR (--plain-addr) needs TLS: set PRESSROOM_TLS_CERT (--tls-cert) or " +
+			return errors.New("PRESSROOM_PLAIN_ADDR (--plain-addr) requires TLS: set PRESSROOM_TLS_CERT (--tls-cert) or " +
 				"PRESSROOM_ACME_DOMAIN (--acme-domain) too")
 		}
 		return nil
@@ -63,7 +63,7 @@ func (f tlsFlags) apply(cfg *server.Config, c serveCmd) error {
 	return nil
 }
 
-// parsePort returns the port of a listen address, or 0 if it has no number.
+// parsePort returns the port of a listen address, or 0 if the port is not a number.
 func parsePort(addr string) int {
 	_, text, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -37,8 +37,8 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return err
 }
 
-// versionOf returns the version of a release. Without a tag, it returns a pre-release of the next version with
-// the commit, such as 0.2.0-dev+1a2b3c4d5e6f.
+// versionOf returns the version of a release. If tag is empty, it returns a pre-release of the next version with the
+// commit, such as 0.2.0-dev+1a2b3c4d5e6f.
 func versionOf(tag string, info *debug.BuildInfo) string {
 	if strings.HasPrefix(tag, "v") {
 		return tag[1:]

@@ -33,7 +33,7 @@ func TestFilesInS3(t *testing.T) {
 	}
 	o.env = append(o.env, "PRESSROOM_BLOBS="+store.Bucket(t))
 	if out, log, err := o.run("audit"); err == nil || !strings.Contains(out, "no_bytes") || !strings.Contains(log,
-		"does not match its files") {
+		"the media library and the file store do not match") {
 		t.Errorf("the audit of another bucket: %v, %s %s", err, out, log)
 	}
 	if out := fails(t, o.env, "serve", "--addr", "127.0.0.1:0"); out == "" {

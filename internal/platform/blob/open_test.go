@@ -27,7 +27,7 @@ func TestOpenRejectsURLs(t *testing.T) {
 		"s3://id:hunter2@files": "without credentials",
 		"s3://files:80":         "s3://BUCKET/PREFIX", "s3://files/UP": "the prefix", "s3://files/..": "the prefix",
 		"s3://files?acl=public":        "parameters endpoint and region",
-		"s3://files?region=a&region=b": "once each", "s3://files?%zz": "cannot be parsed",
+		"s3://files?region=a&region=b": "each at most once", "s3://files?%zz": "cannot be parsed",
 		"s3://files?endpoint=host":                    "the endpoint must be",
 		"s3://files?endpoint=https://host/path":       "the endpoint must be",
 		"s3://files?endpoint=https://id:hunter2@host": "the endpoint must be",
