@@ -14,13 +14,13 @@ type requestFunc func([]byte) []byte
 type call struct {
 	name               string
 	want               int                // expected HTTP status
-	minRatio           float64            // minimum throughput as a share of the floor's
-	minRatioToConstant map[string]float64 // the floor's minimum throughput as a share of a constant response's, by database
+	minRatio           float64            // minimum throughput, as a share of the floor's throughput
+	minRatioToConstant map[string]float64 // the floor's minimum throughput compared with a constant response, by database
 	newRequests        func(*process, int) requestFunc
 }
 
-// Shares of a constant response's throughput that the floor must reach on two cores, by database. A slower floor
-// would not be a useful baseline.
+// The minimum throughput of the floor on two cores, by database. It is a share of the throughput of a constant
+// response. A slower floor would not be a useful baseline.
 var (
 	oneRow   = map[string]float64{"sqlite": 0.5, "postgres": 0.22}
 	onePage  = map[string]float64{"sqlite": 0.14, "postgres": 0.07}
@@ -53,7 +53,7 @@ func get(p *process, path string) []byte {
 	return []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key + "\r\n\r\n")
 }
 
-// randomPost returns requests for random seeded posts, so that caches hold a smaller share of a larger table.
+// randomPost returns requests for random seeded posts, so that caches contain a smaller share of a larger table.
 func randomPost(p *process, worker int) requestFunc {
 	random := rand.New(rand.NewPCG(uint64(worker), uint64(p.data.posts)))
 	head := []byte("GET /api/v1/posts/")

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// conn is a keep-alive connection with a minimal HTTP/1.1 client. Client and server share the machine, so an
-// expensive client would hide the server's cost.
+// conn is a keep-alive connection with a minimal HTTP/1.1 client. The client and the server share the machine, so a
+// slower client would hide the cost of the server.
 type conn struct {
 	net     net.Conn
 	r       *bufio.Reader
 	request []byte
 }
 
-const responseTimeout = 30 * time.Second // a server that takes longer has failed
+const responseTimeout = 30 * time.Second // a server that takes longer counts as failed
 
 func dial(addr string) (*conn, error) {
 	c, err := net.Dial("tcp", addr)
@@ -28,9 +28,9 @@ func dial(addr string) (*conn, error) {
 	return &conn{net: c, r: bufio.NewReaderSize(c, 16<<10)}, nil
 }
 
-func (c *conn) close() { _ = c.net.Close() } // every response was read
+func (c *conn) close() { _ = c.net.Close() } // all responses have been read
 
-// do sends a request and returns the status, and the body if keep is set.
+// do sends a request and returns the status. If keep is true, it also returns the body.
 func (c *conn) do(request []byte, keep bool) (int, []byte, error) {
 	if _, err := c.net.Write(request); err != nil {
 		return 0, nil, fmt.Errorf("sending: %w", err)

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	crowdReports  = 100 // concurrently created reports
-	crowdPosts    = 500 // posts of each report
-	crowdPageSize = 100 // posts of a page of public metrics
-	crowdConns    = 4   // connections that read
+	crowdReports  = 100 // reports that are created concurrently
+	crowdPosts    = 500 // posts per report
+	crowdPageSize = 100 // posts per page of public metrics
+	crowdConns    = 4   // connections for reading
 	crowdPause    = 10 * time.Millisecond
-	minCrowdReads = 2000 // minimum number of reads without reports
-	crowdTarget   = 2    // p99 during reports over p99 without
+	minCrowdReads = 2000 // minimum number of reads while no reports are created
+	crowdTarget   = 2    // maximum ratio of the p99 while reports are created to the p99 otherwise
 	crowdTimeout  = 5 * time.Minute
 )
 
-// serveMetrics prints its address and serves synthetic public metrics, as specified by docs/bridge.md. The metrics
-// are prepared in advance and equal for every profile, so serving them costs almost nothing.
+// serveMetrics prints its address and serves synthetic public metrics as described in docs/bridge.md. The metrics are
+// prepared in advance and are the same for every profile, so serving them costs almost nothing.
 func serveMetrics(ctx context.Context) error {
 	pages := make([][]byte, crowdPosts/crowdPageSize)
 	for i := range pages {
@@ -79,7 +79,8 @@ func metricsPage(page, pages int) map[string]any {
 	return out
 }
 
-// measureReports measures how much slower reads are while a hundred reports are created, as the median ratio of p99.
+// measureReports measures how much slower reads are while a hundred reports are created. The result is the median ratio
+// of the p99 times.
 func (b *bench) measureReports(ctx context.Context, tb *testbed, s storage, posts int) error {
 	name := s.name() + "/reads_beside_reports"
 	metricsServer, err := startSelf(ctx, "figures", "-serve-figures")
@@ -121,10 +122,10 @@ func (b *bench) measureReports(ctx context.Context, tb *testbed, s storage, post
 	return nil
 }
 
-var profileCount atomic.Int64 // numbers the profiles of this run
+var profileCount atomic.Int64 // number of profiles used in this run
 
-// readDuringReports requests a hundred reports and reads pages until the reports are ready. It returns the p99 of
-// the reads in milliseconds, and the total duration.
+// readDuringReports requests a hundred reports and reads pages of posts until the reports are ready. It returns the p99
+// of the reads in milliseconds, and the total duration.
 func readDuringReports(ctx context.Context, p *process) (float64, time.Duration, error) {
 	c, err := dial(p.addr)
 	if err != nil {
@@ -155,8 +156,8 @@ func readDuringReports(ctx context.Context, p *process) (float64, time.Duration,
 	return p99, time.Since(began), err
 }
 
-// readUntil reads pages of posts over several connections, with a pause after each read. It ends when done reports true
-// and the connections have read at least the given number of pages. It returns the p99 in milliseconds.
+// readUntil reads pages of posts over several connections, with a pause after each read. It ends when done returns true
+// and at least minReads pages have been read. It returns the p99 of the reads in milliseconds.
 func readUntil(ctx context.Context, p *process, done func() (bool, error), minReads int) (float64, error) {
 	var (
 		wg        sync.WaitGroup

@@ -9,19 +9,21 @@ import (
 	"time"
 )
 
-// closedLoop sends one call to one server, over connections that stay open between rounds.
+// closedLoop sends one call to one server, over connections that remain open between rounds. Each connection sends a
+// request as soon as it has received the response to the last one.
 type closedLoop struct {
 	target      *process
 	want        int // expected HTTP status
 	conns       []*conn
 	nextRequest []requestFunc // one per connection
 
-	// One value per round: requests per second, milliseconds, and the server's CPU time per request in microseconds.
+	// The results have one value per round: requests per second, response times in milliseconds, and the server's CPU
+	// time per request in microseconds.
 	perSecond, p50, p99, cpu []float64
 }
 
-// newClosedLoop opens the connections and pauses the server. It sends a request on each connection, because a server
-// closes unused connections.
+// newClosedLoop opens the connections and pauses the server. It sends a request on each connection, because the server
+// would close an unused connection.
 func newClosedLoop(target *process, c call, conns int) (*closedLoop, error) {
 	if err := target.resume(); err != nil {
 		return nil, err
@@ -48,8 +50,8 @@ func (s *closedLoop) close() {
 	}
 }
 
-// round sends requests during the warm-up and then for a length of time, and records the results. Throughput and
-// response times exclude the warm-up. The CPU time per request includes it.
+// round sends requests during the warm-up and then for the given length of time, and records the results. Throughput
+// and response times exclude the warm-up. The CPU time per request includes it.
 func (s *closedLoop) round(warmUp, length time.Duration) error {
 	if err := s.target.resume(); err != nil {
 		return err

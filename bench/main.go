@@ -1,5 +1,5 @@
-// Command bench measures how fast pressroom is and compares it with the floor: a bare net/http handler with the same
-// driver, rows and JSON. See README.md.
+// Command bench measures how fast pressroom is and compares it with a baseline. The baseline is called the floor: it is
+// a bare net/http handler that uses the same driver, rows and JSON. See README.md.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-	_ "time/tzdata" // the seeded team's time zone, even without a system database
+	_ "time/tzdata" // for the seeded team's time zone, on systems that have no time zone database
 
 	"pressroom.example/pressroom/bench/floor"
 )
@@ -23,7 +23,7 @@ import (
 // postgresVariable is the environment variable with the URL of a PostgreSQL server whose user may create databases.
 const postgresVariable = "PRESSROOM_TEST_POSTGRES"
 
-// workDir is the directory of the program and of the seeded SQLite files. Later runs reuse it.
+// workDir is the directory for the program and the seeded SQLite files. Later runs reuse it.
 const workDir = "build/bench"
 
 type options struct {
@@ -38,7 +38,7 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "finish in less than a minute")
 	flag.BoolVar(&o.yearsOnly, "years", false, "measure only lists, searches and reports on years of data")
 	flag.StringVar(&o.out, "out", "build/bench.json", "`FILE` for the results")
-	flag.StringVar(&o.serveFloor, "serve-floor", "", "internal: serve the floor on the database at `URL`")
+	flag.StringVar(&o.serveFloor, "serve-floor", "", "internal: serve the floor with the database at `URL`")
 	flag.BoolVar(&o.serveMetrics, "serve-figures", false, "internal: serve synthetic public metrics")
 	flag.Parse()
 	if err := o.dispatch(); err != nil {
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// dispatch runs one of the servers or the benchmarks, until it is done or interrupted.
+// dispatch runs one of the internal servers or the benchmarks, until they finish or the program is interrupted.
 func (o options) dispatch() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -60,7 +60,7 @@ func (o options) dispatch() error {
 	return run(ctx, o)
 }
 
-// serveFloor prints the floor's address and serves the floor until the context ends.
+// serveFloor prints the address of the floor, and serves it until the context ends.
 func serveFloor(ctx context.Context, o options) error {
 	f, err := floor.Open(ctx, floor.Options{Database: o.serveFloor, PublicURL: publicURL})
 	if err != nil {
@@ -71,7 +71,7 @@ func serveFloor(ctx context.Context, o options) error {
 		return errors.Join(fmt.Errorf("listening: %w", err), f.Close())
 	}
 	fmt.Println(listener.Addr())
-	// connections are idle while other servers are measured
+	// Connections are idle while other servers are measured.
 	server := &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Hour}
 	go func() {
 		<-ctx.Done()
@@ -112,7 +112,7 @@ func (b *bench) runOn(ctx context.Context, o options, name string) error {
 	case name == "sqlite":
 		s, err = newSQLiteFiles(b.binary)
 	case address == "":
-		fmt.Fprintf(b.report.out, "PostgreSQL is not measured: %s is not set; scripts/with-postgres sets it.\n", postgresVariable)
+		fmt.Fprintf(b.report.out, "PostgreSQL is not measured, because %s is not set. To set it, use scripts/with-postgres.\n", postgresVariable)
 		return nil
 	default:
 		s, err = newPostgresServer(address, b.binary)
@@ -129,12 +129,12 @@ func (b *bench) runOn(ctx context.Context, o options, name string) error {
 	return errors.Join(measure(ctx, s), s.close(context.WithoutCancel(ctx)))
 }
 
-// build builds pressroom as releases do.
+// build builds pressroom in the same way as a release.
 func build(ctx context.Context, binary string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/pressroom")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("building pressroom (in the module's root): %w", err)
+		return fmt.Errorf("building pressroom (run bench in the root of the module): %w", err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type bench struct {
 	report *report
 }
 
-// measurement is one part of the benchmarks, on a database with the given number of posts.
+// measurement is one part of the benchmarks. It runs on a database with the given number of posts.
 type measurement struct {
 	name  string
 	posts int
@@ -32,7 +32,7 @@ func (b *bench) measure(ctx context.Context, s storage) error {
 		measurements = append(measurements, measurement{"calls", posts, b.compare})
 	}
 	measurements = append(measurements, measurement{"overload", sizes[0], b.measureOverload})
-	if s.name() == "postgres" { // an SQLite file has one node
+	if s.name() == "postgres" { // only one node can serve an SQLite file
 		measurements = append(measurements, measurement{"two nodes", sizes[0], b.measureNodes})
 	}
 	if len(b.growth) == 2 {
@@ -46,7 +46,7 @@ func (b *bench) measure(ctx context.Context, s storage) error {
 	return nil
 }
 
-// group is a set of calls measured in turn, on pressroom and on the floor.
+// group is a set of calls that are measured in turn, on pressroom and on the floor.
 type group struct {
 	database string
 	size     string
@@ -58,7 +58,7 @@ func (g group) name(c call) string {
 	return g.database + "/" + c.name + "/" + g.size + "/" + strconv.Itoa(g.conns)
 }
 
-// compare measures pressroom and the floor. Reads come first, because writes change the data.
+// compare measures pressroom and the floor. It measures reads first, because writes change the data.
 func (b *bench) compare(ctx context.Context, tb *testbed, s storage, posts int) error {
 	pressroom, err := tb.startPressroom(ctx, b.binary, s, posts)
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *bench) compare(ctx context.Context, tb *testbed, s storage, posts int) 
 	return b.reportMemory(s.name()+"/memory/loaded_mib/"+sizeName(posts), pressroom, floor)
 }
 
-// comparison is one call on pressroom and on the floor.
+// comparison measures one call on pressroom and on the floor.
 type comparison struct {
 	call             call
 	pressroom, floor *closedLoop
@@ -142,8 +142,8 @@ func (b *bench) reportCall(g group, c comparison, ceiling *closedLoop) {
 	b.report.add(throughput, p50, p99, cpu, ofConstant)
 }
 
-// measureGrowth measures how much longer a page takes in a large table than in a small one, as the median ratio of
-// p99.
+// measureGrowth measures how much longer a page takes in a large table than in a small table. The result is the median
+// ratio of the p99 times.
 func (b *bench) measureGrowth(ctx context.Context, tb *testbed, s storage, _ int) error {
 	var sides []*closedLoop
 	for _, posts := range b.growth {
@@ -200,7 +200,7 @@ func (b *bench) measureStart(ctx context.Context, tb *testbed, s storage, posts 
 	return nil
 }
 
-// reportIdle sends some requests, waits, and reads the memory.
+// reportIdle sends some requests, waits, and adds the memory that the idle server uses to the report.
 func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	for range idleRequests {
 		if err := p.send(get(p, "/api/v1/posts?limit=20")); err != nil {
@@ -220,7 +220,7 @@ func (b *bench) reportIdle(ctx context.Context, p *process, name string) error {
 	return nil
 }
 
-// reportMemory adds the resident memory of both servers after the load to the report, without a target.
+// reportMemory adds the resident memory of both servers after the load to the report. It has no target.
 func (b *bench) reportMemory(name string, pressroom, floor *process) error {
 	pressroomMiB, err := pressroom.resident()
 	if err != nil {

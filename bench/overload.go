@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	overloadFactor = 2           // multiple of the rate that a full node serves
-	overloadConns  = 1024        // enough that no request waits for a connection
+	overloadFactor = 2           // request rate, as a multiple of the rate that a full node serves
+	overloadConns  = 1024        // enough connections that no request waits for one
 	overloadWarmUp = time.Second // a node sheds load only after its queue has been long for some time
 
-	acceptedTarget = 3   // p99 of an overloaded node's accepted requests over that of a full one
-	servedTarget   = 0.5 // the share of a full node's rate that an overloaded one serves
-	peakTarget     = 256 // MiB
+	acceptedTarget = 3   // maximum ratio of an overloaded node's p99 for accepted requests to a full node's p99
+	servedTarget   = 0.5 // minimum rate that an overloaded node serves, as a share of a full node's rate
+	peakTarget     = 256 // maximum memory in MiB
 )
 
-// longPage costs the node far more CPU time than the client, which runs on the same machine.
+// longPage needs far more CPU time in the node than in the client, which runs on the same machine.
 var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) requestFunc {
 	return same(get(p, "/api/v1/posts?limit=50"))
 }}
 
-// measureOverload sends a node more requests than it can serve, regardless of its responses, and measures the
-// accepted requests.
+// measureOverload sends a node more requests than it can serve, at a rate that does not depend on its responses, and
+// measures the requests that the node accepts.
 func (b *bench) measureOverload(ctx context.Context, tb *testbed, s storage, posts int) error {
 	name := s.name() + "/overload/" + sizeName(posts)
 	node, err := tb.startPressroom(ctx, b.binary, s, posts)
@@ -68,13 +68,14 @@ func (b *bench) measureOverload(ctx context.Context, tb *testbed, s storage, pos
 	return nil
 }
 
-// openLoop sends requests at a fixed rate. Response times start when a request is due, even if it is sent later.
+// openLoop sends requests at a fixed rate. It measures a response time from when the request was due, even if the
+// request was sent later.
 type openLoop struct {
 	target *process
 	conns  []*conn
 	makers []requestFunc
 
-	// One value per round.
+	// The results have one value per round.
 	perSecond, p99, rejected, rejectedP99 []float64
 }
 
@@ -100,7 +101,7 @@ func (r *openLoop) close() {
 // latencies holds the response times on one connection in a round.
 type latencies struct{ accepted, rejected []time.Duration }
 
-// round sends requests at a fixed rate. Requests that are due during the warm-up do not count.
+// round sends requests at a fixed rate. It does not count requests that are due during the warm-up.
 func (r *openLoop) round(ctx context.Context, rate float64, length, warmUp time.Duration) error {
 	if err := r.target.resume(); err != nil {
 		return err

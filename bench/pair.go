@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	pairTarget = 1.1 // CPU time of a request with two nodes over that with one
-	pairRounds = 2   // factor for the number of rounds, because CPU time varies by more than the difference
+	pairTarget = 1.1 // maximum ratio of the CPU time per request with two nodes to the CPU time with one node
+	pairRounds = 2   // factor for the number of rounds; CPU time varies by more than the difference to measure
 )
 
-// measureNodes measures the cost of a second node. It compares the CPU time per request if one of two nodes receives
-// all requests with the CPU time per request if both nodes share them. The number of connections is the same.
+// measureNodes measures the cost of a second node. It compares the CPU time per request in two cases: both nodes
+// receive requests, or one node receives all of them. The number of connections is the same.
 func (b *bench) measureNodes(ctx context.Context, tb *testbed, s storage, posts int) error {
 	name := s.name() + "/nodes/" + sizeName(posts)
 	url, data, err := tb.copyDatabase(ctx, s, posts, "pair")
@@ -25,11 +25,11 @@ func (b *bench) measureNodes(ctx context.Context, tb *testbed, s storage, posts 
 			return err
 		}
 		tb.cleanups = append(tb.cleanups, nodes[i].stop)
-		nodes[i].pausedWhenIdle = false // a node paused in a transaction would block the other
+		nodes[i].pausedWhenIdle = false // a node that is paused in a transaction would block the other node
 	}
 	for _, c := range []call{reads[1], listPosts, create} {
 		var singleCPU, pairCPU []float64
-		for range pairRounds * b.rounds { // in turns, because the machine and the database change
+		for range pairRounds * b.rounds { // alternate, because the speed of the machine and the database changes
 			for _, m := range []struct {
 				into  *[]float64
 				nodes []*process

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	seedVersion    = "2" // increment it with every change to the seed
+	seedVersion    = "2" // increase this number with every change to the seed
 	postInterval   = time.Minute
 	targetsPerPost = 2
 )
 
 var (
 	firstPost    = time.Date(2023, time.January, 1, 0, 0, 0, 0, time.UTC)
-	farFuture    = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // no scheduled post is due before
+	farFuture    = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // scheduled posts are not due before this time
 	captionWords = strings.Fields("winter blend chocolate orange peel smoke roast counter morning run Sunday window " +
 		"steam quiet harbour tide bread crumb barista notes slow pour crema beans grinder bench rain lamp neighbour corner song")
 	postColumns = []string{
@@ -25,7 +25,7 @@ var (
 	targetColumns = []string{"post_id", "account_id", "position", "state", "published_at", "permalink"}
 )
 
-// mix returns a hash of a number (splitmix64), which is the same on every run and machine.
+// mix returns a hash of n (splitmix64). The hash is the same in every run and on every machine.
 func mix(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
@@ -33,7 +33,7 @@ func mix(n uint64) uint64 {
 	return n ^ n>>31
 }
 
-// appendPostID appends the ID of the i-th seeded post, a UUIDv7 of its time.
+// appendPostID appends the ID of the i-th seeded post, which is a UUIDv7 with the post's time.
 func appendPostID(buf []byte, i int) []byte {
 	var id [16]byte
 	at := firstPost.Add(time.Duration(i) * postInterval).UnixMilli()
@@ -50,7 +50,7 @@ func appendPostID(buf []byte, i int) []byte {
 
 func postID(i int) string { return string(appendPostID(nil, i)) }
 
-// caption returns the text of the i-th seeded post, 20 to 31 words.
+// caption returns the text of the i-th seeded post. It has 20 to 31 words.
 func caption(i int) string {
 	var out strings.Builder
 	for word := range 20 + i%12 {
@@ -70,8 +70,8 @@ func excerptOf(caption string) string {
 	return caption[:139] + "…"
 }
 
-// postRow returns the row of the i-th post, and true if the post is published. Of ten posts, seven are published,
-// two are drafts, and one is scheduled.
+// postRow returns the row of the i-th post, and reports whether the post is published. Of ten posts, seven are
+// published, two are drafts, and one is scheduled.
 func postRow(d dataset, i int) ([]any, bool) {
 	created := firstPost.Add(time.Duration(i) * postInterval)
 	text := caption(i)
@@ -92,7 +92,7 @@ func postRow(d dataset, i int) ([]any, bool) {
 	}, !published.IsZero()
 }
 
-// targetRow returns the row of one account of the i-th post. out is set if the post is published.
+// targetRow returns the row of one account of the i-th post. published is true if the post is published.
 func targetRow(d dataset, i, position int, published bool) []any {
 	account := d.Accounts[(i+position)%len(d.Accounts)]
 	if !published {

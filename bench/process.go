@@ -27,12 +27,12 @@ type process struct {
 	name           string
 	addr           string
 	data           dataset
-	startDuration  time.Duration // from exec to the first response
+	startDuration  time.Duration // time from exec to the first response
 	cmd            *exec.Cmd
 	pausedWhenIdle bool // whether it is paused while another server is measured
 }
 
-// environment returns this process's environment with settings for pressroom.
+// environment returns this process's environment, with the given settings for pressroom instead of its own.
 func environment(binary, url, sealingKey string) []string {
 	return append(cleanEnv(), "PRESSROOM_DATABASE="+url, "PRESSROOM_SEALING_KEY="+sealingKey,
 		"PRESSROOM_BLOBS=file:"+filepath.Join(filepath.Dir(binary), "media"))
@@ -49,8 +49,8 @@ func cleanEnv() []string {
 	return out
 }
 
-// writeCatalog writes a plans file and returns its path. No measurement reaches its limits, but usage is still
-// counted.
+// writeCatalog writes a plans file and returns its path. The limits in the file are too high for any measurement to
+// reach, but pressroom still counts usage.
 func writeCatalog(dir string) (string, error) {
 	const speed, calls = 100_000, 1_000_000_000
 	t := plan.Default().ScaleRates(speed)
@@ -66,7 +66,7 @@ func writeCatalog(dir string) (string, error) {
 	return path, os.WriteFile(path, raw, 0o600)
 }
 
-// startPressroom starts pressroom as operators do and waits for its first response.
+// startPressroom starts pressroom in the way an operator does, and waits for its first response.
 func startPressroom(ctx context.Context, binary, url string, d dataset, extraArgs ...string) (*process, error) {
 	addr, err := freeAddress()
 	if err != nil {
@@ -93,7 +93,7 @@ func startPressroom(ctx context.Context, binary, url string, d dataset, extraArg
 	return p, nil
 }
 
-// freeAddress returns a local address whose port is free.
+// freeAddress returns a local address with a free port.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -124,7 +124,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// send sends one request over a new connection and fails unless the status is 200.
+// send sends one request over a new connection. It returns an error unless the status is 200.
 func (p *process) send(request []byte) error {
 	c, err := dial(p.addr)
 	if err != nil {
@@ -174,7 +174,7 @@ func startSelf(ctx context.Context, name string, args ...string) (*process, erro
 	return p, nil
 }
 
-// pause suspends a server, so that its background jobs do not affect the measured server.
+// pause suspends a server, so that its background jobs do not affect the server that is measured.
 func (p *process) pause() error { return p.signal(syscall.SIGSTOP) }
 
 func (p *process) resume() error { return p.signal(syscall.SIGCONT) }
@@ -184,17 +184,17 @@ func (p *process) signal(s syscall.Signal) error {
 		return nil
 	}
 	if err := p.cmd.Process.Signal(s); err != nil {
-		return fmt.Errorf("signalling %s: %w", p.name, err)
+		return fmt.Errorf("signaling %s: %w", p.name, err)
 	}
 	return nil
 }
 
 const stopTimeout = 25 * time.Second
 
-// stop ends a server.
+// stop stops a server.
 func (p *process) stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGCONT) // a paused process does not handle SIGTERM
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // the process may have ended
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if the process has already ended
 	killTimer := time.AfterFunc(stopTimeout, func() { _ = p.cmd.Process.Kill() })
 	defer killTimer.Stop()
 	var exitErr *exec.ExitError
@@ -207,7 +207,7 @@ func (p *process) stop() error {
 // resident returns the resident memory in MiB.
 func (p *process) resident() (float64, error) { return p.memory("VmRSS:") }
 
-// anonymousMemory returns the resident memory without mapped files, in MiB.
+// anonymousMemory returns the resident memory in MiB, excluding mapped files.
 func (p *process) anonymousMemory() (float64, error) { return p.memory("RssAnon:") }
 
 // peak returns the highest resident memory in MiB.
@@ -230,7 +230,7 @@ func (p *process) memory(field string) (float64, error) {
 	return 0, fmt.Errorf("the memory of %s is unknown", p.name)
 }
 
-// cpu returns the CPU time of all threads so far.
+// cpu returns the CPU time that all threads have used so far.
 func (p *process) cpu() (time.Duration, error) {
 	names, err := filepath.Glob("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/task/*/schedstat")
 	if err != nil {

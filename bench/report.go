@@ -10,17 +10,18 @@ import (
 	"strconv"
 )
 
-// entry is one result. Without a floor, Floor and Ratio are 0. Without a target, Target is 0 and Holds is true.
+// entry is one result. If there is no floor to compare with, Floor and Ratio are 0. If there is no target, Target is 0
+// and Holds is true.
 type entry struct {
 	Name   string  `json:"name"`
-	Better string  `json:"better"` // more or less
+	Better string  `json:"better"` // higherIsBetter or lowerIsBetter
 	Ours   float64 `json:"ours"`
 	Floor  float64 `json:"floor"`
 	Ratio  float64 `json:"ratio"`
 	Target float64 `json:"target"`
 	Holds  bool    `json:"holds"`
 
-	noise float64 // range of the measured values as a share of their median; see spread
+	noise float64 // range of the measured values, as a share of their median; see spread
 }
 
 const (
@@ -28,19 +29,21 @@ const (
 	lowerIsBetter  = "less"
 )
 
-// relative returns a result compared with the floor's. target is a ratio, or 0 for none.
+// relative returns an entry that compares pressroom's result with the floor's. target is a ratio, or 0 if there is no
+// target.
 func relative(name, better string, ours, floor, target float64) entry {
 	e := entry{Name: name, Better: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
 	e.Holds = target == 0 || better == higherIsBetter && e.Ratio >= target || better == lowerIsBetter && e.Ratio <= target
 	return e
 }
 
-// absolute returns a result without a floor, of which less is better. target is 0 for none.
+// absolute returns an entry that is not compared with the floor, and for which lower is better. target is 0 if there is
+// no target.
 func absolute(name string, ours, target float64) entry {
 	return entry{Name: name, Better: lowerIsBetter, Ours: ours, Target: target, Holds: target == 0 || ours <= target}
 }
 
-// report collects entries and prints each when it is added.
+// report collects entries, and prints each entry when it is added.
 type report struct {
 	out     io.Writer
 	entries []entry
@@ -108,7 +111,7 @@ func (r *report) printSummary() {
 			missed = append(missed, e)
 		}
 	}
-	fmt.Fprintf(r.out, "\n%d of %d targets hold.\n", targets-len(missed), targets)
+	fmt.Fprintf(r.out, "\n%d of %d targets met.\n", targets-len(missed), targets)
 	for _, e := range missed {
 		fmt.Fprintf(r.out, "MISSED %s: %s, target %s\n", e.Name, formatNumber(cmp.Or(e.Ratio, e.Ours)), e.targetText())
 	}

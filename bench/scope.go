@@ -8,13 +8,13 @@ type scope struct {
 	conns             []int            // numbers of connections
 	rounds            int              // number of rounds
 	warmUp            time.Duration    // warm-up before each round
-	roundLength       time.Duration    // length of a round, without the warm-up
-	starts            int              // number of starts to time
+	roundLength       time.Duration    // length of a round, excluding the warm-up
+	starts            int              // number of starts to measure
 	idle              time.Duration    // pause before the idle memory is read
-	growth            []int            // two numbers of posts whose page times are compared; nil to skip this
-	growthRounds      int              // number of rounds of growth
-	growthRoundLength time.Duration    // length of a round of growth
-	reportRounds      int              // number of rounds of reads during a hundred reports
+	growth            []int            // two numbers of posts, for measureGrowth; nil to skip this measurement
+	growthRounds      int              // number of rounds in measureGrowth
+	growthRoundLength time.Duration    // length of a round in measureGrowth
+	reportRounds      int              // number of rounds in measureReports
 }
 
 const (
@@ -31,7 +31,7 @@ var fullScope = scope{
 	reportRounds: 5,
 }
 
-// quickScope finishes within a minute. It detects only large regressions.
+// quickScope is a scope that takes less than a minute. It detects only large regressions.
 var quickScope = scope{
 	sizes:  map[string][]int{"sqlite": {100 * thousand}, "postgres": {10 * thousand}},
 	conns:  []int{8, 64},
@@ -51,5 +51,5 @@ const (
 const (
 	startTarget    = 0.5  // seconds from exec to the first response
 	residentTarget = 60   // MiB when idle
-	growthTarget   = 1.25 // p99 at the larger size over p99 at the smaller
+	growthTarget   = 1.25 // maximum ratio of the p99 with the larger table to the p99 with the smaller table
 )

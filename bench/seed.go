@@ -17,7 +17,8 @@ import (
 	"pressroom.example/pressroom/bench/floor"
 )
 
-// dataset is a seeded database: a team with its owner's full key, accounts, and posts on two accounts each.
+// dataset describes a seeded database: a team with its owner's full key, with accounts, and with posts for two accounts
+// each.
 type dataset struct {
 	SealingKey string
 	Team       int64
@@ -29,7 +30,7 @@ type dataset struct {
 	posts int
 }
 
-// seed creates a team with pressroom's admin commands and the posts with bulk SQL.
+// seed creates a team with pressroom's admin commands, and the posts with bulk SQL.
 func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	d := dataset{posts: posts}
 	if err := d.makeTeam(ctx, binary, url); err != nil {
@@ -42,8 +43,8 @@ func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	return d, errors.Join(d.fill(ctx, db, url), db.Close())
 }
 
-// fill adds the accounts and posts. It also removes the recorded location of the database, because pressroom would
-// otherwise put copies of the database on hold.
+// fill adds the accounts and posts. It also removes the recorded location of the database. Otherwise, pressroom would
+// put copies of the database on hold.
 func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	if _, err := db.ExecContext(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`); err != nil {
 		return fmt.Errorf("removing the recorded location: %w", err)
@@ -71,7 +72,7 @@ func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	return fillSQLite(ctx, db, *d)
 }
 
-// makeTeam creates a person, a team and a key with admin commands, which also migrate the database.
+// makeTeam creates a person, a team and a key with admin commands. The commands also migrate the database.
 func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 	raw, err := exec.CommandContext(ctx, binary, "admin", "sealing-key").Output()
 	if err != nil {
@@ -119,7 +120,7 @@ const (
 	ownerPassword = "quiet harbour lantern 41"
 )
 
-// openBulk opens a database for fast inserts, which may be lost in a crash.
+// openBulk opens a database for fast inserts. A crash may lose the inserted rows.
 func openBulk(ctx context.Context, url string) (*sql.DB, error) {
 	path, isSQLite := strings.CutPrefix(url, "sqlite:")
 	if !isSQLite {

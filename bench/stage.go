@@ -9,13 +9,13 @@ import (
 // testbed holds the servers and databases of one measurement.
 type testbed struct{ cleanups []func() error }
 
-// withTestbed runs a measurement in a new environment and closes the environment.
+// withTestbed runs a measurement with a new testbed, then closes the testbed.
 func withTestbed(run func(*testbed) error) error {
 	var tb testbed
 	return errors.Join(run(&tb), tb.close())
 }
 
-// close stops and removes the environment's servers and databases, last first.
+// close stops the testbed's servers and removes its databases, in reverse order of their creation.
 func (s *testbed) close() error {
 	var errs []error
 	for _, cleanup := range slices.Backward(s.cleanups) {
@@ -25,7 +25,7 @@ func (s *testbed) close() error {
 	return errors.Join(errs...)
 }
 
-// copyDatabase copies a seeded database. Closing the environment removes the copy.
+// copyDatabase copies a seeded database. Closing the testbed removes the copy.
 func (s *testbed) copyDatabase(ctx context.Context, from storage, posts int, label string) (string, dataset, error) {
 	url, data, err := from.copy(ctx, posts, label)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *testbed) startPressroom(ctx context.Context, binary string, from storag
 	return p, p.pause()
 }
 
-// startFloor starts the floor on its own copy of a database.
+// startFloor starts the floor (see package floor) on its own copy of a database.
 func (s *testbed) startFloor(ctx context.Context, from storage, posts int) (*process, error) {
 	url, data, err := s.copyDatabase(ctx, from, posts, "floor")
 	if err != nil {

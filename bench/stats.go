@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// median returns the median, or 0 without values.
+// median returns the median, or 0 if there are no values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -19,7 +19,7 @@ func median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// percentile returns the smallest time that is at least as long as a share (0 to 1) of the sorted times.
+// percentile returns the smallest of the sorted times that is at least as long as a share (0 to 1) of all times.
 func percentile(sorted []time.Duration, share float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -28,7 +28,8 @@ func percentile(sorted []time.Duration, share float64) time.Duration {
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
 
-// spread returns the range of the values as a share of their median, a measure of the machine's noise.
+// spread returns the range of the values as a share of their median. It shows how much measurements on this machine
+// vary.
 func spread(values []float64) float64 {
 	m := median(values)
 	if m == 0 {

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// storage holds seeded databases of one kind and copies them. Pressroom and the floor each get a copy, so that they
+// storage contains seeded databases of one kind, and copies them. Pressroom and the floor each get a copy, so that they
 // do not wait for each other's locks.
 type storage interface {
 	name() string
@@ -26,7 +26,7 @@ type storage interface {
 	size(ctx context.Context, url string) (int64, error)
 	// drop removes a database.
 	drop(ctx context.Context, url string) error
-	// close removes all databases that the next run does not use.
+	// close removes all databases that the next run cannot reuse.
 	close(ctx context.Context) error
 }
 
@@ -34,7 +34,7 @@ type storage interface {
 type sqliteFiles struct {
 	data, binary, digest string
 
-	temporary bool // data is removed after this run
+	temporary bool // whether the data is removed after this run
 }
 
 func newSQLiteFiles(binary string) (*sqliteFiles, error) {
@@ -49,12 +49,12 @@ func newSQLiteFiles(binary string) (*sqliteFiles, error) {
 
 const (
 	memoryDir     = "/dev/shm"
-	minMemoryFree = 4 << 30 // three copies of a million posts, plus a reserve
+	minMemoryFree = 4 << 30 // bytes; enough for three copies of a million posts, plus a reserve
 )
 
-// dataDir returns a new directory in memory and true, or dir and false if memory is short. The varying speed of a
-// shared disk would hide the cost of a write. For the same reason, scripts/with-postgres keeps PostgreSQL's files in
-// memory.
+// dataDir returns a new directory in memory and true, or a directory on disk and false if there is not enough memory.
+// The varying speed of a shared disk would hide the cost of a write. For the same reason, scripts/with-postgres keeps
+// PostgreSQL's files in memory.
 func dataDir() (string, bool) {
 	var room syscall.Statfs_t
 	if err := syscall.Statfs(memoryDir, &room); err != nil || room.Bavail*uint64(room.Bsize) < minMemoryFree {
@@ -89,7 +89,7 @@ func seedDigest() (string, error) {
 
 func (*sqliteFiles) name() string { return "sqlite" }
 
-// ensureSeed returns the path of the seeded file and its dataset, and creates both if they are missing.
+// ensureSeed returns the path of the seeded file and its dataset. It creates both if they do not exist.
 func (s *sqliteFiles) ensureSeed(ctx context.Context, posts int) (string, dataset, error) {
 	path := filepath.Join(workDir, "seed-"+s.digest+"-"+sizeName(posts)+".db")
 	var d dataset
@@ -131,7 +131,7 @@ func (s *sqliteFiles) copy(ctx context.Context, posts int, label string) (string
 	return "sqlite:" + to, d, copyFile(from, to)
 }
 
-// empty creates the database on disk, because years of data do not fit into memory.
+// empty returns the URL of a database on disk, because years of data do not fit into memory.
 func (*sqliteFiles) empty(_ context.Context, label string) (string, error) {
 	path := filepath.Join(workDir, "years-"+label+".db")
 	return "sqlite:" + path, removeSQLite(path)

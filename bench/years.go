@@ -22,16 +22,16 @@ type instance struct {
 	url         string
 	middle      string // the time of the middle post, in RFC 3339
 	p           *process
-	largeTeam   dataset // the team with a tenth of everything
+	largeTeam   dataset // the team with a tenth of all data
 	usualTeam   dataset // an average team
-	ownerCookie string  // the cookie of the large team's owner, who is also an operator
+	ownerCookie string  // session cookie of the large team's owner, who is also an operator
 	client      http.Client
 	hashtags    *stats.Store
 	scans       map[string]float64 // sequential reads of each table before the measurements
 }
 
-// measureYears fills databases with 1, 10 and 100% of three years' data. For each list, search and report, it
-// compares the time with all data with the time with 1%.
+// measureYears fills databases with 1%, 10% and 100% of three years' data. For each list, search and report, it
+// compares the time that a request takes in the largest and the smallest database.
 func (b *bench) measureYears(ctx context.Context, tb *testbed, s storage) error {
 	example, err := takeSample(ctx, b.binary)
 	if err != nil {
@@ -108,7 +108,8 @@ func (b *bench) fillInstance(ctx context.Context, s storage, example sample, lab
 	return d, nil
 }
 
-// makeTeams creates two teams, each with a key, with pressroom's admin commands. The first owner becomes an operator.
+// makeTeams creates two teams with pressroom's admin commands, and a key for each team. The owner of the first team
+// becomes an operator.
 func (d *instance) makeTeams(ctx context.Context, binary string) error {
 	if err := d.largeTeam.makeTeam(ctx, binary, d.url); err != nil {
 		return err
@@ -128,7 +129,7 @@ func (d *instance) makeTeams(ctx context.Context, binary string) error {
 	return admin(&d.usualTeam, "keys", "add", "--team=2", "--level=full", "--name=bench")
 }
 
-// fillYears fills a database and then runs the maintenance that happens by itself during normal operation.
+// fillYears fills a database and then runs the maintenance that databases do automatically during normal operation.
 func (b *bench) fillYears(ctx context.Context, url string, y years, example sample) error {
 	bulk, err := openBulk(ctx, url)
 	if err != nil {
@@ -181,7 +182,7 @@ func (d *instance) signIn(ctx context.Context) (string, error) {
 // timedRequest is one request to one instance.
 type timedRequest struct {
 	send    func() error
-	medians []float64 // milliseconds: the median of each round
+	medians []float64 // median of each round, in milliseconds
 }
 
 func (a *timedRequest) round(times int) error {
@@ -243,11 +244,11 @@ func (b *bench) compareInstances(ctx context.Context, c yearCall, instances []*i
 	return nil
 }
 
-// timingAccuracy is the accuracy of a measurement in milliseconds. Smaller differences are ignored.
+// timingAccuracy is the accuracy of a measurement in milliseconds. Differences below it are ignored.
 const timingAccuracy = 0.05
 
-// reportScans reports how often large PostgreSQL tables were read sequentially during the measurements. For SQLite,
-// tests check the query plans instead.
+// reportScans adds to the report how often large PostgreSQL tables were read sequentially during the measurements. For
+// SQLite, tests check the query plans instead.
 func (b *bench) reportScans(ctx context.Context, s storage, d *instance) error {
 	if d.scans == nil {
 		return nil

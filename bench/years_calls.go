@@ -20,8 +20,8 @@ type yearCall struct {
 	make func(ctx context.Context, d *instance) (func() error, error)
 }
 
-// yearCalls returns the lists, searches and reports of the large team, the most important ones of an average team,
-// hashtag searches, and the pages of the app and of operators.
+// yearCalls returns requests for the lists, searches and reports of the large team, for the most important ones of an
+// average team, for hashtag searches, and for the pages of the app and of operators.
 func (b *bench) yearCalls(database string) []yearCall {
 	var out []yearCall
 	add := func(kind string, names []string, header string, value func(d *instance) string) {
@@ -67,7 +67,7 @@ var (
 	}
 )
 
-// searches are search words, which are part of many, few or no hashtags.
+// searches lists search words that occur in many, few or no hashtags.
 var searches = []string{"coffee", "roastcoffee", "1999", "quartz"}
 
 var placeholders = regexp.MustCompile(`\{(\w+)\}`)
@@ -111,7 +111,7 @@ func (d *instance) placeholder(ctx context.Context, name string) (string, error)
 	return d.match(ctx, idPaths[name], firstID)
 }
 
-// match requests a path with the large team's key and returns the first submatch of a pattern in the response.
+// match requests a path with the large team's key, and returns the first submatch of a pattern in the response.
 func (d *instance) match(ctx context.Context, path string, pattern *regexp.Regexp) (string, error) {
 	c, err := dial(d.p.addr)
 	if err != nil {
@@ -156,7 +156,7 @@ func (d *instance) httpRequest(ctx context.Context, path, header, value string) 
 	}, nil
 }
 
-// hashtagSearch returns a function that searches hashtags as a search job does after its provider responded.
+// hashtagSearch returns a function that searches hashtags as a search job does after its provider has responded.
 func (d *instance) hashtagSearch(ctx context.Context, word string) (func() error, error) {
 	return func() error {
 		_, err := d.hashtags.Find(ctx, provider.Instagram, word, stats.MaxMatches)
@@ -164,8 +164,8 @@ func (d *instance) hashtagSearch(ctx context.Context, word string) (func() error
 	}, nil
 }
 
-// needsMoreData reports whether a hundredth of the data cannot fill the response, such as a month or a page of
-// teams. If so, the comparison uses a tenth of the data.
+// needsMoreData reports whether 1% of the data is not enough to fill the response, such as a month or a page of teams.
+// In that case, the comparison uses 10% of the data.
 func (c yearCall) needsMoreData() bool {
 	return slices.ContainsFunc([]string{
 		"/calendar", "app/accounts/1", "reports?status=error", "/operator/teams", "/operator/people",
@@ -174,8 +174,9 @@ func (c yearCall) needsMoreData() bool {
 	})
 }
 
-// maxMilliseconds returns the maximum time in milliseconds of a request that reads more if there is more data: a search in the
-// large team's file or report names, or a hashtag search. It returns 0 for all other requests.
+// maxMilliseconds returns the maximum time of a request in milliseconds if the request necessarily reads more when
+// there is more data: a search in the large team's file or report names, or a hashtag search. It returns 0 for other
+// requests.
 func (c yearCall) maxMilliseconds() float64 {
 	for part, most := range map[string]float64{"media?query=": 50, "reports?query=": 5, "/search/": 5} {
 		if strings.Contains(c.name, part) {

@@ -17,8 +17,8 @@ import (
 //go:embed years.sql
 var yearsSQL string
 
-// years states how much data an instance has. All numbers depend on the number of teams. Admin commands create the
-// first two teams. The first team has a tenth of all data.
+// years describes how much data an instance has. All numbers depend on the number of teams. The first two teams, which
+// admin commands create, are the large team, with a tenth of all data, and an average team.
 type years struct {
 	Teams    int
 	Now      int64 // in microseconds, like all times
@@ -35,7 +35,7 @@ const (
 	reportsPerTeam      = 20
 	listsPerTeam        = 20
 	paidCallsPerTeam    = 200
-	mediaPerTurn        = 30 // per turn (see years.turn), so that a post's files belong to its team
+	mediaPerTurn        = 30 // a number per turn (see years.turn), so that a post's files belong to the post's team
 	threeYears          = 3 * 365 * 24 * time.Hour
 	fullTeams           = 1000 // with 5 million posts and 20 million rows of hashtag data
 )
@@ -64,7 +64,7 @@ func (y years) First() int64         { return y.Now - y.Step()*int64(y.Posts()) 
 func (y years) Far() int64           { return micros(farFuture) }
 func (y years) path(i string) string { return fmt.Sprintf("((%s) / 10)", i) }
 
-// funcs returns the functions of the statements' template.
+// funcs returns the functions for the template with the statements.
 func (y years) funcs() template.FuncMap {
 	choose := func(sqlite, postgres string) string {
 		if y.Postgres {
@@ -83,7 +83,7 @@ func (y years) funcs() template.FuncMap {
 	mix := func(expr string, below int) string {
 		return fmt.Sprintf("((((%s) %% 1000003) * 48271 %% 2147483647) %% %d)", expr, below)
 	}
-	// A UUIDv7 of the time. kind makes the IDs of different tables distinct.
+	// id returns a UUIDv7 with the given time. Different kinds make the IDs of different tables distinct.
 	id := func(kind int, millis, number string) string {
 		return fmt.Sprintf("SUBSTR(%[1]s, 1, 8) || '-' || SUBSTR(%[1]s, 9, 4) || '-7%03[2]d-8%03[2]d-' || %[3]s",
 			hex(millis, 12), kind, hex(number, 12))
@@ -120,7 +120,7 @@ func (y years) funcs() template.FuncMap {
 	}
 }
 
-// sixLetterWords is a sequence of words of six letters each.
+// sixLetterWords is a sequence of words that have six letters each.
 const sixLetterWords = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorgani" +
 	"vegansrusticmodernlovelygoldensilverurbaneforestmeadowislandsaltedcreamydoughyroastespressbaristcandle"
 
@@ -168,16 +168,16 @@ func (y years) fill(ctx context.Context, conn *sql.Conn, s *sample, report func(
 	return nil
 }
 
-// sample holds texts and report posts that pressroom created for a demo team.
+// sample contains texts and report posts that pressroom created for a demo team.
 type sample struct {
 	texts map[string]string
-	posts [][]any // of its report
+	posts [][]any // posts in the demo team's report
 }
 
 const sampleQuery = `SELECT r.account, r.analysis, r.notes, v.guide FROM reports r, brand_voices v
 		WHERE r.status = 'ready' ORDER BY v.id LIMIT 1`
 
-// takeSample starts a demo team and reads its data when its report is ready.
+// takeSample starts pressroom with a demo team, and reads the team's data when its report is ready.
 func takeSample(ctx context.Context, binary string) (sample, error) {
 	out := sample{texts: map[string]string{}}
 	data := filepath.Join(workDir, "sample")
@@ -245,7 +245,7 @@ func rowsOf(ctx context.Context, db *sql.DB, query string, columns int) ([][]any
 	return out, rows.Err()
 }
 
-// insert writes the sample to temporary tables of the connection.
+// insert writes the sample to temporary tables, which belong to the connection.
 func (s *sample) insert(ctx context.Context, conn *sql.Conn, postgres bool) error {
 	for _, statement := range []string{
 		`CREATE TEMPORARY TABLE grown_texts (name TEXT, text TEXT)`,

@@ -16,12 +16,12 @@ import (
 
 const maxResponse = 64 << 20 // bytes
 
-// CallOption is an option of one call.
+// CallOption is an option for one call.
 type CallOption func(*preparedCall)
 
-// IdempotencyKey sets the Idempotency-Key of a write, 1 to 128 characters. By default, each call gets a random key.
-// Use a new key for each new call. Reusing a key with other arguments fails with [CodeIdempotencyKeyReused]. For a paid
-// operation, it makes a new call, which is charged. Reads ignore the key.
+// IdempotencyKey sets the Idempotency-Key of a write, which has 1 to 128 characters. By default, each call gets a
+// random key. Use a new key for each new call. If you reuse a key with different arguments, the call fails with
+// [CodeIdempotencyKeyReused], but for a paid operation, it is a new call, which is charged. Reads ignore the key.
 func IdempotencyKey(key string) CallOption {
 	return func(p *preparedCall) { p.key = key }
 }
@@ -29,14 +29,15 @@ func IdempotencyKey(key string) CallOption {
 // newKey returns a random idempotency key.
 func newKey() string { return "go-" + rand.Text() }
 
-// Call calls an operation by its name, with arguments as a map, a struct or JSON. It returns the data as JSON.
+// Call calls an operation by name. The arguments are a map, a struct or JSON. Call returns the data as JSON.
 func (c *Client) Call(
 	ctx context.Context, name string, in any, options ...CallOption,
 ) (*Answer[json.RawMessage], error) {
 	return do[json.RawMessage](ctx, c, name, in, options)
 }
 
-// CallPages calls an operation for each page, starting at the cursor in the arguments. It stops at the first error.
+// CallPages calls an operation once for each page, starting at the cursor in the arguments. It stops at the first
+// error.
 func (c *Client) CallPages(
 	ctx context.Context, name string, in map[string]any, options ...CallOption,
 ) iter.Seq2[*Answer[json.RawMessage], error] {
@@ -75,7 +76,7 @@ func do[T any](ctx context.Context, c *Client, name string, in any, options []Ca
 	return a, nil
 }
 
-// doOnce sends a call a single time and reads the response.
+// doOnce sends a call once and reads the response.
 func doOnce[T any](ctx context.Context, c *Client, p *preparedCall) (*Answer[T], error) {
 	resp, raw, err := c.exchange(ctx, p) //nolint:bodyclose // exchange closes it
 	if err != nil {
@@ -90,7 +91,7 @@ func doOnce[T any](ctx context.Context, c *Client, p *preparedCall) (*Answer[T],
 	}
 	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "application/json" {
 		return nil, &Error{
-			Status: resp.StatusCode, Detail: "the response is not JSON, so it is not from the API: check the address",
+			Status: resp.StatusCode, Detail: "the response is not JSON, so it is not from the API: check the service's address",
 		}
 	}
 	if err := json.Unmarshal(raw, a); err != nil {
@@ -99,7 +100,7 @@ func doOnce[T any](ctx context.Context, c *Client, p *preparedCall) (*Answer[T],
 	if a.Meta.RequestID == "" {
 		return nil, &Error{
 			Status: resp.StatusCode,
-			Detail: "the response has no meta.request_id, so it is not from the API: check the address",
+			Detail: "the response has no meta.request_id, so it is not from the API: check the service's address",
 		}
 	}
 	return a, nil
@@ -133,7 +134,7 @@ func (c *Client) exchange(ctx context.Context, p *preparedCall) (*http.Response,
 		return nil, nil, fmt.Errorf("reading the response: %w", err)
 	}
 	if len(raw) > maxResponse {
-		return nil, nil, &permanentError{errors.New("the response is too long to be from the API")}
+		return nil, nil, &permanentError{errors.New("the response is too long to be from the API: check the service's address")}
 	}
 	return resp, raw, nil
 }

@@ -16,57 +16,59 @@ const apiPath = "/api/v1"
 
 // Client calls the operations of one team. It is safe for concurrent use.
 type Client struct {
-	base  *url.URL                              // address of the service, including apiPath
-	key   func(context.Context) (string, error) // returns the API key or the access token
+	base  *url.URL                              // the service's address, including apiPath
+	key   func(context.Context) (string, error) // returns the API key or access token
 	http  *http.Client
 	agent string
 	plain bool // whether the API key may be sent over plain HTTP to other machines
 	retry retry
 }
 
-// Option is an option of a client.
+// Option is an option for [New].
 type Option func(*Client)
 
-// WithHTTPClient sets the HTTP client, for proxies or certificates. Redirects are not followed.
+// WithHTTPClient sets the HTTP client, for example to configure proxies or certificates. Redirects are not followed.
 func WithHTTPClient(h *http.Client) Option {
 	return func(c *Client) { c.http = h }
 }
 
-// WithAttempts sets the maximum number of attempts of a call; 1 means no retries. The default is 5.
+// WithAttempts sets the maximum number of attempts per call; 1 means no retries. The default is 5.
 func WithAttempts(n int) Option {
 	return func(c *Client) { c.retry.attempts = n }
 }
 
-// WithMaxPause sets the longest pause before a retry. If an error response requires a longer pause, the call returns
-// the error immediately. The default is a minute.
+// WithMaxPause sets the maximum pause before a retry. If an error response requires a longer pause, the call returns
+// the error immediately. The default is one minute.
 func WithMaxPause(d time.Duration) Option {
 	return func(c *Client) { c.retry.maxPause = d }
 }
 
-// WithAttemptTimeout sets the timeout of one attempt. The default is a minute. It does not apply to sending files.
+// WithAttemptTimeout sets the timeout of one attempt. The default is one minute. The timeout does not apply to sending
+// files.
 func WithAttemptTimeout(d time.Duration) Option {
 	return func(c *Client) { c.retry.attemptTimeout = d }
 }
 
-// WithUserAgent sets the User-Agent.
+// WithUserAgent sets the User-Agent header.
 func WithUserAgent(name string) Option {
 	return func(c *Client) { c.agent = name }
 }
 
-// WithCredential sets a function that returns the credential of each call, such as an OAuth access token, instead of
-// the API key of [New]. If the function returns an error, the call sends nothing and returns that error.
+// WithCredential sets a function that returns the credential for each call, such as an OAuth access token. It replaces
+// the API key that was passed to [New]. If the function returns an error, the call returns that error without sending a
+// request.
 func WithCredential(credential func(context.Context) (string, error)) Option {
 	return func(c *Client) { c.key = credential }
 }
 
-// WithPlainHTTP allows sending the API key over plain HTTP to another machine. Everybody on the network path can
-// then read the key.
+// WithPlainHTTP allows sending the API key over plain HTTP to another machine. Everybody on the network path can then
+// read the key.
 func WithPlainHTTP() Option {
 	return func(c *Client) { c.plain = true }
 }
 
-// New returns a client for the service at an address such as https://press.example.com, with or without /api/v1, and
-// the team's API key. New sends no request. Plain HTTP is allowed only to the local machine.
+// New returns a client. address is the service's address, such as https://press.example.com, with or without /api/v1.
+// key is the team's API key. New does not send a request. Plain HTTP is allowed only to this machine.
 func New(address, key string, options ...Option) (*Client, error) {
 	c := &Client{http: &http.Client{}, agent: "pressroom-go", retry: newRetry()}
 	for _, option := range options {
@@ -81,11 +83,11 @@ func New(address, key string, options ...Option) (*Client, error) {
 	}
 	base, err := url.Parse(address)
 	if err != nil {
-		// The url package's error could contain a secret.
+		// Do not return the url package's error, because it could contain a secret.
 		return nil, errors.New("the address is not a URL; it must begin with https:// and a host")
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return nil, errors.New("the service's address has a user name, a query or a fragment")
+		return nil, errors.New("the service's address must not have a user name, a query or a fragment")
 	}
 	if err := c.checkAddress(base); err != nil {
 		return nil, err
@@ -115,11 +117,11 @@ func (c *Client) checkAddress(to *url.URL) error {
 	case to.Scheme == "https":
 		return nil
 	case to.Scheme != "http":
-		return fmt.Errorf("the address has the scheme %q instead of https", to.Scheme)
+		return fmt.Errorf("the address must begin with https://, but its scheme is %q", to.Scheme)
 	case c.plain || isLoopback(to.Hostname()):
 		return nil
 	}
-	return errors.New("plain http to another machine would expose the secret: use https, or allow it with WithPlainHTTP")
+	return errors.New("plain HTTP to another machine would expose the secret: use https, or allow plain HTTP with WithPlainHTTP")
 }
 
 func isLoopback(host string) bool {
@@ -127,8 +129,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// withoutRedirects returns a copy of h that follows no redirects. The API has no redirects, and API keys must not
-// reach other hosts.
+// withoutRedirects returns a copy of h that does not follow redirects. The API does not use redirects, and API keys
+// must not be sent to other hosts.
 func withoutRedirects(h *http.Client) *http.Client {
 	out := *h
 	out.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

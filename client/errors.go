@@ -7,32 +7,33 @@ import (
 	"time"
 )
 
-// Error is an error response. Programs should check Code, or Status if they do not know the code. Title and Detail are
-// for people.
+// Error is an error response. Programs should check Code, or Status if they do not recognize the code. Title and Detail
+// are for people.
 type Error struct {
 	Operation string
 	Status    int
-	Code      string // one of the constants or a code of a later version; empty if the response was not a problem document
+	Code      string // a Code constant, or a code from a later version; empty if the response was not a problem document
 	Title     string
 	Detail    string
 	Context   Context
 
-	RequestID      string        // for the operator
-	RetryAfter     time.Duration // 0 if the response has none
-	IdempotencyKey string        // key of the call; repeating a write with it has no second effect
+	RequestID      string        // identifies the request in the operator's logs
+	RetryAfter     time.Duration // time to wait before another attempt; 0 if unknown
+	IdempotencyKey string        // key of the call; repeating a write with this key does not perform it twice
 	Attempts       int
 }
 
-// Context contains details of an error, but no values of arguments. Which members are set depends on the code.
+// Context contains details of an error. It does not contain the values of arguments. Which members are set depends on
+// the error code.
 type Context struct {
 	Argument string   `json:"argument"` // the invalid argument
-	Item     *int64   `json:"item"`     // for a list, index of the invalid item
-	Reason   string   `json:"reason"`   // why the argument is invalid, or the call was rejected
-	Scope    string   `json:"scope"`    // the limit that was reached
-	Limit    string   `json:"limit"`    // the plan limit
+	Item     *int64   `json:"item"`     // index of the invalid item, if the argument is a list
+	Reason   string   `json:"reason"`   // why the argument is invalid, or why the call was rejected
+	Scope    string   `json:"scope"`    // the rate limit or spending limit that was reached
+	Limit    string   `json:"limit"`    // the plan limit that was reached
 	Paused   string   `json:"paused"`   // the kind of action that is paused
 	State    string   `json:"state"`    // the item's current state
-	Problems []string `json:"problems"` // what the networks would reject
+	Problems []string `json:"problems"` // why the networks would reject the post
 }
 
 func (e *Error) Error() string {
@@ -63,13 +64,14 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// UnansweredError is a call whose outcome is unknown: the connection failed, a timeout expired or the response was
-// cut off. A write takes effect only once, even if the call is repeated with the same IdempotencyKey and arguments.
+// UnansweredError means that the outcome of a call is unknown: the connection failed, a timeout expired or the response
+// was incomplete. If you repeat the call with the same IdempotencyKey and arguments, a write still takes effect only
+// once.
 type UnansweredError struct {
 	Operation      string
 	IdempotencyKey string
 	Attempts       int
-	Unsent         bool  // whether no attempt reached the service, so that nothing was done
+	Unsent         bool  // whether no request was sent, so that nothing was done
 	Err            error // the cause; for a canceled context, the context's error
 }
 
@@ -84,7 +86,7 @@ func (e *UnansweredError) Error() string {
 // Unwrap returns the cause.
 func (e *UnansweredError) Unwrap() error { return e.Err }
 
-// JobFailedError is a job that failed completely or partially. The job's result lists what succeeded.
+// JobFailedError means that a job failed completely or partially. The job's result lists what succeeded.
 type JobFailedError struct {
 	JobID string
 	State JobState // JobStateFailed or JobStatePartiallySucceeded

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// File is a file to upload. Open is called once per attempt and returns a reader at the start of the file.
+// File is a file to upload. Open is called once per attempt. It must return a reader at the start of the file.
 type File struct {
 	Name   string // file name in the library
 	Size   int64  // in bytes
@@ -18,7 +18,7 @@ type File struct {
 	Open   func() (io.ReadCloser, error)
 }
 
-// FileFromPath returns a file on disk. It reads the file to compute the digest; the upload reads it again.
+// FileFromPath returns a file on disk. It reads the file to compute the digest. The upload reads the file again.
 func FileFromPath(path string) (File, error) {
 	f, err := os.Open(path) //nolint:gosec // the caller chooses the path
 	if err != nil {

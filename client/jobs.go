@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	maxWaitSeconds = 20 // maximum wait of one call to get_job
+	maxWaitSeconds = 20 // maximum wait in one call to get_job
 	firstPause     = 200 * time.Millisecond
 	maxPause       = 5 * time.Second
 )
 
-// Wait waits until a job has finished or the context ends. If the job failed completely or partially, Wait returns a
-// [*JobFailedError] and the response, which lists what succeeded. With any other error, it returns the last response
-// or nil.
+// Wait waits until a job has finished or the context ends. If the job failed completely or partially, Wait returns the
+// response, which lists what succeeded, and a [*JobFailedError]. For any other error, it returns the last response, or
+// nil if there was none.
 func (c *Client) Wait(ctx context.Context, jobID string) (*Answer[Job], error) {
 	return c.wait(ctx, jobID, c.waitSeconds())
 }
 
-// waitSeconds returns how long the service waits in one call: at most half of the timeout of an attempt.
+// waitSeconds returns how long the service should wait in one call. This is at most half of the timeout of an attempt.
 func (c *Client) waitSeconds() int64 {
 	if c.retry.attemptTimeout <= 0 {
 		return maxWaitSeconds
@@ -62,7 +62,7 @@ func jobError(j Job) error {
 	return failed
 }
 
-// Result returns the result of a finished job. T is the type for the kind of job: [ReportResult], [PostResult],
+// Result returns the result of a finished job. T depends on the kind of job: [ReportResult], [PostResult],
 // [SearchResult], [ImportResult], [UploadResult] or [DownloadResult].
 func Result[T any](j Job) (T, error) {
 	var out T

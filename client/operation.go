@@ -23,10 +23,10 @@ type (
 		Summary     string
 		Description string
 		Arguments   []Argument
-		TakesKey    bool // accepts an Idempotency-Key; true for every write
-		Paid        bool // may cost credits
-		StartsJob   bool // returns a job to wait for
-		Paged       bool // returns pages
+		TakesKey    bool // whether it accepts an Idempotency-Key; true for every write
+		Paid        bool // whether it may cost credits
+		StartsJob   bool // whether it returns a job to wait for
+		Paged       bool // whether it returns pages
 	}
 
 	// Argument describes an argument of an operation.
@@ -35,7 +35,7 @@ type (
 		In          string // path, query or body
 		Type        string // string, integer, number, boolean, strings, integers or objects
 		Required    bool
-		Nullable    bool // null clears what the argument sets
+		Nullable    bool // whether null clears the value that the argument sets
 		Description string
 		Default     string
 		Values      []string // possible values of an enumeration
@@ -51,19 +51,19 @@ func find(name string) (Operation, error) {
 			return o, nil
 		}
 	}
-	return Operation{}, fmt.Errorf("unknown operation %q", name)
+	return Operation{}, fmt.Errorf("unknown operation %q; Operations returns all operations", name)
 }
 
 // preparedCall is a call that can be sent repeatedly.
 type preparedCall struct {
 	operation  Operation
 	target     *url.URL
-	body       []byte // nil for a read or without arguments
+	body       []byte // nil for a read, or if there are no arguments
 	key        string // Idempotency-Key
 	credential string // API key or access token
 }
 
-// prepare builds a call from a struct or map with JSON names. It sends nothing.
+// prepare builds a call. in is a struct or map with JSON names, or JSON. prepare does not send the call.
 func (c *Client) prepare(o Operation, in any, options []CallOption) (*preparedCall, error) {
 	args, err := o.members(in)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Client) prepare(o Operation, in any, options []CallOption) (*preparedCa
 		return nil, err
 	}
 	if p.target, err = c.base.Parse(c.base.EscapedPath() + path); err != nil {
-		return nil, fmt.Errorf("%s: an argument cannot be part of a path: %w", o.Name, err)
+		return nil, fmt.Errorf("%s: an argument cannot be used in the path: %w", o.Name, err)
 	}
 	if o.Method == http.MethodGet {
 		p.target.RawQuery = query.Encode()
@@ -93,18 +93,18 @@ func (c *Client) prepare(o Operation, in any, options []CallOption) (*preparedCa
 		return p, nil
 	}
 	if p.body, err = json.Marshal(args); err != nil {
-		return nil, fmt.Errorf("%s: writing the arguments: %w", o.Name, err)
+		return nil, fmt.Errorf("%s: encoding the arguments: %w", o.Name, err)
 	}
 	return p, nil
 }
 
-// takesBody reports whether arguments are sent in the body.
+// takesBody reports whether the operation's arguments are sent in the body.
 func (o Operation) takesBody() bool {
 	return slices.ContainsFunc(o.Arguments, func(a Argument) bool { return a.In == "body" })
 }
 
-// pathAndQuery returns the path and the query of a call. It removes the arguments that are in the path from given. The
-// query of a read has all other arguments, including unknown ones.
+// pathAndQuery returns the path and the query of a call. It removes the arguments that are in the path from args. The
+// query of a read contains all other arguments, including unknown ones.
 func (o Operation) pathAndQuery(args map[string]json.RawMessage) (string, url.Values, error) {
 	path, query := o.Path, url.Values{}
 	for _, a := range o.Arguments {
@@ -126,11 +126,12 @@ func (o Operation) pathAndQuery(args map[string]json.RawMessage) (string, url.Va
 	return path, query, nil
 }
 
-// clearable is an input with arguments that can be sent as null.
+// clearable is implemented by inputs with arguments that can be sent as null. nulls returns the names of the arguments
+// to send as null.
 type clearable interface{ nulls() []string }
 
-// members returns the members of an input. It omits null, except where null clears an argument: in a map, for a
-// nullable argument; in a generated struct, if a Clear field is set.
+// members returns the members of an input. It omits members that are null, unless null clears an argument. In a map,
+// this is the case for nullable arguments. In a generated struct, it is the case if the argument's Clear field is set.
 func (o Operation) members(in any) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	if in == nil {
@@ -141,7 +142,7 @@ func (o Operation) members(in any) (map[string]json.RawMessage, error) {
 	}
 	raw, err := json.Marshal(in)
 	if err != nil {
-		return nil, fmt.Errorf("writing the arguments: %w", err)
+		return nil, fmt.Errorf("encoding the arguments: %w", err)
 	}
 	if err := json.Unmarshal(raw, &args); err != nil {
 		return nil, errors.New("the arguments are not a JSON object")
@@ -170,7 +171,7 @@ func (o Operation) nullable(name string) bool {
 	return slices.ContainsFunc(o.Arguments, func(a Argument) bool { return a.Name == name && a.Nullable })
 }
 
-// validUTF8 reports whether all strings are UTF-8. encoding/json would replace invalid bytes with U+FFFD.
+// validUTF8 reports whether all strings are valid UTF-8. encoding/json would replace invalid bytes with U+FFFD.
 func validUTF8(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
@@ -207,7 +208,7 @@ func validFields(v reflect.Value) bool {
 	return true
 }
 
-// plain returns a JSON value as it appears in a URL. Lists are joined by commas.
+// plain returns a JSON value in the form for a URL. It joins the elements of a list with commas.
 func plain(raw json.RawMessage) string {
 	var several []json.RawMessage
 	if bytes.HasPrefix(raw, []byte("[")) && json.Unmarshal(raw, &several) == nil {

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// pages yields the pages of a list, starting with the one at cursor. It stops at the first error.
+// pages yields the pages of a list, starting with the page at cursor. It stops at the first error.
 func pages[T any](cursor string, fetch func(cursor string) (*Answer[T], error)) iter.Seq2[*Answer[T], error] {
 	return func(yield func(*Answer[T], error) bool) {
 		for at := cursor; ; {
@@ -18,7 +18,7 @@ func pages[T any](cursor string, fetch func(cursor string) (*Answer[T], error)) 
 				return
 			}
 			if a.Page.Cursor == "" || a.Page.Cursor == at {
-				yield(nil, errors.New("the service reports another page but returned no cursor for it"))
+				yield(nil, errors.New("the service reported another page, but did not return a cursor for it"))
 				return
 			}
 			at = a.Page.Cursor

@@ -17,9 +17,9 @@ import (
 type retry struct {
 	attempts       int
 	firstPause     time.Duration // pause before the first retry; the pause doubles with each further retry
-	maxPause       time.Duration // longest pause
+	maxPause       time.Duration // maximum pause
 	attemptTimeout time.Duration // timeout of one attempt
-	stallTimeout   time.Duration // for an upload, time without progress after which the connection counts as lost
+	stallTimeout   time.Duration // time without progress after which an upload's connection counts as lost
 	sleep          func(ctx context.Context, d time.Duration) error
 }
 
@@ -31,16 +31,17 @@ func newRetry() retry {
 	}
 }
 
-// permanentError is an error that a retry would not fix.
+// permanentError is an error that would occur again in a retry.
 type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// run calls try until it succeeds, fails permanently, has no attempts left, or the context ends. key is the idempotency
-// key that all attempts send.
+// run calls try until it succeeds, the error is permanent, no attempts are left, or the context ends. key is the
+// idempotency key that all attempts send.
 func (r retry) run(ctx context.Context, operation, key string, try func(ctx context.Context) error) error {
 	var reached atomic.Bool
-	// The transport retries by itself after losing a reused connection, so the last error does not show what was sent.
+	// The transport retries on its own after losing a reused connection, so the last error does not show whether a
+	// request was sent.
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
 		reached.Store(true)
 	}})
@@ -60,7 +61,7 @@ func (r retry) run(ctx context.Context, operation, key string, try func(ctx cont
 	}
 }
 
-// withTimeout limits the time of one attempt.
+// withTimeout calls try with the timeout of one attempt.
 func (r retry) withTimeout(ctx context.Context, try func(ctx context.Context) error) error {
 	if r.attemptTimeout <= 0 {
 		return try(ctx)
@@ -70,7 +71,7 @@ func (r retry) withTimeout(ctx context.Context, try func(ctx context.Context) er
 	return causeOf(ctx, attemptCtx, try(attemptCtx))
 }
 
-// causeOf returns the reason why limited ended, if err is a consequence of that. Otherwise, it returns err.
+// causeOf returns the reason why attemptCtx ended, if err is a consequence of that. Otherwise, it returns err.
 func causeOf(ctx, attemptCtx context.Context, err error) error {
 	_, isResponse := asType[*Error](err)
 	if err == nil || isResponse || ctx.Err() != nil || attemptCtx.Err() == nil {
@@ -79,8 +80,8 @@ func causeOf(ctx, attemptCtx context.Context, err error) error {
 	return context.Cause(attemptCtx)
 }
 
-// describe adds details of the call to an error. For an error response, it returns an *Error, even if the context
-// ended during a pause. Otherwise it returns call with err as its cause.
+// describe adds details of the call to an error. For an error response, the result is or wraps the *Error, even if the
+// context ended during a pause. Otherwise, the result is unanswered, with err as its cause.
 func describe(err error, ctx context.Context, unanswered *UnansweredError) error { //nolint:revive // the error is the subject
 	if e, ok := asType[*Error](err); ok {
 		e.Operation, e.IdempotencyKey, e.Attempts = unanswered.Operation, unanswered.IdempotencyKey, unanswered.Attempts
@@ -96,7 +97,7 @@ func describe(err error, ctx context.Context, unanswered *UnansweredError) error
 	return unanswered
 }
 
-// isUnsent reports whether err means that no connection was established.
+// isUnsent reports whether err means that a connection could not be established.
 func isUnsent(err error) bool {
 	if dial, ok := asType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true
@@ -105,7 +106,7 @@ func isUnsent(err error) bool {
 	return ok
 }
 
-// pause returns the pause before the next attempt, and reports whether a retry may fix the error.
+// pause returns the pause before the next attempt, and reports whether a retry may succeed.
 func (r retry) pause(attempt int, err error) (time.Duration, bool) {
 	e, ok := asType[*Error](err)
 	if !ok {
@@ -131,21 +132,21 @@ func jitter(pause time.Duration) time.Duration {
 	return pause/2 + rand.N(pause/2+1) //nolint:gosec // need not be unpredictable
 }
 
-// isTemporary reports whether the same call may succeed soon. provider_unavailable is not retried, because a data
-// provider is unreachable or not configured, which retries rarely fix; nothing was done or charged. Waiting does not
-// help if credits are used up or a plan limit is reached.
+// isTemporary reports whether the same call may succeed soon. It returns false for provider_unavailable: a data
+// provider is unreachable or not configured, which retries rarely change, and nothing was done or charged. It also
+// returns false if credits are used up or a plan limit is reached, because waiting does not help.
 func isTemporary(e *Error) bool {
 	switch e.Code {
 	case CodeIdempotencyKeyInProgress, CodeRateLimited, CodeDailyCallLimitReached, CodeDailyCreditLimitReached,
 		CodeInternalError:
 		return true
-	case "": // from a proxy
+	case "": // the response is from a proxy
 		return slices.Contains([]int{429, 500, 502, 503, 504}, e.Status)
 	}
 	return e.Status == 503 || e.Status == 429 && e.RetryAfter > 0
 }
 
-// isPermanent reports whether a retry would fail with the same error.
+// isPermanent reports whether a retry would return the same error.
 func isPermanent(err error) bool {
 	if _, ok := asType[*permanentError](err); ok {
 		return true
@@ -163,7 +164,7 @@ func isPermanent(err error) bool {
 	return ok && lookup.IsNotFound
 }
 
-// endsBefore reports whether a context ends before a pause is over.
+// endsBefore reports whether ctx ends before wait is over.
 func endsBefore(ctx context.Context, wait time.Duration) bool {
 	end, ok := ctx.Deadline()
 	return ok && time.Until(end) <= wait

@@ -16,33 +16,33 @@ import (
 
 const (
 	maxBatchFiles   = 50      // maximum number of files in one call to create_uploads
-	minExpectSize   = 1 << 20 // smallest file, in bytes, that is sent with Expect: 100-continue
+	minExpectSize   = 1 << 20 // minimum size in bytes of files that are sent with Expect: 100-continue
 	defaultParallel = 4
 )
 
 // UploadInput contains the settings of an upload.
 type UploadInput struct {
 	FolderID *int64 // folder of the library; nil for none
-	Parallel int    // concurrent files; 0 means 4
+	Parallel int    // number of files to send concurrently; 0 means 4
 }
 
 // Uploaded is the result of uploading one file.
 type Uploaded struct {
 	File    File
-	MediaID int64 // 0 if the file is not in the library
-	Err     error // an *Error from the upload link, an *UnansweredError, or an error from reading the file
+	MediaID int64 // ID of the media item; 0 if the file is not in the library
+	Err     error // such as an *Error from the upload link, an *UnansweredError, or an error from reading the file
 }
 
-// ErrEmptyFile reports a file without bytes, which the library does not accept.
+// ErrEmptyFile means that a file is empty. The library does not accept empty files.
 var ErrEmptyFile = errors.New("the file is empty")
 
-// errLinkUsed reports a link that already received its file, in a request whose response was lost.
+// errLinkUsed means that a link has already received its file, in a request whose response was lost.
 var errLinkUsed = errors.New("the link was already used")
 
-// Upload adds files to the media library. It opens one-time links, sends the bytes and retries. It does not send files
-// that the library already has. Results are in the order of the files. The error joins the errors of all failed files.
-// A file that is empty ([ErrEmptyFile]) or has an invalid name does not affect the others. With an [IdempotencyKey],
-// repeating the call continues the same batches after a crash.
+// Upload adds files to the media library. It creates one-time upload links, sends the files, and retries failed
+// requests. It does not send files that are already in the library. The results are in the order of the files. The
+// error joins the errors of all failed files. A file that is empty ([ErrEmptyFile]) or has an invalid name does not
+// affect the other files. To continue after a crash, repeat the call with the same [IdempotencyKey].
 func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, options ...CallOption) ([]Uploaded, error) {
 	call := preparedCall{key: newKey()}
 	for _, option := range options {
@@ -71,8 +71,8 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 	return results, errors.Join(errs...)
 }
 
-// forWholeUpload adapts the error of a batch to the whole upload: IdempotencyKey becomes the upload's key, from
-// which batch keys are derived. Context.Item becomes the index among all files.
+// forWholeUpload changes the error of a batch to an error of the whole upload. It sets IdempotencyKey to the upload's
+// key, from which the batch keys are derived, and Context.Item to the file's index among all files.
 func forWholeUpload(err error, key string, offset int) error {
 	if e, ok := asType[*Error](err); ok && e.IdempotencyKey != "" {
 		e.IdempotencyKey = key
@@ -87,7 +87,7 @@ func forWholeUpload(err error, key string, offset int) error {
 	return err
 }
 
-// uploadValid uploads the valid files of a batch and sets errors for the others.
+// uploadValid uploads the valid files of a batch, and sets the errors of the other files.
 func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, key string) ([]Uploaded, error) {
 	results := make([]Uploaded, len(files))
 	var valid []File
@@ -98,7 +98,7 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 			valid, indexes = append(valid, f), append(indexes, i)
 		}
 	}
-	if len(valid) == 0 { // create_uploads without files opens a batch for an upload page
+	if len(valid) == 0 { // without files, create_uploads would create a batch for an upload page
 		return results, nil
 	}
 	uploaded, err := c.uploadBatch(ctx, valid, in, key)
@@ -111,7 +111,7 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 	return results, err
 }
 
-// nameFile adds to a batch's error the name of the invalid file and its index among the caller's files.
+// nameFile adds the name of the invalid file, and its index among the caller's files, to a batch's error.
 func nameFile(err error, valid []File, indexes []int) error {
 	e, ok := asType[*Error](err)
 	if ok && e.Context.Item != nil && *e.Context.Item >= 0 && *e.Context.Item < int64(len(valid)) {
@@ -144,7 +144,7 @@ func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, 
 	}
 	links := batch.Data.Upload.Uploads
 	if len(links) != len(files) {
-		return nil, fmt.Errorf("the service opened %d links for %d files", len(links), len(files))
+		return nil, fmt.Errorf("the service created %d upload links for %d files", len(links), len(files))
 	}
 	results := make([]Uploaded, len(files))
 	parallel := in.Parallel
@@ -165,7 +165,7 @@ func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, 
 	return results, c.resolveUsed(ctx, batch.Data.JobID, results)
 }
 
-// resolveUsed reads from the job the results of files whose responses were lost.
+// resolveUsed reads the results of files whose responses were lost from the job.
 func (c *Client) resolveUsed(ctx context.Context, jobID string, results []Uploaded) error {
 	if !slices.ContainsFunc(results, func(u Uploaded) bool { return errors.Is(u.Err, errLinkUsed) }) {
 		return nil
@@ -191,13 +191,13 @@ func (c *Client) resolveUsed(ctx context.Context, jobID string, results []Upload
 	return nil
 }
 
-// uploadOne sends a file unless the library has it.
+// uploadOne sends a file unless it is already in the library.
 func (c *Client) uploadOne(ctx context.Context, f File, link UploadLink) (int64, error) {
 	if link.MediaID != nil {
 		return *link.MediaID, nil
 	}
 	if link.URL == "" {
-		return 0, fmt.Errorf("%s is %s and has no open link: upload it with another Idempotency-Key", f.Name,
+		return 0, fmt.Errorf("%s is %s and has no valid upload link: upload it with another Idempotency-Key", f.Name,
 			link.State)
 	}
 	to, err := url.Parse(link.URL)
@@ -209,7 +209,7 @@ func (c *Client) uploadOne(ctx context.Context, f File, link UploadLink) (int64,
 	}
 	var id int64
 	r := c.retry
-	r.attemptTimeout = 0 // no timeout, because a large file takes time; progress detects a stalled connection
+	r.attemptTimeout = 0 // a large file takes time; stallTimeout detects a stalled connection instead
 	err = r.run(ctx, "upload "+f.Name, "", func(ctx context.Context) error {
 		mediaID, err := c.put(ctx, f, link)
 		id = mediaID
@@ -221,7 +221,7 @@ func (c *Client) uploadOne(ctx context.Context, f File, link UploadLink) (int64,
 	return id, err
 }
 
-// put sends the bytes once.
+// put sends the file once.
 func (c *Client) put(ctx context.Context, f File, link UploadLink) (int64, error) {
 	content, err := f.Open()
 	if err != nil {
@@ -285,7 +285,7 @@ func mediaID(resp *http.Response, raw []byte) (int64, error) {
 	return body.Data.MediaID, nil
 }
 
-// uploadBody is the body of an upload. It detects a stalled connection and a file whose size has changed.
+// uploadBody is the body of an upload request. It detects a stalled connection, and a file whose size has changed.
 type uploadBody struct {
 	io.ReadCloser
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The responses, with the same members as pressroom's.
+// The responses have the same members as pressroom's responses.
 type (
 	moment struct {
 		Team string `json:"team"`
@@ -93,7 +93,7 @@ func newMoment(t time.Time, zone *time.Location) moment {
 	return moment{t.In(zone).Format(time.RFC3339Nano), t.UTC().Format(time.RFC3339Nano)}
 }
 
-// optionalMoment converts a stored time. It returns nil for 0.
+// optionalMoment converts a stored time. It returns nil if micros is 0.
 func optionalMoment(micros int64, zone *time.Location) *moment {
 	if micros == 0 {
 		return nil
@@ -102,7 +102,7 @@ func optionalMoment(micros int64, zone *time.Location) *moment {
 	return &m
 }
 
-// inTeam adds the team to the path of a page of the app.
+// inTeam adds the team to the path of a page in the app.
 func inTeam(path string, team int64) string { return path + "?team_id=" + strconv.FormatInt(team, 10) }
 
 // answer sends a successful response.

@@ -29,7 +29,7 @@ type draft struct {
 	AccountIDs []int64 `json:"account_ids"`
 }
 
-// storedResponse is the response in an idempotency record.
+// storedResponse is the response that an idempotency record contains.
 type storedResponse struct {
 	Data     any    `json:"data"`
 	App      string `json:"app"`
@@ -37,7 +37,7 @@ type storedResponse struct {
 	Summary  string `json:"said"`
 }
 
-// createPost creates a draft once per idempotency key.
+// createPost creates a draft, but only once per idempotency key.
 func (f *Server) createPost(x *request) error {
 	c, err := f.authenticate(x)
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *Server) createPost(x *request) error {
 	return f.answer(x, c.zone, http.StatusCreated, inTeam(response.App, c.team), response.Data, nil)
 }
 
-// newPost returns the draft as it is stored and sent.
+// newPost returns the draft in the form in which it is stored and sent.
 func (f *Server) newPost(x *request, c caller, in draft) (post, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -107,7 +107,8 @@ func (f *Server) newPost(x *request, c caller, in draft) (post, error) {
 	return out, nil
 }
 
-// insertOnce writes the post in one transaction, or returns the stored response of the idempotency key.
+// insertOnce writes the post in one transaction. If the idempotency key was already used, it returns the stored
+// response instead.
 func (f *Server) insertOnce(x *request, c caller, key string, in draft, response storedResponse) (storedResponse, error) {
 	hash, err := hashOf(in)
 	if err != nil {
@@ -168,7 +169,7 @@ func (f *Server) insert(x *request, tx *sql.Tx, c caller, p post) error {
 	return nil
 }
 
-// replay returns the stored response to a key.
+// replay returns the stored response for an idempotency key.
 func (f *Server) replay(ctx context.Context, tx *sql.Tx, c caller, key string, hash []byte) (storedResponse, error) {
 	var storedHash, answer []byte
 	stmt := tx.StmtContext(ctx, f.db.storedAnswer) //nolint:sqlclosecheck // closed by the transaction
@@ -185,7 +186,7 @@ func (f *Server) replay(ctx context.Context, tx *sql.Tx, c caller, key string, h
 	return out, nil
 }
 
-// hashOf returns the hash of the arguments, which identifies repeats.
+// hashOf returns a hash of the arguments, by which repeated requests are recognized.
 func hashOf(in draft) ([]byte, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {

@@ -5,7 +5,7 @@ package floor
 import (
 	"net/url"
 
-	_ "github.com/mattn/go-sqlite3" // the driver that pressroom uses where there is a C compiler
+	_ "github.com/mattn/go-sqlite3" // the driver that pressroom uses with cgo
 )
 
 // SQLiteDriver is the name of the driver.

@@ -5,7 +5,7 @@ package floor
 import (
 	"net/url"
 
-	_ "modernc.org/sqlite" // the driver that pressroom uses where there is no C compiler
+	_ "modernc.org/sqlite" // the driver that pressroom uses without cgo
 )
 
 // SQLiteDriver is the name of the driver.

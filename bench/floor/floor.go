@@ -1,7 +1,7 @@
-// Package floor is the baseline of the benchmarks: four of pressroom's calls, handwritten in a bare net/http handler
-// over database/sql. It uses the same database and driver, looks up the key by its hash at every request, writes the
-// same rows in one transaction and returns the same JSON. It has no other operations, validation, capabilities,
-// limits, metrics or logs.
+// Package floor is the baseline of the benchmarks: four of pressroom's calls, written by hand as a bare net/http
+// handler on database/sql. It uses the same database and driver as pressroom. For every request, it looks up the key by
+// its hash, writes the same rows in one transaction and returns the same JSON. It has no other operations, and no
+// validation, capabilities, limits, metrics or logs.
 package floor
 
 import (
@@ -22,7 +22,7 @@ import (
 // Options configure Open.
 type Options struct {
 	Database  string // sqlite:PATH or postgres://…, with pressroom's tables
-	PublicURL string // the base of absolute links
+	PublicURL string // base URL of absolute links
 }
 
 // Server serves the four calls and a constant response.
@@ -44,7 +44,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 // Close closes the database.
 func (f *Server) Close() error { return f.db.close() }
 
-// Handler returns a handler of GET /me, GET /posts, GET /posts/{id} and POST /posts below /api/v1, and GET /constant.
+// Handler returns a handler for GET /me, GET /posts, GET /posts/{id} and POST /posts below /api/v1, and for GET
+// /constant.
 func (f *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/me", f.call(f.me))
@@ -59,14 +60,14 @@ const constantSize = 8 << 10 // bytes
 
 var constantBody = []byte(`"` + strings.Repeat("x", constantSize-2) + `"`)
 
-// constant sends a fixed response of 8 KB. Its throughput is the maximum that net/http and the client allow.
+// constant sends a fixed response of 8 KB. Its throughput is the maximum that net/http and the client can reach.
 func constant(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(constantBody)))
 	_, _ = w.Write(constantBody) // the client may have disconnected
 }
 
-// caller is the data of an API key that every call needs.
+// caller is the data about an API key that every call needs.
 type caller struct {
 	key, team, person int64
 	zone              *time.Location
@@ -89,7 +90,7 @@ var (
 	errKeyReused    = errors.New("idempotency_key_reused")
 )
 
-// call wraps a call. It reads the key from the header and converts errors to responses.
+// call returns a handler for a call. The handler reads the key from the header and converts errors to responses.
 func (f *Server) call(do func(*request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := uuid.NewV7()
@@ -97,8 +98,8 @@ func (f *Server) call(do func(*request) error) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		// A query takes well under a millisecond, so canceling it when the client disconnects would cost more than it
-		// saves.
+		// Canceling a query when the client disconnects would cost more than it saves, because a query takes much less
+		// than a millisecond.
 		x := &request{
 			Request: r, ctx: context.WithoutCancel(r.Context()), w: w, id: id.String(), now: time.Now().UTC().Truncate(time.Microsecond),
 		}
@@ -126,7 +127,7 @@ func reject(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// authenticate returns the caller of the request's key.
+// authenticate returns the caller that the request's key identifies.
 func (f *Server) authenticate(x *request) (caller, error) {
 	var c caller
 	var zone string

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// capabilities are the capabilities of an owner's full key, the only kind of key in the benchmarks.
+// capabilities lists the capabilities of an owner's full key. The benchmarks use only keys of this kind.
 var capabilities = []string{"read", "write", "publish", "spend"}
 
 // me sends the identity of the key.
@@ -34,7 +34,7 @@ func (f *Server) me(x *request) error {
 	return f.answer(x, zone, http.StatusOK, inTeam("/settings/keys", out.Team.ID), out, nil)
 }
 
-// retries is the number of retries of a failed account.
+// retries is the number of retries for an account on which publishing failed.
 const retries = 3
 
 // getPost sends a post with its accounts.
@@ -80,7 +80,7 @@ func (f *Server) getPost(x *request) error {
 	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts/"+out.ID, c.team), out, nil)
 }
 
-const pageSize = 20 // the default limit, which all benchmarks use
+const pageSize = 20 // pressroom's default, which all benchmarks use
 
 // listPosts sends the newest posts.
 func (f *Server) listPosts(x *request) error {
@@ -107,7 +107,8 @@ func (f *Server) listPosts(x *request) error {
 	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts", c.team), page{posts}, more)
 }
 
-// newest returns at most one post more than a page, to detect whether there is another page.
+// newest returns the newest posts, up to one more than fits on a page. The additional post shows that there is another
+// page.
 func (f *Server) newest(x *request, c caller) ([]summary, error) {
 	rows, err := f.db.page.QueryContext(x.ctx, c.team, pageSize+1)
 	if err != nil {
@@ -131,7 +132,7 @@ func (f *Server) newest(x *request, c caller) ([]summary, error) {
 func (f *Server) nameAccounts(x *request, posts []summary) error {
 	ids := make([]any, pageSize)
 	for i := range ids {
-		ids[i] = "" // pads the arguments for a short page
+		ids[i] = "" // pad the arguments if the page is not full
 	}
 	for i := range posts {
 		ids[i] = posts[i].ID
@@ -155,8 +156,8 @@ func (f *Server) nameAccounts(x *request, posts []summary) error {
 	return rows.Err()
 }
 
-// cursor returns pressroom's cursor of the next page: a version, the position, and a digest of the team, the operation,
-// its filters and the position.
+// cursor returns the same cursor for the next page as pressroom. It contains a version, the position, and a digest of
+// the team, the operation, its filters and the position.
 func cursor(team int64, id string) string {
 	position := "0|" + id
 	sum := binary.BigEndian.AppendUint64(make([]byte, 0, 128), uint64(team))

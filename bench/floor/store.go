@@ -13,23 +13,24 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the PostgreSQL driver
 )
 
-// store is the database with its prepared statements.
+// store is the database and its prepared statements.
 type store struct {
-	read, write *sql.DB // the same pool with PostgreSQL
+	read, write *sql.DB // with PostgreSQL, both are the same pool
 	postgres    bool
 
-	me, keyOwner, page, pageTargets, post, targets *sql.Stmt // reading
-	claim, storedAnswer                            *sql.Stmt // writing
+	me, keyOwner, page, pageTargets, post, targets *sql.Stmt // for reading
+	claim, storedAnswer                            *sql.Stmt // for writing
 	byAccounts                                     sync.Map  // *accountStmts by number of accounts
 }
 
 // accountStmts holds the statements that depend on the number of accounts.
 type accountStmts struct {
 	accounts *sql.Stmt
-	add      []*sql.Stmt // the post, its accounts and the event; a single statement with PostgreSQL
+	add      []*sql.Stmt // insert the post, its accounts and the event; with PostgreSQL, a single statement
 }
 
-// postgresConns is small because more connections only wait for each other on a server with two cores.
+// postgresConns is the number of connections to PostgreSQL. On a server with two cores, more connections would only
+// wait for each other.
 const postgresConns = 8
 
 func (s *store) open(ctx context.Context, url string) error {
@@ -140,7 +141,7 @@ func (s *store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// stmtsFor returns the statements for n accounts and prepares them at the first use.
+// stmtsFor returns the statements for n accounts, which it prepares on first use.
 func (s *store) stmtsFor(ctx context.Context, n int) (*accountStmts, error) {
 	if found, ok := s.byAccounts.Load(n); ok {
 		return found.(*accountStmts), nil
@@ -165,7 +166,7 @@ func (s *store) stmtsFor(ctx context.Context, n int) (*accountStmts, error) {
 	return found.(*accountStmts), nil
 }
 
-// rebind returns a statement with the database's placeholders.
+// rebind returns the text of a statement with the database's placeholders.
 func (s *store) rebind(text string) string {
 	if !s.postgres {
 		return text

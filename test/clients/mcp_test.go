@@ -68,7 +68,7 @@ func TestMCPCommandErrors(t *testing.T) {
 		{ping, "PRESSROOM_URL=http://127.0.0.1:1", "the service cannot be reached"},
 		{"{\n", "A=b", `"code":-32700`},
 		{ping, "PRESSROOM_KEY=", "no API key"},
-		{ping, "PRESSROOM_URL=http://press.example.com", "plain http"},
+		{ping, "PRESSROOM_URL=http://press.example.com", "plain HTTP"},
 	} {
 		if out, _ := run(tt.in, tt.env); !strings.Contains(out, tt.want) || strings.Contains(out, "prk_wrong") {
 			t.Errorf("%s with %s: %s", tt.in, tt.env, out)

@@ -118,7 +118,7 @@ export abstract class Runtime {
       const answer = await this.call<T>(name, cursor === undefined ? input : { ...input, cursor }, options);
       yield answer;
       if (!answer.page?.has_more) return;
-      if (!answer.page.cursor || answer.page.cursor === cursor) throw new Error("the service reports another page but returned no cursor for it");
+      if (!answer.page.cursor || answer.page.cursor === cursor) throw new Error("the service reported another page, but did not return a cursor for it");
       cursor = answer.page.cursor;
     }
   }
@@ -172,17 +172,17 @@ async function envelope<T>(response: Response): Promise<Envelope<T>> {
   if (!response.ok) throw new FailedAttempt(await readErrorResponse(response));
   if (mediaType(response) !== "application/json") {
     await response.body?.cancel();
-    throw new FailedAttempt(responseWithoutCode(response, "the response is not JSON, so it is not from the API: check the address"));
+    throw new FailedAttempt(responseWithoutCode(response, "the response is not JSON, so it is not from the API: check the service's address"));
   }
   const read = (await response.json()) as Partial<Envelope<T>> | null;
-  if (!read?.meta?.request_id) throw new FailedAttempt(responseWithoutCode(response, "the response has no meta.request_id, so it is not from the API: check the address"));
+  if (!read?.meta?.request_id) throw new FailedAttempt(responseWithoutCode(response, "the response has no meta.request_id, so it is not from the API: check the service's address"));
   return read as Envelope<T>;
 }
 
 /** Reads a problem document. Other error responses, such as a proxy's, become an ErrorResponse without a code. */
 export async function readErrorResponse(response: Response): Promise<ErrorResponse> {
   if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-    return responseWithoutCode(response, "a redirect, which is not followed: the key is only sent to the given address");
+    return responseWithoutCode(response, "the response is a redirect, which the client does not follow: it sends the key only to the given address");
   }
   const raw = await response.text();
   if (mediaType(response) === "application/problem+json") {
@@ -200,7 +200,7 @@ export async function readErrorResponse(response: Response): Promise<ErrorRespon
       if (!(error instanceof SyntaxError)) throw error;
     }
   }
-  return responseWithoutCode(response, `not a response of pressroom (${response.statusText}), perhaps from a proxy`);
+  return responseWithoutCode(response, `not a response from pressroom (${response.statusText}); it may be from a proxy`);
 }
 
 function responseWithoutCode(response: Response, detail: string): ErrorResponse {

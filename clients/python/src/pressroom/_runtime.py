@@ -199,10 +199,10 @@ def _read(response: httpx.Response, key: str | None) -> Response[Any]:
     if not response.is_success:
         raise ErrorResponse(read_problem(response))
     if _media_type(response) != "application/json":
-        raise ErrorResponse(_other(response, "the response is not JSON, so it is not from the API: check the address"))
+        raise ErrorResponse(_other(response, "the response is not JSON, so it is not from the API: check the service's address"))
     envelope = response.json()
     if not isinstance(envelope, dict) or "request_id" not in cast("dict[str, Any]", envelope.get("meta") or {}):
-        raise ErrorResponse(_other(response, "the response is not from the API: check the address"))
+        raise ErrorResponse(_other(response, "the response is not from the API: check the service's address"))
     return Response(
         data=envelope["data"],
         meta=envelope["meta"],
@@ -220,7 +220,7 @@ def _read(response: httpx.Response, key: str | None) -> Response[Any]:
 def read_problem(response: httpx.Response) -> Problem:
     """Reads a problem document, or describes another error response, such as a proxy's."""
     if response.is_redirect or 300 <= response.status_code < 400:
-        return _other(response, "a redirect, which is not followed: the key is only sent to the given address")
+        return _other(response, "the response is a redirect, which the client does not follow: it sends the key only to the given address")
     if _media_type(response) == "application/problem+json":
         try:
             document = response.json()
@@ -236,7 +236,7 @@ def read_problem(response: httpx.Response) -> Problem:
                 request_id=response.headers.get("x-request-id"),
                 retry_after=retry_after(response.headers, time.time()),
             )
-    return _other(response, f"not a response of pressroom ({response.reason_phrase}), perhaps from a proxy")
+    return _other(response, f"not a response from pressroom ({response.reason_phrase}); it may be from a proxy")
 
 
 def _other(response: httpx.Response, detail: str) -> Problem:
