@@ -17,7 +17,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// buildAnalytics builds the service that collects the metrics and profile pictures of accounts.
+// buildAnalytics builds the service that collects metrics and profile pictures of accounts.
 func (s *Server) buildAnalytics(catalog plan.Catalog) {
 	s.Analytics = analytics.New(s.db, s.Accounts, analytics.Options{
 		Catalog: catalog, Interval: s.cfg.CollectInterval, OnCall: s.metrics.countNetworkCall,
@@ -27,7 +27,7 @@ func (s *Server) buildAnalytics(catalog plan.Catalog) {
 
 var errPictureTooLarge = errors.New("the picture is too large")
 
-// fetchPage downloads a web page from a public address, or from a host in --import-allow.
+// fetchPage downloads a web page from a public address or from a host in --import-allow.
 func (s *Server) fetchPage(ctx context.Context, address string, maxBytes int64, into io.Writer) error {
 	_, err := s.fetcher.Get(ctx, address, maxBytes, into)
 	return err
@@ -35,10 +35,10 @@ func (s *Server) fetchPage(ctx context.Context, address string, maxBytes int64, 
 
 const (
 	maxLinkedPage     = 2 << 20         // bytes
-	linkedPageTimeout = 5 * time.Second // after this time, the post is published without the page's texts
+	linkedPageTimeout = 5 * time.Second // after this time, the post is published without texts from the page
 )
 
-// readLinkedPage reads the texts of a web page for a link card.
+// readLinkedPage reads texts from a web page for a link card.
 func (s *Server) readLinkedPage(ctx context.Context, address string) (network.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, linkedPageTimeout)
 	defer cancel()
@@ -50,7 +50,7 @@ func (s *Server) readLinkedPage(ctx context.Context, address string) (network.Pa
 	return network.Page{Title: title, Description: description}, err
 }
 
-// pictureFetcher returns a function that fetches profile pictures from public addresses, and from hosts in the
+// pictureFetcher returns a function that fetches profile pictures from public addresses and from hosts in the
 // operator's network settings, such as a sandbox.
 func (s *Server) pictureFetcher() func(ctx context.Context, platform, address string, maxBytes int64, into io.Writer) error {
 	namedHosts := s.cfg.Networks.namedHosts()
@@ -67,7 +67,7 @@ func (s *Server) pictureFetcher() func(ctx context.Context, platform, address st
 	}
 }
 
-// fetchFromHost fetches a file from a host in the operator's settings.
+// fetchFromHost fetches a file from a host in the operator's network settings.
 func fetchFromHost(ctx context.Context, client *http.Client, address string, maxBytes int64, into io.Writer) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

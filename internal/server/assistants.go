@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// Limits on registrations per IP address. A client registers once per person.
+	// The limits on OAuth client registrations per IP address. An assistant registers once per person.
 	registrationsPerHour, registrationBurst = 60, 20
 	clientDocumentTimeout                   = 5 * time.Second
 )
@@ -28,7 +28,7 @@ func (s *Server) buildAssistants() error {
 	if err != nil {
 		return fmt.Errorf("reading the public URL: %w", err)
 	}
-	// Redirects are not followed: a client's metadata document must be at its URL.
+	// Redirects are not followed, because a client's metadata document must be at its exact URL.
 	opts := safehttp.Options{
 		Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1, Timeout: clientDocumentTimeout,
 		Idle: clientDocumentTimeout,
@@ -52,7 +52,7 @@ func (s *Server) buildAssistants() error {
 			return err
 		},
 	})
-	// Both pipelines accept keys, and tokens that were requested for their own resource.
+	// Each pipeline accepts API keys, and tokens that were requested for its own resource.
 	s.mcpPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.ToolsResource()))
 	s.restPipe = s.pipeline(s.Teams.WithTokens(s.OAuth, s.OAuth.APIResource()))
 	return nil
@@ -61,7 +61,7 @@ func (s *Server) buildAssistants() error {
 // connections connects assistants to teams.
 type connections struct {
 	teams         *team.Service
-	requireFactor bool // the operator requires a second factor of all people
+	requireFactor bool // whether the operator requires a second factor from everyone
 }
 
 // Connect creates a connection and returns its ID.
@@ -83,7 +83,7 @@ func (c connections) IsActive(ctx context.Context, q db.Querier, connection int6
 	return c.teams.IsConnectionActive(ctx, q, connection)
 }
 
-// RequiresFactor reports whether the owner or the operator requires a second factor of members of a team.
+// RequiresFactor reports whether the team's owner or the operator requires a second factor from the team's members.
 func (c connections) RequiresFactor(ctx context.Context, q db.Querier, id int64) (bool, error) {
 	if c.requireFactor {
 		return true, nil

@@ -19,8 +19,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// Backup backs up the database and files of an installation to a folder while the service runs. It does not migrate
-// the database. It fails if the program and the database have different versions.
+// Backup backs up the database and files of an installation to a folder while the service runs. It does not migrate the
+// database. It returns an error if the program and the database have different versions.
 func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options) (backup.Result, error) {
 	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
@@ -46,7 +46,7 @@ func backUp(ctx context.Context, source backup.Source, folder string, opts backu
 	}
 	if version != supported {
 		return backup.Result{},
-			fmt.Errorf("the database has version %d, but this program uses %d: use the program that serves it", version,
+			fmt.Errorf("the database has version %d, but this program uses version %d: use the program that serves the database", version,
 				supported)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -56,7 +56,7 @@ func backUp(ctx context.Context, source backup.Source, folder string, opts backu
 	if err != nil {
 		return backup.Result{}, fmt.Errorf("locking the backup folder: %w", err)
 	}
-	defer func() { _ = lock.Close() }() // the lock ends with the process anyway
+	defer func() { _ = lock.Close() }() // on failure, the lock ends with the process
 	return backup.Create(ctx, source, folder, opts)
 }
 
@@ -67,12 +67,12 @@ type VerifyResult struct {
 	Database    string           `json:"database"` // sqlite or postgres
 	SealingKeys []string         `json:"sealing_key_ids"`
 	Files       int              `json:"files"`
-	Missing     []string         `json:"missing"` // files that the store lacked when the backup was made
+	Missing     []string         `json:"missing"` // files that were missing from the store when the backup was made
 	Findings    []backup.Finding `json:"findings"`
 }
 
-// VerifyBackup verifies a backup. It audits the ledger of an SQLite database in a copy, so that the backup does not
-// change.
+// VerifyBackup verifies a backup. It audits the ledger of an SQLite database in a copy of the database, so that the
+// backup does not change.
 func VerifyBackup(ctx context.Context, cfg Config, folder string) (VerifyResult, error) {
 	a, err := backup.Open(ctx, folder)
 	if err != nil {
@@ -129,11 +129,11 @@ type RestoreResult struct {
 	Database string    `json:"database"` // sqlite or postgres
 	MadeAt   time.Time `json:"made_at"`  // later changes are not included
 	Files    int       `json:"files"`
-	Held     bool      `json:"held"` // always true: publishing is paused until pressroom admin resume
+	Held     bool      `json:"held"` // always true: publishing is on hold until the operator runs pressroom admin resume
 }
 
-// Restore restores a backup to an empty installation and puts it on hold. It fails if the database is not empty, the
-// sealing key differs or the backup is damaged. An interrupted restore can be repeated.
+// Restore restores a backup to an empty installation and puts the installation on hold. It returns an error if the
+// database is not empty, a sealing key is missing or the backup is damaged. An interrupted restore can be repeated.
 func Restore(ctx context.Context, cfg Config, folder string) (RestoreResult, error) {
 	w, err := backup.Open(ctx, folder)
 	if err != nil {
@@ -157,7 +157,7 @@ func Restore(ctx context.Context, cfg Config, folder string) (RestoreResult, err
 	}
 	if len(findings) > 0 {
 		return RestoreResult{},
-			fmt.Errorf("the backup is damaged, %d files are wrong: %s: %s (pressroom admin verify-backup lists all)",
+			fmt.Errorf("the backup is damaged: it has %d problems, such as %s: %s (to list all, run pressroom admin verify-backup)",
 				len(findings), findings[0].Name, findings[0].Text)
 	}
 	files, err := blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch})
@@ -200,7 +200,7 @@ func checkRestorable(cfg Config, w *backup.Archive) error {
 	return nil
 }
 
-// restoringSuffix is the suffix of a database file that is not complete yet.
+// restoringSuffix is the suffix of a database file that is not completely restored yet.
 const restoringSuffix = ".restoring"
 
 func checkNoFile(file string) error {
@@ -226,8 +226,7 @@ func checkEmptyDatabase(ctx context.Context, cfg Config) error {
 	return errors.Join(err, d.Close())
 }
 
-// restoreFile restores a database file under a temporary name and puts it on hold. Only then does it rename the
-// file.
+// restoreFile restores a database file under a temporary name, puts the database on hold, and then renames the file.
 func restoreFile(ctx context.Context, cfg Config, w *backup.Archive, file string) error {
 	partFile := file + restoringSuffix
 	for _, end := range []string{"", "-wal", "-shm"} { // files of an interrupted restore

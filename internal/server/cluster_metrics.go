@@ -18,18 +18,18 @@ const (
 	auditInterval = 24 * time.Hour // an audit reads the whole ledger
 )
 
-// clusterDescs has the descriptions of the installation's metrics by clusterstats name. All nodes report the same
-// values.
+// clusterDescs maps the clusterstats names of the installation's metrics to their descriptions. All nodes report the
+// same values.
 var clusterDescs = map[string]*prometheus.Desc{
 	"posts_due": newDesc("posts_due",
-		"Scheduled posts that are due but not yet submitted. held: their team is closed or publishing is paused.", "held"),
+		"Scheduled posts that are due but not yet submitted. held is true if the team is closed or publishing is paused.", "held"),
 	"posts_due_age":  newDesc("posts_due_oldest_age_seconds", "How long the oldest due post has been due, or 0.", "held"),
 	"deliveries":     newDesc("deliveries", "Unfinished deliveries by phase.", "phase"),
 	"deliveries_age": newDesc("deliveries_oldest_age_seconds", "Age of the oldest unfinished delivery, or 0.", "phase"),
 	"posts_unconfirmed": newDesc("posts_unconfirmed",
-		"Accounts of posts whose outcome is unknown and must be decided by a person."),
+		"Deliveries whose outcome is unknown and must be decided by a person."),
 	"posts_unconfirmed_age": newDesc("posts_unconfirmed_oldest_age_seconds",
-		"How long the oldest unconfirmed account of a post has been unconfirmed, or 0."),
+		"How long the oldest unconfirmed delivery has been unconfirmed, or 0."),
 	"jobs":                  newDesc("jobs", "Unfinished jobs by type and state.", "type", "state"),
 	"jobs_age":              newDesc("jobs_oldest_age_seconds", "Age of the oldest unfinished job, or 0.", "type", "state"),
 	"reservations_open":     newDesc("reservations_open", "Reservations of credits for unfinished work."),
@@ -42,9 +42,9 @@ var clusterDescs = map[string]*prometheus.Desc{
 }
 
 var measuredAge = newDesc("measured_age_seconds",
-	"Age of the last measurement of the installation: loads, or the audit of the ledger.", "measure")
+	"Age of the last measurement of the installation, by measurement: the loads or the ledger audit.", "measure")
 
-// newDesc returns the description of a metric of pressroom.
+// newDesc returns the description of a metric. It adds the prefix of pressroom's metrics to the name.
 func newDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("pressroom_"+name, help, labels, nil)
 }
@@ -64,12 +64,12 @@ func (s *Server) buildClusterStats() {
 	if s.cfg.Role != RoleAPI {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pressroom_queue_last_delivery_age_seconds",
-			Help: "Seconds since the queue last delivered a pulse to this node. One is sent every 5 seconds.",
+			Help: "Seconds since the queue last delivered a heartbeat to this node. A heartbeat is sent every 5 seconds.",
 		}, func() float64 { return s.db.Now().Sub(s.waker.LastHeartbeat()).Seconds() }))
 	}
 }
 
-// clusterCollector reports the last measurements of the installation. It makes no query.
+// clusterCollector reports the last measurements of the installation. It does not query the database.
 type clusterCollector struct {
 	stats *clusterstats.Service
 	now   func() time.Time
@@ -83,7 +83,7 @@ func (*clusterCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends the last metrics. It skips metrics from newer nodes that this node does not know.
+// Collect sends the last metrics. It skips unknown metrics, which come from nodes with a newer version.
 func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 	for _, last := range c.stats.Last() {
 		if last.MeasuredAt.IsZero() {
@@ -100,7 +100,7 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 				value = c.age(f.Since)
 			}
 			if metric, err := prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, f.Labels...); err == nil {
-				out <- metric // the labels of a newer node may differ
+				out <- metric // a newer version may have different labels
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 
 func (c *clusterCollector) age(since time.Time) float64 { return max(0, c.now().Sub(since).Seconds()) }
 
-// metricSet collects metrics in pairs: a count and the age of the oldest item.
+// metricSet collects pairs of metrics: a count, and the age of the oldest counted item.
 type metricSet struct {
 	metrics []clusterstats.Metric
 	added   map[[2]string]bool
@@ -120,7 +120,7 @@ func (c *metricSet) add(name string, n int64, oldest time.Time, labels ...string
 	c.added[metricKey(name, labels)] = true
 }
 
-// expect adds a metric with the value 0 unless the metric was added.
+// expect adds a metric with the value 0, unless the metric was already added.
 func (c *metricSet) expect(name string, labels ...string) {
 	if !c.added[metricKey(name, labels)] {
 		c.add(name, 0, time.Time{}, labels...)
@@ -131,7 +131,7 @@ func metricKey(name string, labels []string) [2]string {
 	return [2]string{name, strings.Join(labels, "\x00")}
 }
 
-// measureLoads measures waiting and running work.
+// measureLoads measures the work that is waiting or running.
 func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Metric, error) {
 	c := &metricSet{added: map[[2]string]bool{}}
 	for _, measure := range []func(context.Context, *metricSet) error{

@@ -31,63 +31,64 @@ type Config struct {
 	Version   string
 	PublicURL string // base URL of absolute links, without a trailing slash
 	Database  string // sqlite:PATH or postgres://…
-	// WaitForDatabase is the time for which the start waits for an unreachable database.
+	// WaitForDatabase is the maximum time that the start waits for an unreachable database.
 	WaitForDatabase time.Duration
 	SealingKey      string // see package tokencrypt
 	Role            Role
 	Workers         int           // concurrent deliveries
 	PerNetwork      int           // see delivery.Options
 	Lease           time.Duration // see delivery.Options
-	// ShutdownDelay is the time between failing /readyz and no longer accepting requests.
+	// ShutdownDelay is the time for which a stopping node still accepts requests while /readyz returns 503.
 	ShutdownDelay time.Duration
 	Catalog       *plan.Catalog // plans, prices and limits; nil for the defaults
-	Redis         string        // redis://… for request rates of all nodes; if empty, each node counts its own
-	MaxCalls      int           // maximum number of concurrent calls, of pages and of uploads; 0 for 128 per CPU
+	Redis         string        // redis://… for rate limits across nodes; if empty, each node counts its own requests
+	MaxCalls      int           // maximum number each of concurrent calls, pages and uploads; 0 for 128 per CPU
 	MetricsAddr   string        // listener of /metrics; empty for none
-	// Certificates are for TLS without a proxy. PlainAddr is then the listener that redirects plain HTTP to TLS.
+	// Certificates configures TLS without a proxy. PlainAddr is then the address that redirects plain HTTP to TLS.
 	Certificates tlscert.Options
 	PlainAddr    string
-	// Blobs is the URL of the library's file store: file:FOLDER or s3://BUCKET… (package blob). Scratch is the folder
-	// for files before they are sent to S3.
+	// Blobs is the URL of the media library's file store: file:FOLDER or s3://BUCKET… (package blob). Scratch is the
+	// folder for files that are about to be sent to S3.
 	Blobs, Scratch string
-	// DiskReserve is the free disk space in bytes that is kept; disk.Auto for the default, 0 for none.
+	// DiskReserve is the free disk space to keep, in bytes; disk.AutoReserve for the default, 0 for none.
 	DiskReserve int64
 	// CollectInterval is the time between two collections of an account's metrics; 0 means 6 hours.
 	CollectInterval time.Duration
-	// ReadyMadeInterval is the time between two measurements of hashtags of ready-made lists; 0 means 10 minutes.
+	// ReadyMadeInterval is the time between two measurements of hashtags in ready-made lists; 0 means 10 minutes.
 	ReadyMadeInterval time.Duration
-	ReadOnlyFiles     bool           // open the file store without checking it; for commands that only read
+	ReadOnlyFiles     bool           // whether to open the file store without testing it; for commands that only read
 	TrustReplica      bool           // see restoreguard.Options
 	BesideServer      bool           // for a command that runs while the service runs; see restoreguard.Options
 	TrustedProxies    []string       // networks whose X-Forwarded-For is trusted
 	ImportAllow       []string       // private hosts and networks from which files may be imported
 	ImportRoots       *x509.CertPool // trusted by imports and notification channels; nil for the system's
 	NotificationAllow []string       // private hosts and networks to which notifications may be sent
-	// BridgeURL is the provider of public profiles' media, see docs/bridge.md; empty for none.
+	// BridgeURL is the URL of a bridge, which provides media and metrics of public profiles (docs/bridge.md); empty for
+	// none.
 	BridgeURL, BridgeToken string
 	// Sources are the official providers of public metrics.
 	Sources        SourceSettings
 	BlueskyServers []string // URLs of servers whose accounts may be connected, in addition to Bluesky's own
-	// AllowAnyBlueskyServer allows every Bluesky server, also on private addresses. It is for the operator's commands.
+	// AllowAnyBlueskyServer allows every Bluesky server, even at a private address. It is for the operator's commands.
 	AllowAnyBlueskyServer bool
-	// SandboxBluesky is the sign-in that the app suggests in the sandbox; empty elsewhere.
+	// SandboxBluesky contains the credentials that the app suggests for the sandbox; empty outside the quickstart.
 	SandboxBluesky network.Credentials
-	// Components serves /dev/components, a page with every component of the app.
+	// Components reports whether to serve /dev/components, a page with every component of the app.
 	Components bool
 	Networks   NetworkSettings
-	Mail       notification.Server // no mail is sent if the URL is empty
-	// SecurityContact is a URI for reports of vulnerabilities, in /.well-known/security.txt; empty for none.
+	Mail       notification.Server // mail server; no email is sent if the URL is empty
+	// SecurityContact is the URI in /.well-known/security.txt for reporting vulnerabilities; empty for none.
 	SecurityContact string
 	Directory       oidc.Options // OpenID Connect provider for sign-in; none if the issuer is empty
 	Log             *slog.Logger
-	Now             func() time.Time // nil for PostgreSQL's clock, or the machine's with SQLite
+	Now             func() time.Time // nil for PostgreSQL's clock or, with SQLite, the machine's clock
 	SecondFactor    string           // who must use two factors: nobody (the default), operators or everyone
-	// Extend adds operations and their background work. Results reads the results of their jobs.
+	// Extend returns additional operations and starts their background work. Results reads the results of their jobs.
 	Extend  func(ExtensionServices) []operation.Operation
 	Results map[job.Type]job.Result
 }
 
-// ExtensionServices are services for added operations.
+// ExtensionServices contains services for additional operations.
 type ExtensionServices struct {
 	DB      *db.DB
 	Jobs    *job.Store

@@ -11,14 +11,15 @@ import (
 	"pressroom.example/pressroom/internal/sandbox"
 )
 
-// demoPerson is the team's user name on sandbox networks that are connected in a browser.
+// demoPerson is the team's user name on the sandbox networks to which people connect in a browser.
 const demoPerson = "harbour.coffee"
 
-// demoChoice is the index of the account to connect, if not the first: on LinkedIn, the person's company.
+// demoChoice maps a network to the index of the account to connect, if it is not the first account. On LinkedIn, this
+// is the person's company.
 var demoChoice = map[string]int{"linkedin": 1}
 
-// connectEverywhere connects an account on every network that people connect in a browser, with a link and the
-// network's consent page. It skips working accounts.
+// connectEverywhere connects an account on every network to which people connect in a browser. It uses a link and the
+// network's consent page. It skips accounts whose connection works.
 func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 	members, err := q.Teams.Members(ctx, team)
 	if err != nil {
@@ -53,7 +54,7 @@ func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 	return nil
 }
 
-// setTikTokDefault sets the team's default post options that TikTok requires a person to choose.
+// setTikTokDefault sets the team's defaults for the post options that a person must choose on TikTok.
 func (q *Quickstart) setTikTokDefault(ctx context.Context, owner, team int64) error {
 	return q.Teams.Admin(owner, team).SetPostOptions(ctx, network.Options{TikTok: &network.TikTokOptions{
 		PrivacyLevel: "PUBLIC_TO_EVERYONE", AllowComment: true, MusicUsageConfirmed: true,

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// demoList is the ready-made list on coffee and baking, whose hashtags are measured for the demo team.
+// demoList is the ID of the ready-made list about coffee and baking. Its hashtags are measured for the demo team.
 const demoList = int64(2)
 
 // demoLists are the demo team's own lists.
@@ -42,8 +42,8 @@ func (q *Quickstart) addSampleLists(ctx context.Context) error {
 	return nil
 }
 
-// addSampleHashtags enqueues measurements of the hashtags of demoList. The measurements that fit in the weekly hashtag
-// quota of the operator's accounts take only seconds.
+// addSampleHashtags enqueues measurements of the hashtags in demoList. Measurements within the weekly hashtag quota of
+// the operator's accounts take only seconds.
 func (q *Quickstart) addSampleHashtags(ctx context.Context) error {
 	out, err := q.call(ctx, "get_hashtag_list", operation.Arguments{"list_id": demoList})
 	if err != nil {

@@ -34,7 +34,7 @@ func demoPicture(file string) ([]byte, error) {
 	return raw, nil
 }
 
-// addSampleMedia adds the pictures to the demo team's library and returns their IDs by file.
+// addSampleMedia adds the pictures to the demo team's library. It returns their media IDs by file name.
 func (q *Quickstart) addSampleMedia(ctx context.Context, team int64) (map[string]int64, error) {
 	ids := map[string]int64{}
 	for _, p := range demoMedia {

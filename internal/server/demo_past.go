@@ -20,14 +20,14 @@ const (
 	deliverPollInterval = 5 * time.Millisecond
 )
 
-// demoClock is the clock of the program and its sandbox networks. It is behind while the demo team's past data is
-// created.
+// demoClock is the clock of the program and its sandbox networks. While the demo team's past data is created, it shows
+// an earlier time.
 type demoClock struct {
 	now    func() time.Time
-	offset atomic.Int64 // nanoseconds by which the clock is behind
+	offset atomic.Int64 // nanoseconds by which the clock is behind the real time
 }
 
-// Now returns the time of the clock.
+// Now returns the time that the clock shows.
 func (c *demoClock) Now() time.Time { return c.now().Add(-time.Duration(c.offset.Load())) }
 
 func (c *demoClock) moveBack(d time.Duration) { c.offset.Store(int64(d)) }
@@ -40,7 +40,8 @@ func (c *demoClock) advanceTo(t time.Time) {
 	}
 }
 
-// demoPublished are posts that the demo team has published, the oldest first. Days are before the first start.
+// demoPublished lists posts that the demo team has published, oldest first. Their days are negative: they are before
+// the first start.
 var demoPublished = []demoPost{
 	{-27, 9, []string{"bluesky", "threads", "instagram"}, "quay",
 		"You can find us on the quay and, starting today, right here. #coffee", false},
@@ -74,7 +75,8 @@ var demoPublished = []demoPost{
 		"We are open until eight from next week. Thank you for asking so often.", false},
 }
 
-// addPastPosts publishes the posts through the pipeline, each at its own time, and collects metrics in between.
+// addPastPosts publishes the posts in demoPublished through the pipeline, each at its own time, and collects metrics in
+// between.
 func (q *Quickstart) addPastPosts(ctx context.Context, team int64, pictures map[string]int64) error {
 	zone, err := time.LoadLocation(demoTimezone)
 	if err != nil {
@@ -99,7 +101,7 @@ func (q *Quickstart) addPastPosts(ctx context.Context, team int64, pictures map[
 	return nil
 }
 
-// deliver processes a post's deliveries until all have ended. It advances the clock instead of waiting for the
+// deliver processes a post's deliveries until all of them have ended. It advances the clock instead of waiting for the
 // networks.
 func (q *Quickstart) deliver(ctx context.Context, post string) error {
 	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)

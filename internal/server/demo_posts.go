@@ -10,14 +10,14 @@ import (
 	"pressroom.example/pressroom/internal/domain/post/approval"
 )
 
-// demoPost is a post of the demo team, scheduled some days after the first start at an hour in the team's time zone.
-// A post with 0 days is a draft without a time.
+// demoPost is a post of the demo team. It is scheduled the given number of days after the first start, at the given
+// hour in the team's time zone. A post with 0 days is a draft without a time.
 type demoPost struct {
 	days, hour    int
 	platforms     []string
-	picture       string // a file of demoMedia; empty for none
+	picture       string // file name in demoMedia; empty for none
 	caption       string
-	needsApproval bool // remains a draft that waits for approval, in one link for all such drafts
+	needsApproval bool // whether the post remains a draft that waits for approval; one link contains all such drafts
 }
 
 // demoPosts are created in this order, so the last post is at the top of the list of drafts.
@@ -62,7 +62,7 @@ var demoPosts = []demoPost{
 		"Open from eight on Sunday. Come by after your run!", false},
 }
 
-// addSamplePosts creates the posts, through the pipeline.
+// addSamplePosts creates the posts in demoPosts through the pipeline.
 func (q *Quickstart) addSamplePosts(ctx context.Context, team int64, pictures map[string]int64) error {
 	zone, err := time.LoadLocation(demoTimezone)
 	if err != nil {
@@ -121,7 +121,7 @@ func (q *Quickstart) createSamplePost(ctx context.Context, team int64, p demoPos
 	return strings.TrimPrefix(out.Location, "/posts/"), err
 }
 
-// demoTime returns a time at an hour in a time zone, some days after now.
+// demoTime returns the time that is the given number of days after now, at the given hour in a time zone.
 func demoTime(now time.Time, days, hour int, zone *time.Location) time.Time {
 	year, month, day := now.In(zone).Date()
 	return time.Date(year, month, day+days, hour, 0, 0, 0, zone)

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox"
 )
 
-// demoPriorPosts are posts from before the team used pressroom, so that its accounts have metrics. A post was published
-// the given number of days before the first start, at the given hour in the team's time zone.
+// demoPriorPosts lists posts from before the team used pressroom. They give the team's accounts some metrics. Each was
+// published the given number of days before the first start, at the given hour in the team's time zone.
 var demoPriorPosts = []struct {
 	days, hour int
 	text       string
@@ -28,8 +28,8 @@ var demoPriorPosts = []struct {
 	{3, 12, "Ada is back from the farms with a notebook full of rain and a bag full of samples. #coffee"},
 }
 
-// addPriorPosts adds the posts to the demo team's accounts on three networks. A sandbox derives the metrics of a post
-// from the post and its age.
+// addPriorPosts adds the posts in demoPriorPosts to the demo team's accounts on three networks. The sandbox computes
+// the metrics of a post from the post and its age.
 func (q *Quickstart) addPriorPosts(ctx context.Context) error {
 	zone, err := time.LoadLocation(demoTimezone)
 	if err != nil {

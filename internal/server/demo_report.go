@@ -31,29 +31,30 @@ func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error)
 	return SourceSettings{InstagramGraph: graph, TikTokResearch: research}, nil
 }
 
-// demoSubject is the profile of the first sample report: a business of the same trade with a best time of the week.
+// demoSubject is the profile of the sample report at the top of the list: a business in the same trade whose posts do
+// best at one time of the week.
 const demoSubject = "north.cafe"
 
-// demoReport is a sample report. earlier is the engagement rate of its earlier measurements, as a multiple of the
-// newest one.
+// demoReport is a sample report. earlierFactor is the engagement rate of its earlier measurements, as a multiple of the
+// rate in the newest measurement.
 type demoReport struct {
 	report.CreateInput
 
 	earlierFactor float64
 }
 
-// demoReports are the sample reports. The last is at the top of the list.
+// demoReports lists the sample reports. The last report is at the top of the list in the app.
 var demoReports = []demoReport{
 	{report.CreateInput{Type: report.Profile, Platform: "tiktok", Subject: "quay.roasters"}, 1.034},
 	{report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour.bread"}, 0.962},
 	{report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: demoSubject}, 0.971},
 }
 
-// demoMeasurements is the number of earlier measurements of each sample report, a week apart.
+// demoMeasurements is the number of earlier measurements of each sample report. They are one week apart.
 const demoMeasurements = 6
 
-// addSampleReports creates reports free of charge, with sizes of the profiles in earlier weeks to show growth. The
-// reports are created once the service runs.
+// addSampleReports requests the sample reports free of charge. It adds the numbers of followers in earlier weeks, so
+// that the reports show growth. The reports are created once the service runs.
 func (q *Quickstart) addSampleReports(ctx context.Context, team int64) error {
 	for _, d := range demoReports {
 		var samples []report.FollowerSample
@@ -76,8 +77,8 @@ const (
 	reportPollInterval = 50 * time.Millisecond
 )
 
-// addEngagementRates sets an engagement rate for earlier measurements of the sample reports, slightly above or below the
-// newest one.
+// addEngagementRates sets the engagement rate of the earlier measurements of the sample reports. It is slightly above
+// or below the newest rate.
 func (q *Quickstart) addEngagementRates(ctx context.Context) error {
 	team := q.Greeting.Team.ID
 	for _, d := range demoReports {
@@ -92,7 +93,7 @@ func (q *Quickstart) addEngagementRates(ctx context.Context) error {
 		samples := trends[preview.ID]
 		newestIndex := len(samples) - 1
 		if newestIndex < 0 || samples[newestIndex].Engagement == nil {
-			continue // it was not measured in time
+			continue // the report was not ready in time
 		}
 		for i := range samples[:newestIndex] {
 			samples[i].Engagement = new(*samples[newestIndex].Engagement * d.earlierFactor)
@@ -104,7 +105,7 @@ func (q *Quickstart) addEngagementRates(ctx context.Context) error {
 	return nil
 }
 
-// waitForReports waits for the sample reports, at most reportTimeout.
+// waitForReports waits for the sample reports, but no longer than reportTimeout.
 func (q *Quickstart) waitForReports(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()

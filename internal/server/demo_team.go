@@ -22,7 +22,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// prepareDemo creates the demo team at the first start, and new keys at every start.
+// prepareDemo creates the demo team at the first start, and new API keys at every start.
 func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	password, err := readOrCreate(filepath.Join(dir, "owner.password"), func() (string, error) { return rand.Text(), nil })
 	if err != nil {
@@ -57,7 +57,7 @@ func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	return nil
 }
 
-// ensureTeam returns the demo team and reports whether it was just created. It makes the owner an operator.
+// ensureTeam returns the demo team, and reports whether it was just created. It makes the team's owner an operator.
 func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team, bool, error) {
 	teams, err := q.Teams.Teams(ctx)
 	if err != nil {
@@ -81,7 +81,8 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 	return teams[0], first, nil
 }
 
-// demoOwner returns the credentials of the demo team's owner, without the password if it was changed in the app.
+// demoOwner returns the credentials of the demo team's owner. If the password was changed in the app, it returns a
+// command for setting a new one instead of the password.
 func (q *Quickstart) demoOwner(ctx context.Context, password string) (GreetingOwner, error) {
 	works, err := q.Teams.HasPassword(ctx, demoEmail, password)
 	if err != nil {
@@ -98,7 +99,8 @@ func (q *Quickstart) demoOwner(ctx context.Context, password string) (GreetingOw
 // shellQuote quotes text as one word for a POSIX shell.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// resumeIfCopied ends the hold of a data directory that was copied or moved together with its sandbox networks.
+// resumeIfCopied ends the hold if the data directory was copied or moved. This is safe because the directory also
+// contains the sandbox networks.
 func (q *Quickstart) resumeIfCopied(ctx context.Context) error {
 	state, err := q.Hold.State(ctx)
 	if err != nil || !state.IsHeld() || state.Cause == restoreguard.Manual {
@@ -108,7 +110,7 @@ func (q *Quickstart) resumeIfCopied(ctx context.Context) error {
 	return err
 }
 
-// ensureSandboxAccounts creates accounts on the sandbox's Bluesky and, at the first start, the prior posts.
+// ensureSandboxAccounts creates accounts on the sandbox's Bluesky and, at the first start, adds the prior posts.
 func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, isNew bool) error {
 	err := errors.Join(q.sandbox.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", demoAppPassword),
 		q.sandbox.EnsureBlueskyAccount(demoSecondHandle, "Harbour Roastery", demoAppPassword))
@@ -121,8 +123,8 @@ func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, isNew bool) erro
 	return q.addPriorPosts(ctx)
 }
 
-// AddSamples adds sample data of every kind to the demo team at the first start and grants the team credits. It
-// waits until the reports are finished. The server must be running, because networks download pictures from it.
+// AddSamples adds sample data of every kind to the demo team at the first start, and grants the team credits. It waits
+// until the reports are finished. The server must be running, because networks download pictures from it.
 func (q *Quickstart) AddSamples(ctx context.Context) error {
 	if q.isFirstStart {
 		if err := q.addSamples(ctx, q.Greeting.Team.ID); err != nil {
@@ -188,10 +190,10 @@ func (q *Quickstart) addTeam(ctx context.Context, password string) (team.Team, e
 		team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
 }
 
-// demoKeyLifetime is the lifetime of keys. Every start adds new keys.
+// demoKeyLifetime is the lifetime of the demo team's API keys. Every start adds new keys.
 const demoKeyLifetime = 30 * 24 * time.Hour
 
-// addKeys creates a key of each level for the greeting, without notifications.
+// addKeys creates an API key of each level for the greeting. It does not send notifications.
 func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 	q.Greeting.Keys = map[string]string{}
 	for _, level := range access.Levels() {
@@ -210,7 +212,8 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 	return nil
 }
 
-// connectDemo connects the demo account, or reconnects it if its connection was lost or the sandbox's address changed.
+// connectDemo connects the demo account. It reconnects an account whose connection was lost, or for which the address
+// of the sandbox has changed.
 func (q *Quickstart) connectDemo(ctx context.Context, teamID int64) error {
 	if id, found := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); found {
 		g, err := q.Accounts.Grant(ctx, id)

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/voice"
 )
 
-// demoVoices are the demo team's brand voices, the default first.
+// demoVoices lists the demo team's brand voices. The first one is the default.
 var demoVoices = []voice.Draft{
 	{Name: "Harbour Coffee", Guide: voice.Guide{
 		BusinessDescription: "Harbour Coffee roasts coffee and runs a café on the quay. The beans come from four " +

@@ -17,7 +17,7 @@ const (
 	checkTimeout  = 5 * time.Second
 )
 
-// dependencies checks the services that this node depends on. It does so in the background, so that requests for
+// dependencies checks the services on which this node depends. It checks them in the background, so that requests for
 // /metrics do not wait.
 type dependencies struct {
 	checks map[string]func(context.Context) error
@@ -30,7 +30,7 @@ type dependencies struct {
 type checkResult struct {
 	up        bool
 	duration  time.Duration
-	downSince time.Time // start of the outage
+	downSince time.Time // when the outage started
 }
 
 var errNoResponse = errors.New("no response")
@@ -72,7 +72,7 @@ func (d *dependencies) check(ctx context.Context) {
 	for name, check := range d.checks {
 		wg.Go(func() {
 			began := time.Now()
-			if err := check(checkCtx); ctx.Err() == nil { // if ctx has ended, this node is stopping
+			if err := check(checkCtx); ctx.Err() == nil { // ignore the result if ctx has ended, because this node is then stopping
 				d.record(name, began, err)
 			}
 		})
@@ -80,7 +80,7 @@ func (d *dependencies) check(ctx context.Context) {
 	wg.Wait()
 }
 
-// record stores a result and logs a change.
+// record stores the result of a check, and logs if the state of the dependency has changed.
 func (d *dependencies) record(name string, start time.Time, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 func (s *Server) diskReserve() (*disk.Reserve, error) {
 	staging, err := blob.StagingDir(s.cfg.Blobs, blob.Options{Scratch: s.cfg.Scratch})
 	if err != nil {
-		return nil, fmt.Errorf("finding the directory for incoming files: %w", err)
+		return nil, fmt.Errorf("determining the directory for incoming files: %w", err)
 	}
 	volumes := []disk.Volume{{Name: "files", Dir: staging}}
 	if path, isSQLite := strings.CutPrefix(s.cfg.Database, "sqlite:"); isSQLite {

@@ -30,7 +30,7 @@ func (s *Server) buildHandlers() error {
 	if err := s.buildAssistants(); err != nil {
 		return err
 	}
-	// The document is built at the first request, because building it is slow.
+	// The OpenAPI document is built on the first request, because building it is slow.
 	info := openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix}
 	describe := sync.OnceValues(func() ([]byte, error) { return openapi.Build(s.registry, info) })
 	api := rest.New(s.registry, s.restPipe,
@@ -94,11 +94,11 @@ func serveLivez(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// https reports whether clients reach the service by TLS only.
+// https reports whether clients reach the service only with TLS.
 func (s *Server) https() bool { return s.certs != nil || strings.HasPrefix(s.cfg.PublicURL, "https:") }
 
-// securityHeaders returns the header fields of every response. The app adds its own. With an https public URL, browsers
-// must use TLS only (RFC 6797), even if a proxy terminates it.
+// securityHeaders returns the header fields that every response has. The app adds more. If the public URL is https, the
+// headers require browsers to use TLS (RFC 6797), even if a proxy terminates TLS.
 func (s *Server) securityHeaders() http.Header {
 	h := http.Header{}
 	if s.https() {
@@ -120,7 +120,7 @@ func (s *Server) withSecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// requestKind returns the kind of a request, which is the name of its span in traces.
+// requestKind returns the kind of a request, which is used as the name of its span in traces.
 func requestKind(r *http.Request) string {
 	switch path := r.URL.Path; {
 	case path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/"):
@@ -139,14 +139,14 @@ func (s *Server) directory() (*oidc.Directory, error) {
 }
 
 const (
-	readyTimeout = 2 * time.Second // timeout of the check of the database
-	// holdTimeout is shorter, because the check shares the connection pool. If the pool is busy, the check is
-	// omitted.
+	readyTimeout = 2 * time.Second // timeout of the database check
+	// holdTimeout is the timeout of the hold check. It is shorter, because this check uses the connection pool. If the
+	// pool is busy, the check is omitted.
 	holdTimeout     = readyTimeout / 4
 	maxQueueSilence = 30 * time.Second // a heartbeat is sent every 5 seconds
 )
 
-// ready responds with the status only, because the details are for the operator.
+// ready responds only with the status, because the details are for the operator.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	status, _ := s.readiness(r.Context())
 	text := "ok"
@@ -162,8 +162,8 @@ func (s *Server) readyDetails(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, status, checks)
 }
 
-// readiness returns 200 if the database responds, the queue works on nodes with background work, and the node is not
-// stopping. It also returns a description of each check's result.
+// readiness returns the status 200 if the database responds, the node is not stopping and, on nodes with background
+// work, the queue works. Otherwise, it returns 503. It also returns a description of each check's result.
 func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -185,7 +185,7 @@ func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 	}
 	s.checkClock(checks)
 	checks["files"] = "ok"
-	if err := s.blobs.Ping(ctx); err != nil { // work without files continues
+	if err := s.blobs.Ping(ctx); err != nil { // the node stays ready, because work without files continues
 		checks["files"] = "unreachable: uploads, imports and posts with media wait or are rejected"
 		s.logError(ctx, "file store unreachable", err)
 	}
@@ -193,13 +193,13 @@ func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 	if shared, up := s.rateLimiter.RedisStatus(ctx); shared {
 		checks["redis"] = "ok"
 		if !up { // the node stays ready
-			checks["redis"] = "unreachable: this node counts request rates by itself"
+			checks["redis"] = "unreachable: this node counts only its own requests for rate limits"
 		}
 	}
 	return status, checks
 }
 
-// maxClockSkew is the difference between the machine's clock and the database's clock above which it is reported.
+// maxClockSkew is the maximum difference between the machine's clock and the database's clock that is not reported.
 const maxClockSkew = 5 * time.Second
 
 // checkClock compares the machine's clock with the database's, which all nodes use.
@@ -212,13 +212,13 @@ func (s *Server) checkClock(checks map[string]string) {
 	}
 }
 
-// checkHold reports whether publishing is on hold. A held node still serves requests.
+// checkHold adds whether publishing is on hold to checks. During a hold, the node stays ready.
 func (s *Server) checkHold(ctx context.Context, checks map[string]string) {
 	ctx, cancel := context.WithTimeout(ctx, holdTimeout)
 	defer cancel()
 	state, err := s.Hold.State(ctx)
 	if err != nil {
-		return // the database check reports it
+		return // the database check reports this problem
 	}
 	checks["publishing"] = "ok"
 	if state.IsHeld() {
@@ -227,7 +227,7 @@ func (s *Server) checkHold(ctx context.Context, checks map[string]string) {
 	}
 }
 
-// checkNetworks reports the circuit of each network. A failing network does not make the node unready.
+// checkNetworks adds the state of each network's circuit breaker to checks. If a network fails, the node stays ready.
 func (s *Server) checkNetworks(checks map[string]string) {
 	for _, platform := range s.platforms {
 		c := s.Delivery.Circuit(platform)
@@ -246,7 +246,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // maps of strings; the client may have disconnected
 }
 
-// countAwaitingApproval counts a team's posts that wait for the client.
+// countAwaitingApproval returns the number of a team's posts that wait for a client's approval.
 func (s *Server) countAwaitingApproval(ctx context.Context, team int64) (int, error) {
 	return postlist.CountOf(ctx, s.db, team, postlist.NeedsApproval)
 }

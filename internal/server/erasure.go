@@ -34,7 +34,7 @@ func (s *Server) buildErasure() {
 		},
 		Open: func(ctx context.Context, team, id int64) (io.ReadCloser, error) {
 			opened, err := s.Media.OpenForExport(ctx, team, id)
-			if errors.Is(err, blob.ErrNotFound) { // the audit reports it; the export continues without the file
+			if errors.Is(err, blob.ErrNotFound) { // the export continues without the file; the audit reports the missing file
 				return nil, apierr.ItemNotFound().Wrap(err)
 			}
 			return opened, err

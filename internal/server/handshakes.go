@@ -11,9 +11,9 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// handshakeListener completes the TLS handshake of each connection before returning it. net/http would do so only
-// for a *tls.Conn, which cannot be wrapped. HTTP/2 connections are returned unchanged, HTTP/1.x connections with a
-// guard (see protocolErrors).
+// handshakeListener completes the TLS handshake of each connection before it returns the connection. net/http does this
+// only for a *tls.Conn, which cannot be wrapped. The listener returns HTTP/2 connections unchanged, and wraps HTTP/1.x
+// connections with a guard (see protocolErrors).
 type handshakeListener struct {
 	net.Listener
 
@@ -41,7 +41,7 @@ func newHandshakeListener(l net.Listener, server *http.Server, p *protocolErrors
 
 // Accept returns the next connection whose handshake is complete.
 func (h *handshakeListener) Accept() (net.Conn, error) {
-	h.start.Do(func() { go h.run() }) // not earlier, because Serve completes the TLS configuration
+	h.start.Do(func() { go h.run() }) // not earlier, because Serve first completes the TLS configuration
 	select {
 	case r := <-h.results:
 		return r.conn, r.err
@@ -50,7 +50,7 @@ func (h *handshakeListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the listener and all connections that are still in their handshake.
+// Close closes the listener, and all connections whose handshake is not complete.
 func (h *handshakeListener) Close() error {
 	h.cancel()
 	return h.Listener.Close()
@@ -93,7 +93,7 @@ func (h *handshakeListener) handshake(c net.Conn) {
 	case "h2":
 	case "", "http/1.1":
 		accepted = &secureConn{Conn: conn, guard: guard{protocolErrors: h.problems}}
-	default: // an ACME challenge, which the handshake has already completed
+	default: // an ACME challenge, for which the handshake is all that is needed
 		_ = c.Close()
 		return
 	}
@@ -104,7 +104,8 @@ func (h *handshakeListener) handshake(c net.Conn) {
 
 var errNotTLS = apierr.New(apierr.MalformedRequest, "This port requires TLS. Use https.")
 
-// reject closes a connection whose handshake failed. A client that speaks plain HTTP gets an error.
+// reject closes a connection whose handshake failed. If the client sent plain HTTP, reject first sends an error
+// response.
 func (h *handshakeListener) reject(c net.Conn, err error) {
 	reason := err.Error()
 	if head, ok := errors.AsType[tls.RecordHeaderError](err); ok && head.Conn != nil &&
@@ -113,7 +114,7 @@ func (h *handshakeListener) reject(c net.Conn, err error) {
 		_, _ = head.Conn.Write(h.problems.response(errNotTLS)) // the client may have disconnected
 	}
 	_ = c.Close()
-	//nolint:forbidigo // net/http logs its own handshake errors there
+	//nolint:forbidigo // net/http also logs handshake errors there
 	h.server.ErrorLog.Printf("http: TLS handshake error from %s: %s", c.RemoteAddr(), reason)
 }
 

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// buildHashtags builds hashtag lists, searches and background measurements.
+// buildHashtags builds the services for hashtag lists, hashtag searches and background measurements.
 func (s *Server) buildHashtags(providers sources, catalog plan.Catalog) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{
@@ -42,7 +42,7 @@ func (s *Server) buildHashtags(providers sources, catalog plan.Catalog) error {
 	return nil
 }
 
-// hashtagObserver records what reports and collected posts reveal about hashtags.
+// hashtagObserver records information about hashtags from reports and collected posts.
 type hashtagObserver struct {
 	db           *db.DB
 	hashtagStats *stats.Store
@@ -63,7 +63,7 @@ func (o hashtagObserver) Posts(ctx context.Context, platform string, posts []pro
 	})
 }
 
-// recordCollected records the hashtags of connected accounts' posts, on networks with hashtag statistics.
+// recordCollected records the hashtags in posts of connected accounts, if the network has hashtag statistics.
 func (o hashtagObserver) recordCollected(ctx context.Context, platform string, collected []network.CollectedPost) error {
 	if platform != provider.Instagram && platform != provider.TikTok {
 		return nil

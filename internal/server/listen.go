@@ -18,7 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/tlscert"
 )
 
-// httpListener is a listener with its server.
+// httpListener is a listener and its server.
 type httpListener struct {
 	server   *http.Server
 	listener net.Listener
@@ -56,7 +56,7 @@ func (s *Server) openListeners(public net.Listener) ([]httpListener, error) {
 		l, err := net.Listen("tcp", spec.addr)
 		if err != nil {
 			for _, opened := range out[1:] {
-				_ = opened.listener.Close() // the program does not start
+				_ = opened.listener.Close() // the program will not start
 			}
 			return nil, fmt.Errorf("listening %s: %w", spec.purpose, err)
 		}
@@ -78,7 +78,7 @@ func (s *Server) listen(ctx context.Context, public net.Listener) error {
 		problems.attach(&l)
 		go func() { errs <- l.serve() }()
 	}
-	if s.certs != nil { // a certificate authority connects to validate the domain
+	if s.certs != nil { // not earlier, because a certificate authority connects to validate the domain
 		err = s.certs.Manage(ctx)
 	}
 	if err == nil {
@@ -101,21 +101,21 @@ func (s *Server) listen(ctx context.Context, public net.Listener) error {
 	return err
 }
 
-// MaxShutdownDelay is the maximum time for which a stopping node accepts requests.
+// MaxShutdownDelay is the maximum time for which a stopping node still accepts requests.
 const MaxShutdownDelay = 30 * time.Second
 
-// announceShutdown makes /readyz fail, and keeps serving until load balancers notice.
+// announceShutdown makes /readyz return 503, and continues to serve requests until load balancers have noticed.
 func (s *Server) announceShutdown(errs <-chan error) error {
 	s.stopping.Store(true)
 	if delay := s.cfg.ShutdownDelay; delay > 0 {
-		s.cfg.Log.Info("about to stop: /readyz returns 503, requests are still served", "for", delay.String())
+		s.cfg.Log.Info("about to stop: /readyz returns 503, but requests are still served", "for", delay.String())
 		select {
 		case <-time.After(delay):
 		case err := <-errs:
 			return err
 		}
 	}
-	s.cfg.Log.Info("stopping: no new requests, finishing running ones", "at_most", drainTimeout.String())
+	s.cfg.Log.Info("stopping: rejecting new requests and finishing running ones", "at_most", drainTimeout.String())
 	return nil
 }
 
@@ -126,8 +126,8 @@ const (
 	idleTimeout    = 2 * time.Minute
 	maxHeaderBytes = 64 << 10
 
-	// Limits of HTTP/2: concurrent requests per connection, and the time after which an unresponsive connection is
-	// closed.
+	// HTTP/2 limits: the number of concurrent requests per connection, and the time after which an unresponsive
+	// connection is closed.
 	maxStreams       = 128
 	pingInterval     = 30 * time.Second
 	pingTimeout      = 15 * time.Second
@@ -144,9 +144,9 @@ func newHTTPServer(h http.Handler) *http.Server {
 		DisableGeneralOptionsHandler: true} // no endpoint supports OPTIONS
 }
 
-// closeAfterChunked closes the connection after a chunked request. If the request also has a Content-Length,
-// net/http ignores it but a proxy may not. They would disagree on where the next request starts (RFC 9112, section
-// 6.1).
+// closeAfterChunked closes the connection after a chunked request. If such a request also has a Content-Length,
+// net/http ignores the length, but a proxy may not. They would then disagree about where the next request starts (RFC
+// 9112, section 6.1).
 func closeAfterChunked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
@@ -156,18 +156,18 @@ func closeAfterChunked(next http.Handler) http.Handler {
 	})
 }
 
-// openCertificates returns the certificates for TLS, or nil if the program does not terminate TLS.
+// openCertificates returns the TLS certificates, or nil if the program does not terminate TLS.
 func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	opts := cfg.Certificates
 	if !opts.IsConfigured() || cfg.ReadOnlyFiles {
-		return nil, nil //nolint:nilnil // most installations have a proxy
+		return nil, nil //nolint:nilnil // nil means that the program does not terminate TLS
 	}
 	opts.Log = cfg.Log
 	return tlscert.Open(opts)
 }
 
-// plainHandler responds to ACME challenges and redirects browsers to TLS. It does not redirect API clients, which
-// would then send their key in plain text with every call, unnoticed.
+// plainHandler returns a handler that responds to ACME challenges and redirects browsers to TLS. It does not redirect
+// API clients, because they would then send their key in plain text with every call without noticing.
 func (s *Server) plainHandler() http.Handler {
 	h := http.Handler(http.HandlerFunc(s.redirectToTLS))
 	if s.certs != nil {
@@ -190,7 +190,7 @@ func (s *Server) redirectToTLS(w http.ResponseWriter, r *http.Request) {
 					"it."), s.cfg.PublicURL)
 		return
 	}
-	// Use the operator's public URL, because the client chooses the Host of the request.
+	// Use the operator's public URL. The Host header is not trusted, because the client chooses it.
 	target := s.cfg.PublicURL + r.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
@@ -208,7 +208,7 @@ var expiryMetric = newDesc("certificate_expiry_timestamp_seconds",
 // Describe sends the descriptions of the metrics.
 func (*certificateCollector) Describe(out chan<- *prometheus.Desc) { out <- expiryMetric }
 
-// Collect sends the expiry of each certificate.
+// Collect sends the expiry time of each certificate.
 func (c *certificateCollector) Collect(out chan<- prometheus.Metric) {
 	if c.certs == nil {
 		return

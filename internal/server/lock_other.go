@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// Lock only creates the file, because this system has no locks that end with the process.
+// Lock only creates the file, because this system does not support locks that end with the process.
 func Lock(path, _ string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("creating the lock %s: %w", path, err)
+		return nil, fmt.Errorf("creating the lock file %s: %w", path, err)
 	}
 	return f, nil
 }

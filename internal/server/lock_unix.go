@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Lock locks a file against other processes until it is closed or the process ends. If another process holds the
-// lock, the error contains the text busy.
+// Lock locks a file against other processes until the file is closed or this process ends. If another process holds the
+// lock, the error contains busy.
 func Lock(path, busy string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

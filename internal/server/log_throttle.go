@@ -16,7 +16,7 @@ type throttle struct {
 	last map[string]logEntry
 }
 
-// logEntry records when a message was last logged and how often it has been suppressed since.
+// logEntry records when a message was last logged, and how often it has been suppressed since then.
 type logEntry struct {
 	at         time.Time
 	suppressed int
@@ -26,10 +26,11 @@ func newThrottle(interval time.Duration) *throttle {
 	return &throttle{interval: interval, last: map[string]logEntry{}}
 }
 
-// maxThrottled is the number of messages above which expired ones are removed.
+// maxThrottled is the number of stored messages at which expired messages are removed.
 const maxThrottled = 1000
 
-// allow reports whether a message may be logged now, and returns how often it was suppressed since the last time.
+// allow reports whether a message may be logged now. It also returns how often the message was suppressed since it was
+// last logged.
 func (t *throttle) allow(message string) (int, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,11 +47,11 @@ func (t *throttle) allow(message string) (int, bool) {
 	return last.suppressed, true
 }
 
-// outageInterval is how often the same error is logged while the database or file store is unreachable. Otherwise,
-// many parts would log it several times a second.
+// outageInterval is the minimum time between two log entries of the same error while the database or file store is
+// unreachable. Otherwise, many parts of the program would log the error several times per second.
 const outageInterval = 30 * time.Second
 
-// logError logs an error. During an outage, repeated errors are throttled.
+// logError logs an error. During an outage, it throttles repeated errors.
 func (s *Server) logError(ctx context.Context, message string, err error) {
 	attrs := []any{"error", err}
 	if isUnavailable(err) {
@@ -65,7 +66,7 @@ func (s *Server) logError(ctx context.Context, message string, err error) {
 	s.cfg.Log.ErrorContext(ctx, message, attrs...)
 }
 
-// quietLogger returns a logger for the queue library. It logs only warnings and errors, and throttles those without
+// quietLogger returns a logger for the queue library. It logs only warnings and errors, and throttles the ones without
 // a job ID.
 func quietLogger(log *slog.Logger) *slog.Logger {
 	return slog.New(&quietHandler{log.Handler(), newThrottle(outageInterval)})

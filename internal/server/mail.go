@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/team"
 )
 
-// linkEmailSender returns a function that mails links, or nil without a mail server.
+// linkEmailSender returns a function that emails links, or nil if no mail server is configured.
 func (s *Server) linkEmailSender() func(context.Context, team.LinkEmail) error {
 	if !s.Notifications.Mails() {
 		return nil
@@ -22,7 +22,7 @@ func (s *Server) linkEmailSender() func(context.Context, team.LinkEmail) error {
 	}
 }
 
-// approvalEmailSender returns a function that mails links to clients, or nil without a mail server.
+// approvalEmailSender returns a function that emails approval links to clients, or nil if no mail server is configured.
 func (s *Server) approvalEmailSender() func(context.Context, approval.Email) error {
 	send := s.linkEmailSender()
 	if send == nil {

@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
-// A team may use a quarter (1/teamUploadsDivisor) of a node's upload slots, but at least minTeamUploads, because one
-// person can use that many at once.
+// A team may use 1/teamUploadsDivisor of a node's upload slots. It may always use minTeamUploads, because a single
+// person can use that many at the same time.
 const teamUploadsDivisor, minTeamUploads = 4, 3
 
 // buildMedia builds the media library and returns the providers that it opened.

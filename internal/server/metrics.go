@@ -19,7 +19,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
-// metrics are the program's metrics for Prometheus.
+// metrics contains the program's metrics for Prometheus.
 type metrics struct {
 	registry     *prometheus.Registry
 	logLines     *prometheus.CounterVec
@@ -135,8 +135,8 @@ func (d *deliveryCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// initNetworkCalls sets the counters of network calls to 0, because Prometheus misses the increase of a counter that
-// first appears with a higher value.
+// initNetworkCalls sets the counters of network calls to 0. If a counter first appeared with a higher value, Prometheus
+// would not notice the increase.
 func (m *metrics) initNetworkCalls(platforms []string) {
 	for _, platform := range platforms {
 		for _, call := range []string{"prepare", "commit", "resolve", "permalink", "collect"} {
@@ -156,7 +156,7 @@ type countingHandler struct {
 	lines *prometheus.CounterVec
 }
 
-// countLines returns a logger that counts warnings and errors before logging them.
+// countLines returns a logger that counts warnings and errors before it logs them.
 func (m *metrics) countLines(log *slog.Logger) *slog.Logger {
 	m.logLines.WithLabelValues("warn")
 	m.logLines.WithLabelValues("error")
@@ -185,8 +185,8 @@ func (c *countingHandler) WithGroup(name string) slog.Handler {
 }
 
 var (
-	runningMetric  = newDesc("calls_running", "Slots in use on this node, by calls, pages or uploads.", "pool")
-	waitingMetric  = newDesc("calls_waiting", "Requests that wait for a slot on this node.", "pool")
+	runningMetric  = newDesc("calls_running", "Slots in use on this node, by pool: calls, pages or uploads.", "pool")
+	waitingMetric  = newDesc("calls_waiting", "Requests that are waiting for a slot on this node.", "pool")
 	rejectedMetric = newDesc("calls_refused_total",
 		"Requests rejected because no slot became free in time.", "pool")
 )
@@ -211,7 +211,7 @@ func (r *slotCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// MetricsHandler returns the handler of the operator's listener: metrics and the details of readiness.
+// MetricsHandler returns the handler of the operator's listener. It serves the metrics and the details of readiness.
 func (s *Server) MetricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))

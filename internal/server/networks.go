@@ -27,15 +27,15 @@ import (
 	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
-// NetworkSettings are the operator's settings of networks. They override the defaults.
+// NetworkSettings are the operator's settings for networks. They override the defaults.
 type NetworkSettings struct {
 	// ByPlatform maps a platform to a JSON object with the options of that network's package.
 	ByPlatform map[string]json.RawMessage
-	// Secret returns the secret of an app by its name, such as THREADS, or "".
+	// Secret returns the secret of the app with a name such as THREADS, or "" if the secret is not set.
 	Secret func(name string) string
 }
 
-// networkBuilder has the settings and clients that constructors of networks need.
+// networkBuilder contains the settings and clients that the constructors of networks need.
 type networkBuilder struct {
 	app      network.App
 	settings json.RawMessage
@@ -43,10 +43,10 @@ type networkBuilder struct {
 	readPage network.PageReader
 	err      error
 
-	missing []string // environment variables of missing secrets
+	missing []string // names of environment variables for secrets that are not set
 }
 
-// decode overrides options with the operator's settings.
+// decode sets the fields of options that are in the operator's settings.
 func (b *networkBuilder) decode(options any) {
 	if len(b.settings) == 0 {
 		return
@@ -61,12 +61,12 @@ func (b *networkBuilder) decode(options any) {
 	}
 }
 
-// validator is implemented by options that need checks of their own.
+// validator is implemented by options that need additional checks.
 type validator interface {
 	Validate() error
 }
 
-// namedHosts returns the hosts with ports of all URLs in the settings of each network.
+// namedHosts returns, for each network, the hosts (with ports) of all URLs in its settings.
 func (n NetworkSettings) namedHosts() map[string][]string {
 	out := map[string][]string{}
 	for platform, raw := range n.ByPlatform {
@@ -90,7 +90,8 @@ func hostsIn(raw json.RawMessage) []string {
 	return out
 }
 
-// checkSettings rejects negative numbers and durations and invalid URLs at any depth.
+// checkSettings returns an error if the settings contain a negative number, a negative duration or an invalid URL, at
+// any depth.
 func checkSettings(name string, raw json.RawMessage) error {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) == nil {
@@ -113,7 +114,8 @@ func checkSettings(name string, raw json.RawMessage) error {
 	return nil
 }
 
-// constructors build every network. They return nil for a network whose app is not configured.
+// constructors maps each network to the function that builds it. The function returns nil if the network's app is not
+// configured.
 var constructors = map[string]func(*networkBuilder) network.Network{
 	"bluesky": func(b *networkBuilder) network.Network {
 		opts := bluesky.Options{App: b.app, ReadPage: b.readPage}
@@ -157,7 +159,7 @@ type appOptions[O any] interface {
 	Base() *network.App
 }
 
-// withApp returns the constructor of a network with one app, whose secret has this name.
+// withApp returns the constructor of a network with one app. name is the name of the app's secret.
 func withApp[O any, P appOptions[O]](
 	secret string, build func(O) network.Network,
 ) func(*networkBuilder) network.Network {
@@ -171,7 +173,8 @@ func withApp[O any, P appOptions[O]](
 	}
 }
 
-// secretFor returns the secret of an app. Only X's app may have no secret, because it may be a public client.
+// secretFor returns the secret of an app. If the secret is not set, secretFor records that it is missing. X's app does
+// not need a secret, because it may be a public client.
 func (b *networkBuilder) secretFor(name, clientID string) string {
 	secret := b.secret(name)
 	if secret == "" && clientID != "" && name != "X" {
@@ -180,7 +183,7 @@ func (b *networkBuilder) secretFor(name, clientID string) string {
 	return secret
 }
 
-// ifConfigured returns the network if the operator has an app for it, else nil.
+// ifConfigured returns n if the operator has configured an app for the network, and nil otherwise.
 func ifConfigured(clientID string, n network.Network) network.Network {
 	if clientID == "" {
 		return nil
@@ -236,7 +239,7 @@ func (s *Server) secret(name string) string {
 	return s.cfg.Networks.Secret(name)
 }
 
-// withTracing returns a client that propagates traces, if there are any.
+// withTracing returns a client that adds trace headers to requests, if tracing is on.
 func (s *Server) withTracing(client *http.Client) *http.Client {
 	if s.tracer == nil {
 		return client
@@ -246,7 +249,7 @@ func (s *Server) withTracing(client *http.Client) *http.Client {
 	return &out
 }
 
-// guardedClient returns a client for servers that people choose. It connects only to public servers and servers that
+// guardedClient returns a client for servers that people choose. It connects only to public servers and to servers that
 // the operator allows.
 func (s *Server) guardedClient() (*http.Client, error) {
 	var err error
@@ -257,7 +260,7 @@ func (s *Server) guardedClient() (*http.Client, error) {
 	return &http.Client{Transport: transport}, nil
 }
 
-// newBlueskyClient returns a client for public servers and the given ones.
+// newBlueskyClient returns a client that connects to public servers and to the given servers.
 func newBlueskyClient(servers []string) (*safehttp.Client, error) {
 	var allowed []string
 	for _, server := range servers {
@@ -281,11 +284,11 @@ func (s *Server) buildConnector(catalog plan.Catalog) {
 	})
 }
 
-// officialBluesky is the entry point of Bluesky's own servers.
+// officialBluesky is the URL of Bluesky's own servers.
 const officialBluesky = "https://bsky.social"
 
-// checkBlueskyServer rejects servers that are neither Bluesky's nor allowed by the operator. Otherwise, people could
-// make this node call internal hosts.
+// checkBlueskyServer returns an error for a server that is neither Bluesky's own nor allowed by the operator.
+// Otherwise, people could make this node send requests to internal hosts.
 func (s *Server) checkBlueskyServer(server string) error {
 	if !slices.Contains(append(s.cfg.BlueskyServers, officialBluesky), strings.TrimRight(server, "/")) {
 		return errors.New("accounts of this server cannot be connected here")

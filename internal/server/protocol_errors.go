@@ -19,16 +19,17 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 )
 
-// protocolErrors replaces the plain-text rejections that net/http sends before calling a handler, such as for
-// malformed requests, with problem documents. net/http writes a rejection in a single write while no handler is
-// running, so responses are never mistaken for rejections.
+// protocolErrors replaces net/http's plain-text rejections with problem documents. net/http sends such rejections
+// before it calls a handler, for example for malformed requests. It writes a rejection in a single write while no
+// handler is running, so a response is never mistaken for a rejection.
 type protocolErrors struct {
 	publicURL string
 	log       *slog.Logger
-	headers   http.Header // header fields of every response
+	headers   http.Header // header fields for every response
 }
 
-// attach wraps a listener to guard its connections. With TLS, the listener completes the handshakes.
+// attach wraps a listener so that its connections have a guard. With TLS, the new listener also completes the
+// handshakes.
 func (p *protocolErrors) attach(l *httpListener) {
 	if l.tls {
 		l.listener, l.tls = newHandshakeListener(l.listener, l.server, p), false
@@ -60,7 +61,7 @@ func (p *protocolErrors) attach(l *httpListener) {
 type guard struct {
 	*protocolErrors
 
-	responding atomic.Bool // true while a handler processes the request
+	responding atomic.Bool // whether a handler is processing the request
 	path       pathScan
 }
 
@@ -77,7 +78,7 @@ func guardFrom(c net.Conn) *guard {
 }
 
 // plainConn and secureConn are HTTP/1.x connections with a guard. They embed the connection types, because net/http
-// uses their ReadFrom (for sendfile), CloseWrite and TLS connection state.
+// uses their ReadFrom method (for sendfile), CloseWrite method and TLS connection state.
 type (
 	plainConn struct {
 		*net.TCPConn
@@ -128,7 +129,7 @@ func (g *guard) read(p []byte) {
 	}
 }
 
-// write writes to a connection. It replaces a rejection of net/http with a problem document.
+// write writes p to a connection. If p is a rejection from net/http, write sends a problem document instead.
 func (g *guard) write(c net.Conn, p []byte) (int, error) {
 	if g.responding.Load() {
 		return c.Write(p) //nolint:wrapcheck // net/http compares errors of connections
@@ -143,7 +144,8 @@ func (g *guard) write(c net.Conn, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// problems has the replacements of net/http's rejections by status. 417 is for an unknown Expect header field.
+// problems maps the status of a net/http rejection to the error that replaces it. net/http uses 417 for an unknown
+// Expect header field.
 var problems = map[string]error{
 	"400": apierr.New(apierr.MalformedRequest,
 		"The request is not valid HTTP/1.1. Check the request line, the Host header and the other header fields."),
@@ -157,20 +159,20 @@ var problems = map[string]error{
 var errMalformedPath = apierr.New(apierr.EndpointNotFound,
 	"The path contains a percent sign without two hexadecimal digits after it.")
 
-// problemFor returns the problem that replaces a rejection of net/http, or nil for other bytes.
+// problemFor returns the error that replaces the rejection p, or nil if p is not a rejection.
 func problemFor(p []byte, badPath bool) error {
 	const version = "HTTP/1.1 "
 	rest, ok := bytes.CutPrefix(p, []byte(version))
 	if !ok || len(rest) < 4 {
 		return nil
 	}
-	if badPath && bytes.HasPrefix(rest, []byte("400 Bad Request\r\n")) { // rejections of header fields have more text
+	if badPath && bytes.HasPrefix(rest, []byte("400 Bad Request\r\n")) { // rejections because of header fields have more text
 		return errMalformedPath
 	}
 	return problems[string(rest[:3])]
 }
 
-// response returns a complete response that closes the connection, as net/http does.
+// response returns a complete response for an error. Like net/http's rejections, it closes the connection.
 func (p *protocolErrors) response(err error) []byte {
 	id := uuid.Must(uuid.NewV7()).String()
 	doc := problem.FromError(err, p.publicURL)
@@ -190,7 +192,7 @@ func (p *protocolErrors) response(err error) []byte {
 		string(doc.Code))
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\n", doc.Status, http.StatusText(doc.Status))
-	_ = h.Write(&out) // writes to memory
+	_ = h.Write(&out) // writing to memory never fails
 	out.WriteString("\r\n")
 	out.Write(body)
 	return out.Bytes()
@@ -202,8 +204,8 @@ var (
 	errHTTP2Preface = apierr.New(apierr.HTTPVersionUnsupported, "HTTP/2 requires TLS here. Use HTTP/1.1 or https.")
 )
 
-// rejectNonPaths rejects requests whose target is not a path: * and CONNECT (RFC 9112, section 3.2), and the HTTP/2
-// preface without TLS (RFC 9113, section 3.4). A mux would respond with an empty body or plain text.
+// rejectNonPaths returns a handler that rejects requests whose target is not a path: * and CONNECT (RFC 9112, section
+// 3.2), and the HTTP/2 preface without TLS (RFC 9113, section 3.4). A mux would respond with an empty body or plain text.
 func rejectNonPaths(publicURL string, log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.RequestURI != "*" && r.Method != http.MethodConnect {
@@ -228,8 +230,8 @@ func rejectNonPaths(publicURL string, log *slog.Logger, next http.Handler) http.
 // they arrive.
 type pathScan struct {
 	malformed bool
-	done      bool // the path has ended
-	digits    int  // hexadecimal digits that must follow
+	done      bool // whether the path has ended
+	digits    int  // number of hexadecimal digits that must follow
 }
 
 func (s *pathScan) scan(p []byte) {

@@ -31,7 +31,7 @@ type Quickstart struct {
 	sandboxHTTP  *http.Server
 }
 
-// Greeting has the addresses and credentials for a new user. With --json it is the first line of the output.
+// Greeting contains the addresses and credentials for a new user. With --json, it is the first line of the output.
 type Greeting struct {
 	BaseURL    string            `json:"base_url"`
 	AppURL     string            `json:"app_url"`
@@ -48,7 +48,7 @@ type GreetingTeam struct {
 	Timezone string `json:"timezone"`
 }
 
-// GreetingOwner has the credentials of the demo team's owner.
+// GreetingOwner contains the credentials of the demo team's owner.
 type GreetingOwner struct {
 	Email    string `json:"email"`
 	Password string `json:"password"` // empty if it was changed
@@ -59,22 +59,22 @@ type GreetingOwner struct {
 const (
 	demoEmail           = "ada@harbour.example"
 	demoHandle          = "harbour-coffee.test"
-	demoSecondHandle    = "harbour-roastery.test" // not connected yet, for people to try
+	demoSecondHandle    = "harbour-roastery.test" // not connected yet, so that people can connect it
 	demoAppPassword     = "sandbox-app-password"  // for both handles; valid only in the sandbox
 	demoTimezone        = "Europe/Berlin"
 	demoCredits         = 1000
 	demoCollectInterval = time.Minute // so that a post's metrics appear soon
 	demoMeasureInterval = 10 * time.Second
-	demoRateFactor      = 50 // multiplies the default rate limits, so that scripts can call the API in a loop
+	demoRateFactor      = 50 // factor for the default rate limits, so that scripts can call the API in a loop
 )
 
-// OpenQuickstart sets up the program in a data directory and keeps existing data. At the first start, the clock is
-// behind until AddSamples has created the demo team's past data.
+// OpenQuickstart sets up the program in a data directory. It keeps existing data. At the first start, the program's
+// clock shows an earlier time until AddSamples has created the demo team's past data.
 func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the directory of --data: %w", err)
+		return nil, fmt.Errorf("creating the data directory (--data): %w", err)
 	}
-	// A second process would move the sandbox networks of the first to another address.
+	// A second process would change the address of the first process's sandbox networks.
 	lock, err := Lock(filepath.Join(dir, "pressroom.db.lock"),
 		"another pressroom process is using this directory: stop it, or choose another directory with --data")
 	if err != nil {
@@ -117,10 +117,11 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	return q, nil
 }
 
-// Close releases everything.
+// Close closes the server and the sandbox networks.
 func (q *Quickstart) Close() error { return errors.Join(q.Server.Close(), q.closeSandbox()) }
 
-// sealingKey reads or creates the key in the file that pressroom admin uses. Earlier versions used another name.
+// sealingKey reads or creates the sealing key in the file that pressroom admin uses. It renames the file of earlier
+// versions, which had another name.
 func sealingKey(dir string) (string, error) {
 	path := filepath.Join(dir, "pressroom.db.sealing-key")
 	if err := os.Rename(filepath.Join(dir, "sealing.key"), path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -129,7 +130,7 @@ func sealingKey(dir string) (string, error) {
 	return readOrCreate(path, tokencrypt.NewKey)
 }
 
-// readOrCreate reads a file with a secret, or creates it.
+// readOrCreate reads a secret from a file. If the file does not exist, it generates a secret and creates the file.
 func readOrCreate(path string, generate func() (string, error)) (string, error) {
 	raw, err := os.ReadFile(path)
 	if err == nil {
@@ -151,7 +152,7 @@ func readOrCreate(path string, generate func() (string, error)) (string, error) 
 // openSandbox starts the sandbox networks. It reuses their earlier address if possible, so that links stay valid.
 func (q *Quickstart) openSandbox(dir string) error {
 	addrFile := filepath.Join(dir, "sandbox.addr")
-	addr, _ := os.ReadFile(addrFile) // missing on the first start
+	addr, _ := os.ReadFile(addrFile) // the file does not exist on the first start
 	listener, err := net.Listen("tcp", strings.TrimSpace(string(addr)))
 	if len(addr) == 0 || err != nil {
 		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/locale"
 )
 
-// buildReportMails builds the share links of reports, and the report emails.
+// buildReportMails builds the services for share links of reports and for report emails.
 func (s *Server) buildReportMails(sealer *tokencrypt.Sealer) {
 	s.ReportLinks = sharelink.New(s.db, s.cfg.PublicURL)
 	opts := subscription.Options{

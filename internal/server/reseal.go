@@ -6,8 +6,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/account"
 )
 
-// Reseal re-encrypts everything with the first sealing key. Unless force is true, it fails without changes if a
-// running node lacks that key.
+// Reseal re-encrypts all stored secrets with the first sealing key. If a running node does not have that key, Reseal
+// returns an error and changes nothing, unless force is true.
 func (s *Server) Reseal(ctx context.Context, force bool) (account.ResealResult, error) {
 	reseal := s.Accounts.Reseal
 	if force {

@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/delivery"
 )
 
-// DefaultMaxLateness is how late a post may be published after a hold by default.
+// DefaultMaxLateness is the default for how late a post may be published when a hold ends.
 const DefaultMaxLateness = time.Hour
 
 // Resume ends the hold of a restored or copied database; see delivery.Service.Resume. It sets opts.SuppressMail.

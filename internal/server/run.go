@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	drainTimeout       = 20 * time.Second // time for running requests and work when the program stops
-	returnCallsTimeout = 10 * time.Second // for returning unused free calls
+	drainTimeout       = 20 * time.Second // maximum time to finish requests and work when the program stops
+	returnCallsTimeout = 10 * time.Second // maximum time to return unused free calls
 	traceFlushTimeout  = 3 * time.Second
 	sweepInterval      = time.Minute
 )
 
-// Run serves on a listener and works in the background until the context ends. It then waits for running work to
-// finish.
+// Run serves requests on a listener and runs the background work until the context ends. It then waits for running work
+// to finish.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	// Running work may continue after the context has ended.
 	backgroundCtx, stop := context.WithCancel(s.tracer.NewContext(context.WithoutCancel(ctx)))
@@ -40,8 +40,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return errors.Join(err, s.freeCalls.Close(returnCtx))
 }
 
-// ignoreTimeout logs that something did not finish in time. This is not an error: other nodes take over work and
-// deliveries after the lease, and clients repeat their requests.
+// ignoreTimeout returns err unless it is a timeout. It only logs a timeout, which is not an error: other nodes take
+// over work and deliveries after the lease, and clients repeat their requests.
 func (s *Server) ignoreTimeout(task string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.cfg.Log.Warn("stopped before everything was finished", "what", task, "waited", drainTimeout.String())
@@ -71,8 +71,8 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Posts.RunSeries(ctx, report("creating posts of recurring series")) })
 	tasks.Go(func() { s.Reports.RunTracking(ctx, report("refreshing tracked reports")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
-	// During a hold, these tasks must not run: they use grants, which another installation may also use, send mail or
-	// delete files.
+	// During a hold, these tasks must not run: they send emails, delete files, or use grants that another installation
+	// may also be using.
 	unlessHeld := func(work func(context.Context)) {
 		tasks.Go(func() { s.Hold.RunUnlessHeld(ctx, report("checking the hold"), work) })
 	}
@@ -90,7 +90,7 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	unlessHeld(func(ctx context.Context) { s.sweep(ctx, report("deleting expired data")) })
 }
 
-// sweep deletes expired data, in batches.
+// sweep regularly deletes expired data, in batches.
 func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()

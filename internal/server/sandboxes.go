@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sandboxSettings are network settings for the sandbox at SANDBOX, as an operator would write them. The setting settled
-// is short, because the sandbox lists new posts immediately.
+// sandboxSettings contains network settings for the sandbox, in the form that an operator would write. SANDBOX stands
+// for the sandbox's address. The durations named "settled" are short, because the sandbox lists new posts immediately.
 const sandboxSettings = `{
   "bluesky": {"web_url": "SANDBOX/bluesky", "video_url": "SANDBOX/bluesky/video"},
   "facebook": {
@@ -46,13 +46,13 @@ const sandboxSettings = `{
 }
 `
 
-// SandboxSettings returns network settings for the sandbox at an address, as text.
+// SandboxSettings returns network settings for the sandbox at an address, as JSON.
 func SandboxSettings(address string) string {
 	return strings.ReplaceAll(sandboxSettings, "SANDBOX", address)
 }
 
-// StrictSandboxSettings is like SandboxSettings, but the apps lack an audit, a review or products. The app of X is
-// unchanged, because an app without credit cannot connect accounts.
+// StrictSandboxSettings is like SandboxSettings, but the apps have no audit, review or products. The X app is
+// unchanged, because an app without credits cannot connect accounts.
 func StrictSandboxSettings(address string) string {
 	var apps map[string]map[string]any
 	if err := json.Unmarshal([]byte(SandboxSettings(address)), &apps); err != nil {
@@ -75,12 +75,12 @@ func StrictSandboxSettings(address string) string {
 	e := json.NewEncoder(&out)
 	e.SetIndent("", "  ")
 	if err := e.Encode(apps); err != nil {
-		panic(err) // apps has only texts and objects
+		panic(err) // cannot fail, because apps contains only strings and objects
 	}
 	return out.String()
 }
 
-// SandboxNetworks returns the same settings with secrets, which the sandbox ignores.
+// SandboxNetworks returns the same settings as SandboxSettings, with secrets. The sandbox ignores the secrets.
 func SandboxNetworks(address string) NetworkSettings {
 	out := NetworkSettings{Secret: func(string) string { return "sandbox" }}
 	if err := json.Unmarshal([]byte(SandboxSettings(address)), &out.ByPlatform); err != nil {

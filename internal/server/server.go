@@ -75,9 +75,9 @@ type Server struct {
 	Voices        *voice.Service
 	Lists         *list.Service
 	Searches      *search.Service
-	Erasure       *erasure.Service // deletion and export
+	Erasure       *erasure.Service // deletion and export of data
 	Notifications *notification.Service
-	LinkMailer    *team.LinkMailer      // mails links
+	LinkMailer    *team.LinkMailer      // emails links
 	OAuth         *oauth.Service        // authorization of assistants
 	Hold          *restoreguard.Service // stops a restored or copied database from publishing
 
@@ -91,9 +91,9 @@ type Server struct {
 	waker          *delivery.Waker
 	platforms      []string // names of the configured networks
 	jobs           *job.Store
-	limiter        *provider.Limiter // limits analyses of provider data
-	hashtagStats   *stats.Store      // statistics of hashtags
-	measurer       *stats.Measurer   // nil without a provider
+	limiter        *provider.Limiter // limits the analysis of data from providers
+	hashtagStats   *stats.Store      // hashtag statistics
+	measurer       *stats.Measurer   // nil if there is no provider
 	idempotency    *idempotency.Store
 	rateLimiter    *ratelimit.Rates
 	freeCalls      *ratelimit.FreeCalls
@@ -107,17 +107,17 @@ type Server struct {
 	signIns        *team.SignIns
 	firstRun       *team.FirstRun
 	blueskyClient  *safehttp.Client      // for Bluesky servers; nil if all are allowed
-	fetcher        *safehttp.Client      // for files at addresses that users and providers give
+	fetcher        *safehttp.Client      // for files at addresses from users and providers
 	transport      *http.Transport       // for networks
 	certs          *tlscert.Certificates // nil if the program does not terminate TLS
 	dependencies   *dependencies
 	handler        http.Handler
 	limiters       loadshed.Limiters
 	stopping       atomic.Bool
-	outageThrottle *throttle // limits the logging of outages
+	outageThrottle *throttle // limits how often outages are logged
 }
 
-// Open opens and migrates the database and builds the program.
+// Open opens and migrates the database, and builds the program.
 func Open(ctx context.Context, cfg Config) (*Server, error) {
 	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
@@ -184,7 +184,7 @@ func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 
 const databaseRetryInterval = 250 * time.Millisecond
 
-// awaitDatabase opens the database. If the database is unreachable, it waits.
+// awaitDatabase opens the database. If the database is unreachable, it tries again for up to Config.WaitForDatabase.
 func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	deadline := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
@@ -250,7 +250,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	return s.buildHandlers()
 }
 
-// results returns the readers of job results by type.
+// results maps each job type to the function that reads the results of its jobs.
 func (s *Server) results() map[job.Type]job.Result {
 	reports := report.ResultReader(s.Credits.ChargedCredits)
 	out := map[job.Type]job.Result{
@@ -262,7 +262,7 @@ func (s *Server) results() map[job.Type]job.Result {
 	return out
 }
 
-// buildFoundation builds the parts that all others use: queue, limits, credits, notifications and teams.
+// buildFoundation builds the parts that all other parts use: the queue, limits, credits, notifications and teams.
 func (s *Server) buildFoundation(catalog plan.Catalog, sealer *tokencrypt.Sealer) error {
 	guessLimiter, err := ratelimit.NewGuessLimiter()
 	if err != nil {
@@ -318,7 +318,7 @@ func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
 // isUnavailable reports whether an error means that the database or the file store is unreachable.
 func isUnavailable(err error) bool { return db.IsUnavailable(err) || blob.IsUnavailable(err) }
 
-// dependencyTimeout is how long dependenciesUp waits for the database and the file store.
+// dependencyTimeout is the maximum time that dependenciesUp waits for the database and the file store.
 const dependencyTimeout = time.Second
 
 // dependenciesUp reports whether the database and the file store respond.
@@ -328,7 +328,7 @@ func (s *Server) dependenciesUp() bool {
 	return s.db.Ping(ctx) == nil && s.blobs.Ping(ctx) == nil
 }
 
-// buildNotifications builds notifications and subscribes them to all events.
+// buildNotifications builds the notification service and subscribes it to all events.
 func (s *Server) buildNotifications(sealer *tokencrypt.Sealer) error {
 	send, err := s.cfg.Mail.Sender()
 	if err != nil {
@@ -345,7 +345,7 @@ func (s *Server) buildNotifications(sealer *tokencrypt.Sealer) error {
 	return nil
 }
 
-// buildDelivery builds the delivery of posts to networks.
+// buildDelivery builds the service that delivers posts to networks.
 func (s *Server) buildDelivery(networks []network.Network) {
 	opts := delivery.DefaultOptions
 	opts.Workers, opts.PerNetwork, opts.OnCall, opts.OnPublished = max(1, s.cfg.Workers), s.cfg.PerNetwork,

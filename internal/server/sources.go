@@ -20,7 +20,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
-// SourceSettings are the operator's settings of official providers (docs/sources.md). A nil provider is not used.
+// SourceSettings are the operator's settings for official providers (docs/sources.md). A provider that is nil is not
+// used.
 type SourceSettings struct {
 	InstagramGraph *instagramgraph.Options `json:"instagram_graph"`
 	TikTokResearch *tiktokresearch.Options `json:"tiktok_research"`
@@ -52,7 +53,7 @@ func ReadSources(path string) (SourceSettings, error) {
 	return out, nil
 }
 
-// fetchPublic returns a function that fetches files to which providers link, from public addresses only.
+// fetchPublic returns a function that fetches files to which providers link. It fetches only from public addresses.
 func fetchPublic(fetcher *safehttp.Client) func(context.Context, string, int64, io.Writer) error {
 	return func(ctx context.Context, address string, most int64, into io.Writer) error {
 		_, err := fetcher.Get(ctx, address, most, into)
@@ -63,11 +64,11 @@ func fetchPublic(fetcher *safehttp.Client) func(context.Context, string, int64, 
 	}
 }
 
-// sources are the configured providers: official ones and the vendor's.
+// sources contains the configured providers: the official providers, and the bridge of a vendor.
 type sources struct{ official, bridges []joined.NamedProvider }
 
-// The methods metrics and media return the providers in order of preference: official providers first for metrics, the
-// vendor first for media.
+// The methods metrics and media return the providers in order of preference. For metrics, official providers come
+// first. For media, the bridge comes first.
 func (s sources) metrics() (*joined.Source, error) {
 	return joined.New(slices.Concat(s.official, s.bridges)...)
 }

@@ -18,14 +18,14 @@ import (
 	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
-// guardedTransport logs requests that the guard blocks. They do not count as failures of a network.
+// guardedTransport logs requests that the guard blocks. These requests do not count as failures of a network.
 type guardedTransport struct {
 	next     http.RoundTripper
 	log      *slog.Logger
 	throttle *throttle // by host
 }
 
-// blockedInterval is how often the same blocked host is logged.
+// blockedInterval is the minimum time between two log entries about the same blocked host.
 const blockedInterval = 10 * time.Minute
 
 // RoundTrip sends a request. It returns network.ErrHostBlocked if the guard blocks it.
@@ -46,7 +46,8 @@ const blockedReason = "it has a private address, or a port other than 443; to al
 
 const lookupTimeout = 5 * time.Second // timeout for resolving one server
 
-// warn logs warnings at the start: about an insecure public URL, and about settings that silently prevent publishing.
+// warn logs warnings when the program starts: about an insecure public URL, and about settings that silently prevent
+// publishing.
 func (s *Server) warn(ctx context.Context, report func(error)) {
 	s.warnOfPlainHTTP(ctx)
 	err := errors.Join(s.announceSetup(ctx), s.warnOfGroupRoles(ctx), s.warnOfUnconfiguredNetworks(ctx),
@@ -56,7 +57,7 @@ func (s *Server) warn(ctx context.Context, report func(error)) {
 	}
 }
 
-// warnOfPlainHTTP warns of a public URL without TLS, unless it is on this machine.
+// warnOfPlainHTTP logs a warning if the public URL does not use TLS, unless the URL is on this machine.
 func (s *Server) warnOfPlainHTTP(ctx context.Context) {
 	u, err := url.Parse(s.cfg.PublicURL)
 	if err != nil || u.Scheme != "http" || isLoopback(u.Hostname()) {
@@ -78,7 +79,7 @@ func (s *Server) announceSetup(ctx context.Context) error {
 	return err
 }
 
-// warnOfGroupRoles warns of groups of the directory whose teams do not exist.
+// warnOfGroupRoles logs a warning about groups of the directory whose teams do not exist or are closed.
 func (s *Server) warnOfGroupRoles(ctx context.Context) error {
 	var teams []int64
 	for _, g := range s.cfg.Directory.GroupRoles {
@@ -87,7 +88,7 @@ func (s *Server) warnOfGroupRoles(ctx context.Context) error {
 	slices.Sort(teams)
 	unknown, err := directoryroles.UnknownTeams(ctx, s.db, slices.Compact(teams))
 	if len(unknown) > 0 {
-		s.cfg.Log.WarnContext(ctx, "groups of the directory have no effect: their teams do not exist or are closed; correct "+
+		s.cfg.Log.WarnContext(ctx, "some groups of the directory have no effect, because their teams do not exist or are closed; correct "+
 			"PRESSROOM_OIDC_GROUP_ROLES (--oidc-group-roles). `pressroom admin teams list` shows the IDs", "teams", unknown)
 	}
 	return err
@@ -99,7 +100,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && addr.Unmap().IsLoopback()
 }
 
-// warnOfUnconfiguredNetworks warns of networks with connected accounts that are not configured on this node.
+// warnOfUnconfiguredNetworks logs a warning about networks that have connected accounts but are not configured on this
+// node.
 func (s *Server) warnOfUnconfiguredNetworks(ctx context.Context) error {
 	connected, err := s.Accounts.ConnectedPlatforms(ctx)
 	if err != nil {
@@ -113,13 +115,13 @@ func (s *Server) warnOfUnconfiguredNetworks(ctx context.Context) error {
 	}
 	if len(unconfigured) > 0 {
 		s.cfg.Log.WarnContext(ctx,
-			"posts of connected accounts cannot be published: their networks have no app; configure it with "+
+			"posts of some connected accounts cannot be published, because their networks have no app; configure the apps with "+
 				"PRESSROOM_NETWORKS (--networks) of serve", "networks", unconfigured)
 	}
 	return nil
 }
 
-// warnOfBlockedServers warns of servers of connected accounts that this node blocks.
+// warnOfBlockedServers logs a warning about servers of connected accounts that this node blocks.
 func (s *Server) warnOfBlockedServers(ctx context.Context) error {
 	if s.blueskyClient == nil {
 		return nil
@@ -130,14 +132,14 @@ func (s *Server) warnOfBlockedServers(ctx context.Context) error {
 	}
 	for _, server := range slices.Sorted(maps.Keys(servers)) {
 		if isBlocked(ctx, s.blueskyClient, server) {
-			s.cfg.Log.WarnContext(ctx, "posts of connected accounts cannot be published: their server is blocked: "+
+			s.cfg.Log.WarnContext(ctx, "posts of some connected accounts cannot be published, because their server is blocked: "+
 				blockedReason, "server", server, "accounts", servers[server])
 		}
 	}
 	return nil
 }
 
-// isBlocked reports whether a guard blocks a server. It returns false if the lookup fails.
+// isBlocked reports whether a guard blocks a server. It returns false if the server's name cannot be resolved.
 func isBlocked(ctx context.Context, guard *safehttp.Client, server string) bool {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" {

@@ -1,4 +1,4 @@
-// Package clientgen generates parts of the clients from the OpenAPI document: their types, their methods and the table
+// Package clientgen generates parts of the clients from the OpenAPI document: their types, their methods, and the table
 // of operations.
 package clientgen
 

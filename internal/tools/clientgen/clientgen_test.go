@@ -56,7 +56,7 @@ func TestUnsupportedSchemas(t *testing.T) {
 		"allOf only with the envelope":     `{"allOf":[{"type":"string"}]}`,
 		"only unions of components":        `{"oneOf":[{"type":"string"}]}`,
 		"does not support the type null":   `{"type":"null"}`,
-		"does not support objects of":      `{"type":"object","additionalProperties":{"type":"integer"}}`,
+		"supports only objects with string values":      `{"type":"object","additionalProperties":{"type":"integer"}}`,
 	} {
 		document := `{"paths":{},"components":{"schemas":{"Thing":{"type":"object","properties":{"a":` + s + `}}}}}`
 		if _, err := clientgen.Go([]byte(document)); err == nil || !strings.Contains(err.Error(), wantErr) {

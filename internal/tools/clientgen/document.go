@@ -53,13 +53,13 @@ type (
 		Ref           string           `json:"$ref"`
 		Type          kind             `json:"type"`
 		Nullable      bool             `json:"-"`
-		Title         string           `json:"-"` // name of the component of an enumeration
+		Title         string           `json:"-"` // name of the component, if this is an enumeration
 		Description   string           `json:"description"`
 		Properties    ordered[*schema] `json:"properties"`
 		Required      []string         `json:"required"`
 		Items         *schema          `json:"items"`
 		OneOf         []*schema        `json:"oneOf"`
-		AllOf         []*schema        `json:"allOf"` // the envelope, which the clients handle, or the enumeration of one value
+		AllOf         []*schema        `json:"allOf"` // the envelope, which the clients handle, or an enumeration that is limited to one value
 		Variants      []string         `json:"-"`     // names of the components of a union with a discriminator
 		Discriminator struct {
 			Member string `json:"propertyName"`
@@ -95,7 +95,7 @@ func (k *kind) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// keywords are the keywords of JSON Schema that the generator uses or may ignore.
+// keywords contains the JSON Schema keywords that the generator uses or can ignore.
 var keywords = names(
 	`$ref additionalProperties allOf default description discriminator enum example format items maxItems maxLength maximum minItems
 	minLength minimum oneOf pattern properties required type`)
@@ -118,7 +118,7 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 	}
 	for keyword := range members {
 		if !keywords[keyword] && !strings.HasPrefix(keyword, "x-") {
-			return fmt.Errorf("the clients' generator does not support the keyword %s", keyword)
+			return fmt.Errorf("the client generator does not support the keyword %s", keyword)
 		}
 	}
 	type plain schema // without this method
@@ -129,7 +129,7 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 		s.Type, s.Nullable = kind(base), true
 	}
 	if s.Type != "" && !kinds[string(s.Type)] {
-		return fmt.Errorf("the clients' generator does not support the type %s", s.Type)
+		return fmt.Errorf("the client generator does not support the type %s", s.Type)
 	}
 	return s.checkComposition()
 }
@@ -137,19 +137,19 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 // checkComposition returns an error for unsupported unions, intersections and objects.
 func (s *schema) checkComposition() error {
 	if slices.ContainsFunc(s.OneOf, func(one *schema) bool { return one.Ref == "" }) {
-		return errors.New("the clients' generator supports only unions of components")
+		return errors.New("the client generator supports only unions of components")
 	}
 	other := func(one *schema) bool { return component(one.Ref) != openapi.EnvelopeComponent }
 	if len(s.Enum) != 1 && slices.ContainsFunc(s.AllOf, other) {
-		return errors.New("the clients' generator supports allOf only with the envelope and with one value of an enumeration")
+		return errors.New("the client generator supports allOf only with the envelope or with one value of an enumeration")
 	}
 	if s.Type == "object" && len(s.Properties) == 0 && s.Additional != `{"type":"string"}` && s.Additional != "false" {
-		return fmt.Errorf("the clients' generator does not support objects of %s, only of strings", s.Additional)
+		return fmt.Errorf("the client generator supports only objects with string values, but additionalProperties is %s", s.Additional)
 	}
 	return nil
 }
 
-// values are the strings or integers of an enum.
+// values contains the strings or integers of an enum.
 type values []string
 
 func (v *values) UnmarshalJSON(raw []byte) error {
@@ -163,7 +163,7 @@ func (v *values) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// ordered is a JSON object that keeps the order of its members.
+// ordered is a JSON object whose members keep their order.
 type ordered[T any] []member[T]
 
 type member[T any] struct {
@@ -225,8 +225,8 @@ func parse(description []byte) (*document, error) {
 	return &d, nil
 }
 
-// unite adds to a union the members that its variants share. The discriminator allows all values. A member whose
-// schema differs between variants allows any value.
+// unite adds the members that a union's variants share to the union. In the union, the discriminator allows all of its
+// values. A member whose schema differs between variants allows any value.
 func (d *document) unite(name string, union *schema) {
 	for _, one := range union.OneOf {
 		union.Variants = append(union.Variants, component(one.Ref))
@@ -248,7 +248,7 @@ func (d *document) unite(name string, union *schema) {
 	}
 }
 
-// resolveOperation replaces references to requests, envelopes and enumerations by their schemas.
+// resolveOperation replaces references to requests, envelopes and enumerations with their schemas.
 func (d *document) resolveOperation(o operation) error {
 	bodies := []contents{}
 	if o.RequestBody != nil {
@@ -277,8 +277,8 @@ func isPartOfOperation(name string) bool {
 	return name == openapi.EnvelopeComponent || strings.HasSuffix(name, openapi.RequestSuffix)
 }
 
-// resolve replaces references to enumerations in a schema. The title of an enumeration becomes the name of its
-// component.
+// resolve replaces references to enumerations in a schema with the enumerations. It sets the title of an enumeration to
+// the name of its component.
 func (d *document) resolve(s *schema) error {
 	if s == nil {
 		return nil
@@ -342,7 +342,7 @@ func (o operation) arguments() []argument {
 	return args
 }
 
-// keyLength returns the maximum length of an Idempotency-Key. It returns 0 if the operation accepts no key.
+// keyLength returns the maximum length of an Idempotency-Key. It returns 0 if the operation does not accept a key.
 func (o operation) keyLength() (int, error) {
 	for _, p := range o.Parameters {
 		if p.In != "header" {
@@ -351,7 +351,7 @@ func (o operation) keyLength() (int, error) {
 		if p.Name != "Idempotency-Key" {
 			return 0, fmt.Errorf("%s has the header field %s, which the clients do not support", o.ID, p.Name)
 		}
-		return 128, nil // the limit of free operations; paid ones allow more
+		return 128, nil // the limit for free operations; paid operations allow more
 	}
 	return 0, nil
 }

@@ -24,7 +24,7 @@ func goBase(s shape) string {
 	return goBasic[s.Base]
 }
 
-// goType returns the Go type of a field. It is a pointer if the field can be null, or if its zero value must be
+// goType returns the Go type of a field. The type is a pointer if the field can be null, or if its zero value must be
 // distinguished from an absent value.
 func goType(r *record, f field) string {
 	base := goBase(f.Shape)
@@ -43,13 +43,13 @@ func goType(r *record, f field) string {
 	return "*" + base
 }
 
-// Nullable reports whether null is one of the field's values.
+// Nullable reports whether the field can be null.
 func (f field) Nullable() bool { return f.schema.Nullable }
 
-// Clears reports whether r is an input with nullable arguments, which null clears.
+// Clears reports whether r is an input with arguments that null clears.
 func (r *record) Clears() bool { return r.Input && slices.ContainsFunc(r.Fields, field.Nullable) }
 
-// zeroIsAbsent reports whether the API treats the zero value of an argument like an omitted argument.
+// zeroIsAbsent reports whether the API treats the zero value of an argument as if the argument were omitted.
 func (f field) zeroIsAbsent() bool {
 	switch f.Shape.Base {
 	case "string":
@@ -74,7 +74,7 @@ func goField(r *record, f field) string {
 // constant returns the name of the Go constant for an enum value.
 func constant(owner, value string) string { return owner + openapi.GoName(value) }
 
-// doc returns a comment, or an empty string for an empty text.
+// doc returns text as a comment, or an empty string if text is empty.
 func doc(prefix, text string) string {
 	if text == "" {
 		return ""

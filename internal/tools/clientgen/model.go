@@ -11,7 +11,7 @@ import (
 )
 
 type (
-	// model holds the named types and the operations of the document.
+	// model contains the named types and the operations of the document.
 	model struct {
 		Records    []*record
 		Enums      []*enum
@@ -38,13 +38,13 @@ type (
 		schema   *schema
 	}
 
-	// shape is a basic type, the name of a record or enum, or a list of these.
+	// shape is a basic type, a record, an enum, or a list of one of these.
 	shape struct {
 		Base  string // string, integer, number, boolean, any, string_map (an object of strings), or a name
 		Named bool   // whether Base is a name
 		Enum  bool
 		List  bool
-		Union []string // names of the records that a value of any type can be
+		Union []string // names of the records that are possible for a value of any type
 	}
 
 	enum struct {
@@ -60,8 +60,8 @@ type (
 		KeyLength            int
 		Paid, Job            bool
 		Paged                bool
-		Free                 bool   // callable without arguments
-		Items                *field // list of a paged response
+		Free                 bool   // whether the operation can be called without arguments
+		Items                *field // the list in a paged response
 	}
 
 	argument struct {
@@ -76,13 +76,13 @@ type (
 	}
 )
 
-// handwritten are components for which the clients have handwritten types.
+// handwritten lists the components for which the clients have handwritten types.
 var handwritten = []string{"Moment", "Problem"}
 
 // builder collects the types of the document.
 type builder struct {
 	model
-	byForm    map[string]string // names of records by the form of their schemas
+	byForm    map[string]string // names of records by the result of form for their schemas
 	byValues  map[string]string // names of enums by their values
 	usedNames map[string]bool
 	variants  map[string]bool // names of the variants of unions
@@ -124,7 +124,7 @@ func build(d *document) (*model, error) {
 	return &b.model, nil
 }
 
-// uniqueName returns the derived name, followed by a number if it is already in use, and marks the result as used.
+// uniqueName returns derived, followed by a number if that name is already used. It marks the result as used.
 func (b *builder) uniqueName(derived string) string {
 	name := derived
 	for n := 2; b.usedNames[name]; n++ {
@@ -171,7 +171,7 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 	return shape{Base: string(s.Type)}
 }
 
-// inline returns the type name of an anonymous object. Objects with equal schemas share a type.
+// inline returns the type name for an anonymous object. Objects with equal schemas share a type.
 func (b *builder) inline(derived string, s *schema) string {
 	if known, ok := b.byForm[form(s)]; ok {
 		return known
@@ -182,11 +182,11 @@ func (b *builder) inline(derived string, s *schema) string {
 	return name
 }
 
-// form returns a key that is equal for schemas of the same type, regardless of descriptions.
+// form returns a key that is the same for all schemas of the same type, regardless of their descriptions.
 func form(s *schema) string {
 	raw, err := json.Marshal([]any{s.Properties, s.Required})
 	if err != nil {
-		panic(err) // The schema was parsed from JSON.
+		panic(err) // cannot fail, because the schema was parsed from JSON
 	}
 	return string(raw)
 }
@@ -252,8 +252,8 @@ func (b *builder) input(c *call) {
 	}
 }
 
-// describeRecords sets the comments of records without one. A record that only one field uses gets the field's
-// description.
+// describeRecords sets the comments of records that have none. A record that only one field uses gets the description
+// of that field.
 func (b *builder) describeRecords() {
 	uses, comments := map[string]int{}, map[string]string{}
 	for _, c := range b.Operations {
@@ -274,7 +274,7 @@ func (b *builder) describeRecords() {
 	}
 }
 
-// items returns the list of a paged response, or nil if the response is not a list.
+// items returns the list in a paged response, or nil if the response is not a list.
 func (b *builder) items(answer string) *field {
 	for _, r := range b.Records {
 		if r.Name != answer || !strings.HasSuffix(answer, "List") && !strings.HasSuffix(answer, "Lists") {
@@ -282,7 +282,7 @@ func (b *builder) items(answer string) *field {
 		}
 		for i, f := range r.Fields {
 			if f.Shape.List {
-				return &r.Fields[i] // The type is named after its first list.
+				return &r.Fields[i] // the type is named after its first list
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package clientgen
 
 import "strings"
 
-// lowerCamel returns an operation's name as a TypeScript method name.
+// lowerCamel converts an operation's name to the name of a TypeScript method.
 func lowerCamel(name string) string {
 	first, rest, ok := strings.Cut(name, "_")
 	if !ok {
@@ -14,7 +14,7 @@ func lowerCamel(name string) string {
 	return first
 }
 
-// wrap returns a text as comment lines, each with the prefix.
+// wrap returns text as comment lines that each begin with prefix.
 func wrap(prefix, text string) string {
 	const width = 118
 	var out strings.Builder

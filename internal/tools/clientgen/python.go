@@ -10,7 +10,7 @@ var pyBasic = map[string]string{
 	"string": "str", "integer": "int", "number": "float", "boolean": "bool", "any": "Any", "string_map": "dict[str, str]",
 }
 
-// pyKeywords lists Python keywords that occur as names of arguments and members.
+// pyKeywords lists the Python keywords that occur as names of arguments or members.
 var pyKeywords = []string{"from"}
 
 func isPyKeyword(name string) bool { return slices.Contains(pyKeywords, name) }
@@ -23,7 +23,7 @@ func pyName(name string) string {
 	return name
 }
 
-// Functional reports whether the record needs the functional syntax of TypedDict.
+// Functional reports whether the record needs the functional syntax for TypedDict.
 func (r *record) Functional() bool {
 	return slices.ContainsFunc(r.Fields, func(f field) bool { return isPyKeyword(f.Wire) })
 }
@@ -62,7 +62,7 @@ func pyParameter(r *record, f field) string {
 	return pyName(f.Wire) + ": " + pyType(r, f) + " | None = None"
 }
 
-// pyParameters returns the parameters of a method, required ones first. Path parameters may be positional.
+// pyParameters returns the parameters of a method, with required parameters first. Path parameters may be positional.
 func pyParameters(c *call, r *record, key bool) string {
 	positional := []string{"self"}
 	var required, optional []string
@@ -104,7 +104,7 @@ func pyArguments(r *record) string {
 	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
-// pyPlaces returns a dictionary that maps an operation's arguments to path, query or body.
+// pyPlaces returns a dictionary that maps each argument of an operation to path, query or body.
 func pyPlaces(c *call) string {
 	pairs := make([]string, len(c.Arguments))
 	for i, a := range c.Arguments {
@@ -113,7 +113,7 @@ func pyPlaces(c *call) string {
 	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
-// pyNullable returns the set of an operation's arguments that null clears, or an empty string.
+// pyNullable returns the set of an operation's arguments that null clears, or an empty string if there are none.
 func pyNullable(c *call) string {
 	var names []string
 	for _, a := range c.Arguments {

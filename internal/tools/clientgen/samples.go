@@ -11,15 +11,15 @@ import (
 	"pressroom.example/pressroom/internal/api/openapi"
 )
 
-// value is an example of an argument.
+// value is an example value for an argument.
 type value struct {
 	field
 	in  string // path, query or body
 	raw json.RawMessage
 }
 
-// Samples returns code samples of each operation, from the document's examples: a call with curl and with each
-// client. The document includes them.
+// Samples returns code samples for each operation: a call with curl, and one with each client. The values in the
+// samples are the examples in the document. The samples become part of the document.
 func Samples(description []byte) ([]byte, error) {
 	d, err := parse(description)
 	if err != nil {
@@ -50,7 +50,7 @@ func Samples(description []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// examples returns the example of each argument by operation and name.
+// examples returns the example of each argument, by operation and argument name.
 func (d *document) examples() map[string]map[string]json.RawMessage {
 	out := map[string]map[string]json.RawMessage{}
 	for _, path := range d.Paths {
@@ -60,7 +60,7 @@ func (d *document) examples() map[string]map[string]json.RawMessage {
 				byName[p.Name] = p.Example
 			}
 			if o.RequestBody != nil {
-				_ = json.Unmarshal(o.RequestBody.Content["application/json"].Example, &byName) // absent if nothing is required
+				_ = json.Unmarshal(o.RequestBody.Content["application/json"].Example, &byName) // there is no example if no argument is required
 			}
 			out[o.ID] = byName
 		}
@@ -68,7 +68,8 @@ func (d *document) examples() map[string]map[string]json.RawMessage {
 	return out
 }
 
-// values returns the arguments that have an example, in the order of the method's arguments.
+// values returns the examples of a call's arguments, in the order of the method's arguments. It omits arguments without
+// an example.
 func (m *model) values(c *call, examples map[string]json.RawMessage) []value {
 	var out []value
 	r := m.lookUp(c.Input)
@@ -80,10 +81,10 @@ func (m *model) values(c *call, examples map[string]json.RawMessage) []value {
 	return out
 }
 
-// onOneLine returns JSON on one line with spaces between members.
+// onOneLine returns JSON on one line, with spaces between members.
 func onOneLine(raw json.RawMessage) json.RawMessage {
 	var compact, lines bytes.Buffer
-	_ = json.Compact(&compact, raw) // of valid JSON
+	_ = json.Compact(&compact, raw) // cannot fail for valid JSON
 	_ = json.Indent(&lines, compact.Bytes(), "", "")
 	return []byte(strings.NewReplacer(",\n", ", ", "\n", "").Replace(lines.String()))
 }
@@ -118,7 +119,7 @@ func curlSample(c *call, values []value) string {
 	}
 	switch {
 	case len(body) > 0:
-		text, _ := json.Marshal(body) //nolint:errchkjson // of valid JSON
+		text, _ := json.Marshal(body) //nolint:errchkjson // cannot fail for valid JSON
 		lines = append(lines, `-H "Content-Type: application/json"`, "-d '"+strings.ReplaceAll(string(text), "'", `'\''`)+"'")
 		if c.Method != http.MethodPost {
 			lines[0] = strings.Replace(lines[0], "curl", "curl -X "+c.Method, 1)
@@ -162,7 +163,7 @@ func (m *model) goSample(c *call, values []value) string {
 	return out.String() + ")"
 }
 
-// goLiteral returns a value as an expression.
+// goLiteral returns a value as a Go expression.
 func (m *model) goLiteral(s shape, raw json.RawMessage) string {
 	if s.List {
 		var elements []json.RawMessage

@@ -24,7 +24,7 @@ func tsType(r *record, f field) string {
 	return base
 }
 
-// unionType returns the type of a field, or of its items, in a language with unions and literal types.
+// unionType returns the type of a field, or of its items, in a language that has union types and literal types.
 func unionType(f field, basic map[string]string, literals func(values []string) string) string {
 	name, ok := basic[f.Shape.Base]
 	switch {
@@ -45,7 +45,7 @@ func tsOptional(f field) string {
 	return "?"
 }
 
-// literals returns an enum's values as a union.
+// literals returns an enum's values as a union of literal types.
 func literals(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {

@@ -1,6 +1,6 @@
-// Command descriptions extracts the calls that the adapters make from the networks' published API descriptions:
-// paths, parameters, types and enumerations, without prose. Adapter tests compare requests with the result. The
-// command downloads the descriptions or reads them from a folder.
+// Command descriptions extracts the calls that pressroom's adapters use from the API descriptions that the networks
+// publish. It keeps paths, parameters, types and enumerations, and omits prose. The tests of the adapters compare
+// requests with the result. The command downloads the API descriptions or reads them from a folder.
 package main
 
 import (
@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// source is one published description.
+// source is a published API description.
 type source struct {
-	file   string // name of the original in a folder
+	file   string // name of the original file in the folder
 	url    string
 	target string // name of the file to write
 	filter func(original any) (any, error)
@@ -47,7 +47,7 @@ var sources = []source{
 }
 
 func main() {
-	from := flag.String("from", "", "folder of the originals; downloads them by default")
+	from := flag.String("from", "", "folder with the original descriptions; by default, they are downloaded")
 	out := flag.String("out", "internal/network/networktest/descriptions", "folder to write to")
 	flag.Parse()
 	if err := run(*from, *out); err != nil {
@@ -107,7 +107,7 @@ func save(path string, content []byte) error {
 	return nil
 }
 
-// reader reads originals from a folder, or downloads them if folder is empty.
+// reader reads original descriptions from a folder, or downloads them if folder is empty.
 type reader struct{ folder string }
 
 func (r reader) json(file, url string) (any, error) {
@@ -126,7 +126,7 @@ func (r reader) bytes(file, url string) ([]byte, error) {
 	if r.folder != "" {
 		content, err := os.ReadFile(filepath.Join(r.folder, filepath.FromSlash(file)))
 		if err != nil {
-			return nil, fmt.Errorf("reading an original: %w", err)
+			return nil, fmt.Errorf("reading an original description: %w", err)
 		}
 		return content, nil
 	}

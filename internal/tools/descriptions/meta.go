@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// metaCalls lists the edges to keep by object. All fields of the objects are kept.
+// metaCalls maps each object to the edges to keep. All fields of the objects are kept.
 var metaCalls = map[string][]string{
 	"AdVideo": nil, "InstagramInsightsResult": nil,
 	"IGMedia":         {"insights", "children", "comments"},
@@ -19,8 +19,8 @@ var metaCalls = map[string][]string{
 	"ShadowIGHashtag": {"recent_media", "top_media"}, "User": {"accounts", "businesses", "permissions"},
 }
 
-// keepMeta returns a summary of Meta's description: the fields of each object, and each call's parameters with their
-// enumeration values.
+// keepMeta returns a summary of Meta's description. It contains the fields of each object and the parameters of each
+// call, with the values of their enumerations.
 func keepMeta(fetch reader) (any, error) {
 	enums, err := readEnums(fetch)
 	if err != nil {
@@ -50,7 +50,7 @@ func keepMeta(fetch reader) (any, error) {
 	return objects, nil
 }
 
-// readEnums returns the values of all enumerations by their name in lower case.
+// readEnums returns the values of all enumerations, by the lowercase name of the enumeration.
 func readEnums(fetch reader) (map[string]any, error) {
 	original, err := fetch.json("meta-enum_types.json", metaRaw+"enum_types.json")
 	if err != nil {
@@ -89,8 +89,8 @@ func names(value any) []string {
 
 var postmanID = regexp.MustCompile(`\{\{[a-z_]+\}\}|\b[0-9]{10,}\b`)
 
-// keepThreads returns a summary of Meta's Postman collection for Threads: the parameters of each request by method and
-// path, and the samples of fields, metrics and scopes.
+// keepThreads returns a summary of Meta's Postman collection for Threads. It contains the parameters of each request,
+// by method and path, and the sample values of fields, metrics and scopes.
 func keepThreads(original any) (any, error) {
 	collection, _ := original.(object)
 	calls := map[string][]string{}
@@ -119,7 +119,7 @@ func addRequests(calls map[string][]string, items any) {
 			parts = append(parts, fmt.Sprint(part))
 		}
 		call := fmt.Sprint(request["method"]) + " " + strings.Trim(postmanID.ReplaceAllString(path.Join(parts...), "ID"), "/")
-		params := map[string]bool{"access_token": true} // The collection's authorization adds it to every query.
+		params := map[string]bool{"access_token": true} // the collection's authorization adds it to every query
 		for _, name := range calls[call] {
 			params[name] = true
 		}
@@ -130,7 +130,8 @@ func addRequests(calls map[string][]string, items any) {
 	}
 }
 
-// lexicons lists the lexicons of the Bluesky adapter's calls and records. Lexicons that these refer to are kept too.
+// lexicons lists the lexicons of the calls and records that the Bluesky adapter uses. Lexicons to which these refer are
+// kept too.
 var lexicons = []string{
 	"com.atproto.server.createSession", "com.atproto.server.refreshSession", "com.atproto.server.deleteSession",
 	"com.atproto.server.getSession",
@@ -160,7 +161,7 @@ func keepLexicons(fetch reader) (any, error) {
 	return kept, nil
 }
 
-// lexiconRefs returns the references in a lexicon, including those in unions.
+// lexiconRefs returns the references in a lexicon, including references in unions.
 func lexiconRefs(value any) []string {
 	var found []string
 	switch v := value.(type) {

@@ -9,13 +9,13 @@ import (
 
 type object = map[string]any
 
-// proseMembers lists members that are only for people.
+// proseMembers lists members that contain text for people.
 var proseMembers = []string{
 	"description", "descriptions", "enumDescriptions", "summary", "example", "examples", "externalDocs", "tags", "security",
 	"annotations", "title", "operationId", "enumDeprecated", "deprecated",
 }
 
-// mapMembers lists members whose own members have arbitrary names.
+// mapMembers lists members whose values are objects with arbitrary member names.
 var mapMembers = []string{"properties", "schemas", "parameters", "responses", "requestBodies", "headers", "paths",
 	"content", "methods", "defs"}
 
@@ -52,7 +52,7 @@ func keepPinterest(original any) (any, error) {
 		"/pins", "/pins/{pin_id}", "/pins/{pin_id}/analytics", "/pins/analytics", "/media", "/media/{media_id}")
 }
 
-// keepPaths returns an OpenAPI description with only the given paths and the components that they refer to.
+// keepPaths returns an OpenAPI description with only the given paths and the components to which they refer.
 func keepPaths(original any, paths ...string) (any, error) {
 	document, _ := withoutProse(original, false).(object)
 	allPaths, _ := document["paths"].(object)
@@ -119,7 +119,7 @@ func keepYouTube(original any) (any, error) {
 
 func keepAnalytics(original any) (any, error) { return keepMethods(original, "reports.query") }
 
-// keepMethods returns a discovery document with only the given methods and the schemas that they refer to.
+// keepMethods returns a discovery document with only the given methods and the schemas to which they refer.
 func keepMethods(original any, names ...string) (any, error) {
 	document, _ := withoutProse(original, false).(object)
 	methods := object{}

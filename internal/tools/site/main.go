@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// entry is a page in the index of the search.
+// entry is a page in the search index.
 type entry struct {
 	Path  string `json:"path"`
 	Title string `json:"title"`
@@ -80,7 +80,7 @@ func write(out string) error {
 	return nil
 }
 
-// writePage writes a page and returns its entry in the index.
+// writePage writes a page and returns its entry for the search index.
 func writePage(out string, site *docsite.Site, p *docsite.Page) (entry, error) {
 	content, err := p.Content()
 	if err != nil {
