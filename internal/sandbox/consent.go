@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Allow opens a consent page, chooses the account with the handle, and grants access. It returns the query parameters
-// of the redirect to the app: a code and the state.
+// Allow opens a consent page, chooses the account with the given handle, and grants access. It returns the query
+// parameters of the redirect to the app, which are a code and the state.
 func Allow(ctx context.Context, consentURL, handle string) (url.Values, error) {
 	address := consentURL + "&" + url.Values{"account": {handle}, "decision": {"allow"}}.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -30,7 +30,8 @@ func Allow(ctx context.Context, consentURL, handle string) (url.Values, error) {
 	return redirect.Query(), nil
 }
 
-// ExpireTokens expires a network's access tokens whose session has a refresh token. The refresh tokens remain valid.
+// ExpireTokens makes a network's access tokens expire if their session has a refresh token. The refresh tokens remain
+// valid.
 func (s *Server) ExpireTokens(ctx context.Context, platform string) error {
 	return s.base.Store.InTx(ctx, func(t store.Tx) error { return t.ExpireTokens(ctx, platform) })
 }

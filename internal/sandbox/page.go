@@ -20,7 +20,7 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageSource))
 )
 
-const maxPostsShown = 200 // posts of each network
+const maxPostsShown = 200 // maximum number of posts to show per network
 
 type pageNetwork struct {
 	Name, Title string
@@ -32,7 +32,7 @@ type pagePost struct {
 	Anchor                string
 	Name, Handle, Text    string
 	Media                 []store.Medium
-	DateTime, DisplayTime string // the time for the datetime attribute and for people
+	DateTime, DisplayTime string // the time of the post, for the datetime attribute and for people
 	Audience              string // who can see the post; empty if it is public
 }
 

@@ -28,7 +28,7 @@ type listedPost struct {
 	Options json.RawMessage `json:"options,omitempty"` // API parameters of a post on Instagram or Facebook
 }
 
-// optionsOf returns the API parameters that a post on Instagram or Facebook was published with. It returns nil for
+// optionsOf returns the API parameters with which a post on Instagram or Facebook was published. It returns nil for
 // other posts.
 func optionsOf(p store.Post) json.RawMessage {
 	var body struct {

@@ -14,7 +14,7 @@ import (
 // PriorPost is a post that was published before the account was connected.
 type PriorPost struct {
 	Text  string
-	Image []byte // a JPEG; may be empty
+	Image []byte // a JPEG image; may be empty
 	At    time.Time
 }
 

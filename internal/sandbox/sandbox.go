@@ -92,7 +92,7 @@ func (s *Server) routes(platforms []platform) http.Handler {
 // Handler returns the handler for all requests to the sandbox.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close ends requests that a marker delays, and closes the store.
+// Close ends the requests that a marker delays, and closes the store.
 func (s *Server) Close() error { return s.base.Close() }
 
 // EnsureBlueskyAccount creates an account that signs in with appPassword, or updates the name and password of the

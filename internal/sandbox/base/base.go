@@ -1,4 +1,5 @@
-// Package base implements what all networks of the sandbox share: the store, the clock, and the handling of requests.
+// Package base implements the parts that all networks of the sandbox share: the store, the clock, and the handling of
+// requests.
 package base
 
 import (
@@ -22,8 +23,8 @@ import (
 // Options are the settings of a sandbox. Outside tests, use the zero value.
 type Options struct {
 	Now            func() time.Time                     // time.Now by default
-	After          func(time.Duration) <-chan time.Time // time.After by default; used for [sandbox:slow=…]
-	URL            string                               // base URL that clients use; taken from each request by default
+	After          func(time.Duration) <-chan time.Time // used for [sandbox:slow=…]; time.After by default
+	URL            string                               // base URL that clients use; by default, taken from each request
 	ProcessingTime time.Duration                        // how long networks process uploaded media
 }
 
@@ -57,13 +58,13 @@ func Open(dir string, opts Options) (*Server, error) {
 		s.after = time.After
 	}
 	if s.key, err = dataStore.Key(); err != nil {
-		_ = dataStore.Close() // the first error is the one to return
+		_ = dataStore.Close() // return the first error instead
 		return nil, err
 	}
 	return s, nil
 }
 
-// Close ends pending calls of Pause and closes the store.
+// Close ends all calls of Pause that are waiting, and closes the store.
 func (s *Server) Close() error {
 	s.closeOnce.Do(func() { close(s.closing) })
 	return s.Store.Close()
@@ -77,7 +78,7 @@ func (s *Server) BaseURL(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// Pause waits for d. It returns false if the sandbox closes first.
+// Pause waits for d. It returns true, or false if the sandbox closes before d is over.
 func (s *Server) Pause(d time.Duration) bool {
 	select {
 	case <-s.after(d):
@@ -94,7 +95,7 @@ func (s *Server) Hash(text string) []byte {
 	return mac.Sum(nil)
 }
 
-// RedirectToPost redirects to a post on the sandbox's page. id is the post's ID or URL.
+// RedirectToPost redirects the client to a post on the sandbox's page. id is the post's ID or URL.
 func (s *Server) RedirectToPost(w http.ResponseWriter, r *http.Request, platform, id string) {
 	address := s.BaseURL(r) + "/#" + Anchor(platform, id)
 	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the sandbox's own base URL with an escaped ID
@@ -116,7 +117,7 @@ const workTimeout = marker.MaxSlow + 30*time.Second
 // NewID returns a random ID.
 func NewID() string { return rand.Text() }
 
-// StableID returns a numeric ID that begins with prefix. A name has the same ID in every sandbox.
+// StableID returns a numeric ID that begins with prefix. The same name has the same ID in every sandbox.
 func StableID(prefix, name string) string {
 	sum := sha256.Sum256([]byte("sandbox " + name))
 	return fmt.Sprintf("%s%016d", prefix, binary.BigEndian.Uint64(sum[:8])%1e16)

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// FetchTimeout is how long a network waits for a file.
+// FetchTimeout is the maximum time that a network waits for a file.
 const FetchTimeout = time.Minute
 
 // Fetch downloads a file and reports whether the download succeeded. It saves at most limit+1 bytes, so that the caller
@@ -34,14 +34,13 @@ func (s *Server) Fetch(
 	return blob, err == nil, err
 }
 
-// SaveMedium records that a file belongs to an account, and returns it as a medium.
+// SaveMedium records that a file belongs to an account, and returns the file as a medium.
 func (s *Server) SaveMedium(ctx context.Context, platform, account string, blob store.Blob) (store.Medium, error) {
 	err := s.Store.InTx(ctx, func(t store.Tx) error { return t.SaveBlob(ctx, platform, account, blob) })
 	return store.NewMedium(platform, account, blob, ""), err
 }
 
-// MediaFile returns the call that serves the files of posts. The call returns the error missing if the file does not
-// exist.
+// MediaFile returns the call that serves the files of posts. The call returns notFound if the file does not exist.
 func (s *Server) MediaFile(platform string, notFound error) Call {
 	return func(r *http.Request) (any, error) {
 		var blob store.Blob

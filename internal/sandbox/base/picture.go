@@ -20,7 +20,7 @@ func (s *Server) PictureURL(r *http.Request, name string) string {
 // pictureSide is the width and height of profile pictures, in pixels.
 const pictureSide = 200
 
-// palettes are the colors of profile pictures: the sky, the sun, and the waves.
+// palettes lists the color palettes of profile pictures. Each contains the colors of the sky, the sun and the waves.
 var palettes = [][3]color.RGBA{
 	{{0x17, 0x3b, 0x4f, 0xff}, {0xe8, 0x9b, 0x4b, 0xff}, {0xf3, 0xee, 0xe4, 0xff}},
 	{{0xf1, 0xe4, 0xd0, 0xff}, {0xd9, 0x6b, 0x3a, 0xff}, {0x1d, 0x4b, 0x5e, 0xff}},
@@ -49,7 +49,7 @@ func Picture(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(out.Bytes()))
 }
 
-// pictureLayer returns the layer at a position of a picture: 0 for the sky, 1 for the sun, 2 for a wave.
+// pictureLayer returns the layer at a position in a picture: 0 for the sky, 1 for the sun, or 2 for a wave.
 func pictureLayer(x, y, phase float64) int {
 	for i := range 3 {
 		height := 0.52 + 0.15*float64(i) + 0.035*math.Sin(14*x+phase+2*float64(i))

@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Publish runs try and returns the ID of the post. If a marker requests a wait, Publish waits and runs try again. It
-// returns the error closed if the sandbox is closed while it waits.
+// Publish calls attempt and returns the ID of the post. If a marker requests a wait, Publish waits and calls attempt
+// again. If the sandbox closes while Publish waits, it returns errClosed.
 func (s *Server) Publish(errClosed error, attempt func(waited bool) (marker.Outcome, error)) (string, error) {
 	for waited := false; ; waited = true {
 		outcome, err := attempt(waited)
@@ -23,7 +23,7 @@ func (s *Server) Publish(errClosed error, attempt func(waited bool) (marker.Outc
 	}
 }
 
-// PublishInTx is like Publish, but runs each attempt in a transaction.
+// PublishInTx is like Publish, but it runs each attempt in a transaction.
 func (s *Server) PublishInTx(
 	ctx context.Context, errClosed error, attempt func(t store.Tx, waited bool) (marker.Outcome, error),
 ) (string, error) {

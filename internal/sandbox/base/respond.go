@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/marker"
 )
 
-// MaxBody is the maximum size of a request's body in bytes, as on the real Bluesky server.
+// MaxBody is the maximum size of a request's body in bytes. The real Bluesky server has the same limit.
 const MaxBody = 150 << 10
 
 const (
@@ -21,16 +21,17 @@ const (
 	uploadTimeout = 10 * time.Minute // for a whole file
 )
 
-// Errors for requests whose body is too large or cannot be read.
+// The errors for requests whose body is too large or cannot be read.
 var (
 	ErrBodyTooLarge   = errors.New("PayloadTooLarge: request entity too large")
 	ErrBodyUnreadable = errors.New("InvalidRequest: The body could not be read")
 )
 
-// InternalError is the response if the sandbox itself fails.
+// InternalError is the response that the sandbox sends if it fails itself.
 var InternalError = map[string]string{"error": "InternalServerError", "message": "Internal Server Error"}
 
-// BufferBody reads the whole body, so that handlers never wait for the client. It returns an error after bodyTimeout.
+// BufferBody reads the whole body into memory, so that handlers never wait for the client. It returns an error if this
+// takes longer than bodyTimeout.
 func BufferBody(w http.ResponseWriter, r *http.Request) error {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // best effort; MaxBody still applies
@@ -54,8 +55,8 @@ func AllowUpload(w http.ResponseWriter) func() {
 	return func() { _ = control.SetReadDeadline(time.Time{}) }
 }
 
-// UploadError returns the error to send to the client if the client caused err, the error of saving an upload.
-// Otherwise it returns nil.
+// UploadError returns the error to send to the client. err is the error from saving an upload. If the client did not
+// cause err, UploadError returns nil.
 func UploadError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return ErrBodyTooLarge
@@ -81,8 +82,8 @@ func ReadForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Handle returns a handler that reads the whole request, makes the call, and passes its result to write. If the request
-// cannot be read, it passes the error unreadable to write.
+// Handle returns a handler that reads the whole request, makes the call, and passes the result to write. If the request
+// cannot be read, the handler passes errUnreadable to write.
 func Handle(
 	errUnreadable error, call Call, write func(w http.ResponseWriter, r *http.Request, result any, err error),
 ) http.HandlerFunc {
@@ -99,8 +100,9 @@ func Handle(
 	}
 }
 
-// Respond sends the result of a call. It sends an error of type E to the client. It logs any other error, and sends
-// internal instead. If the result has to be sent as JSON, it sends nothing and returns false, and the caller sends it.
+// Respond sends the result of a call and returns true. It passes an error of type E to reject, which sends it to the
+// client. It logs any other error, and passes errInternal to reject instead. If the result must be sent as JSON,
+// Respond sends nothing and returns false. The caller must then send the result.
 func Respond[E error](
 	w http.ResponseWriter, r *http.Request, platform string, result any, err error, errInternal E, reject func(E),
 ) bool {
@@ -122,7 +124,7 @@ func Respond[E error](
 	return true
 }
 
-// WriteJSON writes answer as JSON.
+// WriteJSON writes result as a JSON response.
 func WriteJSON(w http.ResponseWriter, status int, result any) {
 	body, err := json.Marshal(result)
 	if err != nil {
@@ -140,7 +142,7 @@ func WriteJSON(w http.ResponseWriter, status int, result any) {
 func CloseConnection(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // makes net/http close the connection
+		panic(http.ErrAbortHandler) // net/http then closes the connection
 	}
 	_ = conn.Close()
 }

@@ -24,7 +24,7 @@ var (
 	errBlobNotFound = invalidRequest("Blob not found")
 )
 
-// blobObject is the JSON object with which a record refers to an uploaded file.
+// blobObject is the JSON object in a record that refers to an uploaded file.
 type blobObject struct {
 	Type string            `json:"$type"`
 	Ref  map[string]string `json:"ref"`

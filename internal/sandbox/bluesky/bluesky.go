@@ -23,9 +23,9 @@ const collection = "app.bsky.feed.post"
 var handlePattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Network is a personal data server of the AT Protocol. It has no timelines, serves each image in only one size, and
-// has only the counts of other people's reactions. A test verifies that its responses equal the responses of the real
-// server. Only malformed queries differ: the real server returns an internal error, but the sandbox describes the
-// error.
+// stores only the number of other people's reactions. A test verifies that its responses equal the responses of the
+// real server. The only difference is the response to malformed queries: the real server returns an internal error, but
+// the sandbox describes the error.
 type Network struct {
 	*base.Server
 	rate    rateWindow
@@ -39,11 +39,11 @@ func (b *Network) Name() string { return Name }
 // Title returns the network's display name.
 func (b *Network) Title() string { return "Bluesky" }
 
-// Init does nothing, because accounts are created by EnsureAccount.
+// Init does nothing, because EnsureAccount creates the accounts.
 func (b *Network) Init(context.Context) error { return nil }
 
-// Handler returns the handler of the XRPC methods and, below /video, of the video service. The handler redirects URLs
-// of posts to the sandbox's page.
+// Handler returns the handler of the XRPC methods and, below /video, of the video service. The handler also redirects
+// the URLs of posts to the sandbox's page.
 func (b *Network) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/profile/") {
@@ -73,7 +73,7 @@ func EnsureAccount(s *base.Server, handle, displayName, appPassword string) erro
 	return nil
 }
 
-// DID returns the ID of an account. A handle has the same ID in every sandbox.
+// DID returns the ID of an account. The same handle has the same ID in every sandbox.
 func DID(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox account " + handle))
 	return "did:plc:" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:15]))

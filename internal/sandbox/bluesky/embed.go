@@ -26,7 +26,7 @@ type embeddedBlob struct {
 }
 
 // parseEmbed returns the files that a record embeds. It checks the embed against the lexicons app.bsky.embed.images,
-// video, external, record and recordWithMedia. The protocol allows other types, which are not checked.
+// video, external, record and recordWithMedia. It does not check other types, which the protocol allows.
 func parseEmbed(members map[string]any) ([]embeddedBlob, error) {
 	value, given := members["embed"]
 	if !given {

@@ -48,7 +48,7 @@ func checkTags(members map[string]any) error {
 	return nil
 }
 
-// maxFacets is far more than 300 characters can hold. The real server has no limit.
+// maxFacets is far higher than the number of facets that fit into 300 characters. The real server has no limit.
 const maxFacets = 3000
 
 // checkFacets checks the format of facets. Like the real server, it does not compare the offsets with the text.

@@ -17,7 +17,7 @@ var ruleMembers = map[string]string{
 	"app.bsky.feed.threadgate": "allow", "app.bsky.feed.postgate": "embeddingRules",
 }
 
-// gate is a valid record that restricts replies to a post or quotes of it.
+// gate is a valid record that restricts who can reply to a post or quote it.
 type gate struct {
 	collection, rkey string
 	body             []byte // JSON with sorted members

@@ -54,7 +54,7 @@ func (b *Network) describeRepo(r *http.Request) (any, error) {
 	}, err
 }
 
-// nextTID returns a timestamp identifier that is later than all previous ones of this process.
+// nextTID returns a timestamp identifier that is later than all identifiers that this process has returned before.
 func (b *Network) nextTID() string {
 	b.tidMu.Lock()
 	defer b.tidMu.Unlock()

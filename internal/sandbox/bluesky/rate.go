@@ -8,7 +8,7 @@ import (
 )
 
 // rateWindow counts calls for the rate limit headers. It never rejects calls, because scripts may call the sandbox in
-// loops. Only a marker rejects calls.
+// loops. Calls are rejected only if a marker requests it.
 type rateWindow struct {
 	mu      sync.Mutex
 	resetAt time.Time
@@ -16,7 +16,7 @@ type rateWindow struct {
 }
 
 const (
-	rateLimit  = 3000 // calls in a window
+	rateLimit  = 3000 // calls per window
 	rateLength = 5 * time.Minute
 )
 
@@ -34,8 +34,8 @@ func (w *rateWindow) count(header http.Header, now time.Time) {
 	header.Set("RateLimit-Reset", strconv.FormatInt(w.resetAt.Unix(), 10))
 }
 
-// exhaust sets the headers of a rate limit error. They ask the client to wait for two seconds, rounded up to whole
-// seconds.
+// exhaust sets the headers of a rate limit error. They ask the client to wait for two seconds, rounded up to a whole
+// second.
 func (w *rateWindow) exhaust(header http.Header, now time.Time) {
 	header.Set("RateLimit-Remaining", "0")
 	header.Set("RateLimit-Reset", strconv.FormatInt(now.Add(2*time.Second+time.Second-1).Unix(), 10))

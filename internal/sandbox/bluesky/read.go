@@ -15,7 +15,7 @@ func recordURI(did, rkey string) string { return "at://" + did + "/" + collectio
 
 func parseRecordKey(uri string) string { return uri[strings.LastIndexByte(uri, '/')+1:] }
 
-// checkOwner rejects a write to a repository of another account.
+// checkOwner returns an error for a write to another account's repository.
 func (b *Network) checkOwner(ctx context.Context, t store.Tx, a store.Account, repo string) error {
 	target, found, err := t.Account(ctx, Name, strings.ToLower(repo))
 	if err != nil {
@@ -107,8 +107,8 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 	return response, err
 }
 
-// listPage lists an account's posts after cursor in descending order of record keys, or in ascending order if reverse
-// is set.
+// listPage lists an account's posts after cursor. The posts are in descending order of their record keys, or in
+// ascending order if ascending is true.
 func listPage(ctx context.Context, t store.Tx, did, cursor string, ascending bool, limit int) ([]store.Post, error) {
 	if ascending {
 		return t.Posts(ctx, `where p.platform = ? and p.account = ? and p.id > ? order by p.id limit ?`,

@@ -96,7 +96,7 @@ func invalidRecord(format string, args ...any) error {
 	return invalidRequest("Invalid "+collection+" record: "+format, args...)
 }
 
-// memberError returns err if the member exists, and otherwise an error that says that the member is missing.
+// memberError returns err if the member exists. Otherwise, it returns an error that says that the member is missing.
 func memberError(name string, members map[string]any, err error) error {
 	if _, given := members[name]; given {
 		return err

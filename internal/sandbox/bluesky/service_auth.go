@@ -12,11 +12,12 @@ import (
 
 const (
 	serviceType        = "JWT"
-	serviceLifetime    = time.Minute // of a token without exp
+	serviceLifetime    = time.Minute // lifetime of a token that is requested without exp
 	maxServiceLifetime = time.Hour
 )
 
-// serviceClaims are the claims of a token with which a server lets another service act for an account.
+// serviceClaims are the claims of a service token. A server issues such a token to let another service act for an
+// account.
 type serviceClaims struct {
 	Issuer  string `json:"iss"`
 	Aud     string `json:"aud"`

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// sessionResponse is the response to a sign-in or a refresh. The response of getSession has no tokens.
+// sessionResponse is the response to a sign-in or a refresh. In the response to getSession, the tokens are empty.
 type sessionResponse struct {
 	Access         string         `json:"accessJwt,omitempty"`
 	Refresh        string         `json:"refreshJwt,omitempty"`
@@ -86,8 +86,8 @@ func (b *Network) refreshSession(r *http.Request) (any, error) {
 	return response, err
 }
 
-// rotate exchanges a refresh token. The old token remains valid for refreshGrace and is always exchanged for the same
-// new token, so that a client whose response is lost can try again.
+// rotate exchanges a refresh token for a new one. The old token remains valid for refreshGrace, and rotate always
+// exchanges it for the same new token. A client can therefore try again if the response is lost.
 func (b *Network) rotate(r *http.Request, t store.Tx, c claims) (sessionResponse, error) {
 	token, exists, err := t.RefreshToken(r.Context(), Name, c.ID)
 	if err != nil {

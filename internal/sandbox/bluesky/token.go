@@ -14,14 +14,14 @@ import (
 const (
 	accessLifetime  = 2 * time.Hour
 	refreshLifetime = 90 * 24 * time.Hour
-	refreshGrace    = 2 * time.Hour // time for which an exchanged refresh token remains valid
+	refreshGrace    = 2 * time.Hour // how long a refresh token remains valid after it was exchanged
 
 	accessType  = "at+jwt"
 	refreshType = "refresh+jwt"
 )
 
-// claims are the claims of a token. The claim Session exists only in the sandbox, so that a marker can end all tokens
-// of one sign-in.
+// claims are the claims of a token. Only the sandbox has the claim Session: a marker can use it to end all tokens of a
+// sign-in.
 type claims struct {
 	Scope   string `json:"scope"`
 	Aud     string `json:"aud"`
@@ -66,8 +66,8 @@ func (b *Network) sign(kind string, claims any) string {
 	return signed + "." + base64.RawURLEncoding.EncodeToString(b.Hash(signed))
 }
 
-// parseToken parses a token's claims. It returns the token's kind and whether the token is valid. Callers must check
-// whether the token has expired.
+// parseToken parses a token's claims. It returns the token's kind, and reports whether the token is valid. It does not
+// check whether the token has expired.
 func (b *Network) parseToken(text string, claims any) (string, bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
@@ -85,7 +85,7 @@ func encodePart(part any) string {
 	return base64.RawURLEncoding.EncodeToString(body)
 }
 
-// bearer returns the claims of the request's token, which must be of the given kind. It checks the token in the same
+// bearer returns the claims of the request's token, which must be of the given kind. It makes the checks in the same
 // order as the real server.
 func (b *Network) bearer(r *http.Request, kind string) (claims, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	videoPath         = "/video" // of the video service, which has its own host in production
+	videoPath         = "/video" // path of the video service, which has its own host in production
 	uploadVideoMethod = "app.bsky.video.uploadVideo"
 	limitsMethod      = "app.bsky.video.getUploadLimits"
 
 	maxVideosPerDay   = 25
 	maxBytesPerDay    = 10_000_000_000
-	unconfirmedPrefix = "unconfirmed." // prefix of handles of accounts without a confirmed email address
+	unconfirmedPrefix = "unconfirmed." // prefix of the handle if the account's email address is not confirmed
 )
 
 var videoMethods = map[string]xrpcMethod{
@@ -76,8 +76,8 @@ func (b *Network) getUploadLimits(r *http.Request) (any, error) {
 	return limits, err
 }
 
-// uploadVideo saves a video and starts its processing. It returns the existing job for a video that the account has
-// uploaded before.
+// uploadVideo saves a video and starts to process it. If the account has uploaded the video before, uploadVideo returns
+// the existing job.
 func (b *Network) uploadVideo(w http.ResponseWriter, r *http.Request) (any, error) {
 	var a store.Account
 	authorize := func(t store.Tx) error {
@@ -104,7 +104,7 @@ func (b *Network) uploadVideo(w http.ResponseWriter, r *http.Request) (any, erro
 	return b.startJob(r, a, blob)
 }
 
-// startJob starts the processing of a video. From then on, records of the account can refer to the blob.
+// startJob starts to process a video. From then on, the account's records can refer to the blob.
 func (b *Network) startJob(r *http.Request, a store.Account, blob store.Blob) (any, error) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -155,7 +155,7 @@ func (b *Network) getJobStatus(r *http.Request) (any, error) {
 	return map[string]any{"jobStatus": b.jobView(j)}, err
 }
 
-// videosSince returns the number of an account's videos since a time, and their total size in bytes.
+// videosSince returns the number and the total size in bytes of the videos that an account has uploaded since a time.
 func videosSince(ctx context.Context, t store.Tx, account string, since time.Time) (int, int64, error) {
 	var count int
 	var size int64

@@ -9,13 +9,14 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// swap is an optional precondition on the current record: that it does not exist, or that it has a specific CID.
+// swap is an optional precondition: the current record must not exist, or it must have a specific CID.
 type swap struct {
-	isSet bool   // false accepts any state
-	cid   string // of the required record; empty if there must be no record
+	isSet bool   // whether there is a precondition
+	cid   string // CID of the required record; empty if there must be no record
 }
 
-// UnmarshalJSON also handles null, which means that there must be no record. It is not called if the member is missing.
+// UnmarshalJSON parses a CID, or null, which means that there must be no record. It is not called if the member is
+// missing.
 func (s *swap) UnmarshalJSON(raw []byte) error {
 	s.isSet = true
 	if string(raw) == "null" {
@@ -75,7 +76,7 @@ func (b *Network) writeRecord(r *http.Request, create bool) (any, error) {
 	}
 	w := write{input: in, record: rec, create: create, markerKey: requestedKey}
 	if requestedKey == "" {
-		w.markerKey = store.ContentID([]byte(rec.text)) // the record's key differs in each attempt
+		w.markerKey = store.ContentID([]byte(rec.text)) // not the record's key, which is different in each attempt
 	}
 	return b.publish(r, w)
 }

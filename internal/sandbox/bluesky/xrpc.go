@@ -24,7 +24,7 @@ func invalidRequest(format string, args ...any) *xrpcError {
 	return &xrpcError{http.StatusBadRequest, "InvalidRequest", fmt.Sprintf(format, args...)}
 }
 
-// xrpcMethod is a method of the protocol. If the answer is nil, the response has no body.
+// xrpcMethod is a method of the protocol. If its result is nil, the response has no body.
 type xrpcMethod struct {
 	verb string
 	do   func(*Network, *http.Request) (any, error)
@@ -141,7 +141,8 @@ func readInput(r *http.Request, out any) error {
 	return &xrpcError{http.StatusBadRequest, "SyntaxError", "The body is not JSON: " + err.Error()}
 }
 
-// requireValues rejects a call in which a required value is missing. Its arguments are pairs of a name and a value.
+// requireValues returns an error if a required value of a call is missing. Its arguments are pairs of a name and a
+// value.
 func requireValues(pairs ...string) error {
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] == "" {

@@ -17,7 +17,7 @@ const (
 	maxLimit     = 50
 )
 
-// mediaTypes contains the media types of each platform, and whether lists of the type are paginated.
+// mediaTypes maps each platform to its media types. The value of a media type is true if its lists are paginated.
 var mediaTypes = map[string]map[string]bool{
 	"instagram": {
 		"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false,
@@ -29,7 +29,7 @@ type apiError struct {
 	Error string `json:"error"`
 }
 
-// Bridge serves the public data of package world. It requires no token.
+// Bridge serves the public data of package world. It does not require a token.
 type Bridge struct{ *base.Server }
 
 // New returns the bridge of the sandbox s.
@@ -45,7 +45,7 @@ func (s *Bridge) Handler() http.Handler {
 	return mux
 }
 
-// checkProfile reports whether the profile name can be read. If not, it sends an error response.
+// checkProfile reports whether the profile with this name can be read. If not, it sends an error response.
 func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
 	switch {
 	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing):
@@ -133,7 +133,7 @@ type MediaPage struct {
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-// page returns the requested page. filesURL is the prefix of the files' URLs.
+// page returns the requested page. filesURL is the prefix of the URLs of files.
 func (q *mediaQuery) page(filesURL string) MediaPage {
 	all := q.media()
 	from, to, next := q.cursor.Page(len(all), q.limit)

@@ -19,7 +19,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// The clips were made with
+// The clips were created with this command:
 //
 //	ffmpeg -f lavfi -i testsrc=size=SIZE:rate=15:duration=SECONDS -c:v libx264 -profile:v main -preset slow -crf 32 \
 //	  -pix_fmt yuv420p -movflags +faststart -map_metadata -1 -fflags +bitexact -flags:v +bitexact NAME.mp4
@@ -54,7 +54,7 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// fileContent returns the content of a file. It fails with errNoFile if size is not supported.
+// fileContent returns the content of a file, or errNoFile if the size is not supported.
 func fileContent(size, id, extension string) ([]byte, error) {
 	if extension == "mp4" {
 		return video(size, id)
@@ -70,8 +70,8 @@ func fileContent(size, id, extension string) ([]byte, error) {
 // freeBox is the header of a 27-byte MP4 box that contains the 19 digits of an ID.
 const freeBox = "\x00\x00\x00\x1bfree"
 
-// video returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box contains the ID,
-// so that every item has a different file.
+// video returns a clip that is followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box contains
+// the ID, so that every item has a different file.
 func video(size, id string) ([]byte, error) {
 	for _, clip := range world.Clips {
 		if size != fmt.Sprintf("%dx%d", clip.Width, clip.Height) {
@@ -86,7 +86,7 @@ func video(size, id string) ([]byte, error) {
 	return nil, errNoFile
 }
 
-// picture returns an image of a gradient with some discs.
+// picture returns an encoded image of a gradient with some discs.
 func picture(size image.Point, rng *rand.Rand) ([]byte, error) {
 	picture := image.NewRGBA(image.Rectangle{Max: size})
 	gradient(picture, randomColor(rng), randomColor(rng))

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// media returns the items of the media type as of the cursor's day, newest first.
+// media returns the items of the requested media type on the cursor's day, newest first.
 func (q *mediaQuery) media() []Item {
 	avatar := newItem(q.profile.Avatar(), time.Time{}, "")
 	switch {
@@ -32,7 +32,7 @@ func (q *mediaQuery) media() []Item {
 	return q.posts("")
 }
 
-// posts returns the posts of a format, or all posts if format is empty.
+// posts returns the posts with the given format, or all posts if format is empty.
 func (q *mediaQuery) posts(format string) []Item {
 	var items []Item
 	for _, post := range q.profile.Posts(q.cursor.Day) {
@@ -43,7 +43,7 @@ func (q *mediaQuery) posts(format string) []Item {
 	return items
 }
 
-// playlists returns the oldest videos, 4 to 15 depending on the profile.
+// playlists returns the profile's oldest videos. Their number depends on the profile, from 4 to 15.
 func (q *mediaQuery) playlists() []Item {
 	videos := q.posts(world.FormatVideo)
 	return videos[max(0, len(videos)-4-q.profile.NewRand("playlists").IntN(12)):]
@@ -63,7 +63,7 @@ func stories(p world.Profile, now time.Time) []Item {
 	return items
 }
 
-// dayStories returns the stories of a day, at most three, newest first.
+// dayStories returns the stories of a day, newest first. There are at most three.
 func dayStories(p world.Profile, day int64) []Item {
 	rng := p.NewRand("stories", strconv.FormatInt(day, 10))
 	var items []Item
@@ -82,7 +82,7 @@ func dayStories(p world.Profile, day int64) []Item {
 	return items
 }
 
-// highlights returns the profile's oldest stories from before day, 4 to 15 depending on the profile.
+// highlights returns the profile's oldest stories from before day. Their number depends on the profile, from 4 to 15.
 func highlights(p world.Profile, day int64) []Item {
 	count := 4 + p.NewRand("highlights").IntN(12)
 	firstDay := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().AgeDays)
@@ -93,7 +93,7 @@ func highlights(p world.Profile, day int64) []Item {
 	return items[max(0, len(items)-count):]
 }
 
-// newItem returns the item of a file. The item's URL is relative to the URL of the files.
+// newItem returns the item for a file. The item's URL is relative to the URL of the files.
 func newItem(file world.File, at time.Time, caption string) Item {
 	item := Item{
 		ID: file.ID, Kind: "image", URL: file.Path(), Caption: caption, Width: file.Width, Height: file.Height,

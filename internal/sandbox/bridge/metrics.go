@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxPageSize = 200  // posts of a profile
-	maxRecent   = 1000 // recent posts of a hashtag
+	maxPageSize = 200  // maximum number of posts on a page of a profile
+	maxRecent   = 1000 // maximum number of recent posts with a hashtag
 )
 
 // PostMetrics contains a post and its metrics. Metrics that the network hides are omitted.
@@ -75,7 +75,7 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parseSince parses the minimum time of posts as Unix seconds. It returns 0 for an empty text.
+// parseSince parses the minimum time of posts and returns it in Unix seconds. It returns 0 for an empty string.
 func parseSince(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -84,7 +84,7 @@ func parseSince(text string) (int64, error) {
 	return since.Unix(), err
 }
 
-// newProfileMetrics returns a page of a profile as of the day of the cursor. It contains only posts since the given
+// newProfileMetrics returns a page of a profile's metrics on the cursor's day. It contains only posts since the given
 // time.
 func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since int64, base string) ProfileMetrics {
 	posts, traits := p.Posts(cursor.Day), p.Traits()
@@ -109,7 +109,7 @@ func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since in
 	return page
 }
 
-// newPostMetrics returns a post with its metrics at a time in Unix seconds.
+// newPostMetrics returns a post with its metrics at the time now, in Unix seconds.
 func newPostMetrics(post world.Post, now int64, url string) PostMetrics {
 	metrics := post.Metrics(now)
 	result := PostMetrics{
@@ -168,13 +168,13 @@ func newHashtagMetrics(h world.Hashtag, now time.Time, limit int, base string) H
 		metrics.Recent = append(metrics.Recent,
 			newPostMetrics(post, now.Unix(), world.PostURL(base, h.Platform, "someone", post)))
 		if truncated {
-			from = post.At + 1 // the list may lack other posts with this second
+			from = post.At + 1 // other posts from this second may be missing from the list
 		}
 	}
 	metrics.RecentFrom = time.Unix(min(from, now.Unix()), 0).UTC().Format(time.RFC3339)
 	return metrics
 }
 
-// topPostsTime returns the time for which the metrics of top posts are computed: the end of the current day. The
-// metrics therefore do not change during the day, and the newest posts have reactions.
+// topPostsTime returns the time for which the metrics of top posts are computed, which is the end of the current day.
+// The metrics therefore do not change during the day, and even the newest posts have likes and comments.
 func topPostsTime(now time.Time) int64 { return world.StartOf(world.DayOf(now) + 1) }

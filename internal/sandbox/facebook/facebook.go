@@ -18,9 +18,9 @@ import (
 const Name = "facebook"
 
 const (
-	kindPage          = "page"                    // kind of a Page's token; the kind of a person's token is oauth.KindAccess
-	pageTokenLifetime = 10 * 365 * 24 * time.Hour // of a Page's token requested with a long-lived token
-	agency            = "studio.north"            // the person whose Page is in a business portfolio
+	kindPage          = "page"                    // kind of a Page's token; a person's token has the kind oauth.KindAccess
+	pageTokenLifetime = 10 * 365 * 24 * time.Hour // lifetime of a Page's token that a long-lived token requests
+	agency            = "studio.north"            // handle of the person whose Page is in a business portfolio
 )
 
 // Network is the part of the Graph API for Pages that pressroom uses: OAuth consent and tokens, photos, videos and
@@ -39,8 +39,8 @@ func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, page
 
 func pageID(handle string) string { return base.StableID("10", "facebook page "+handle) }
 
-// Handler returns the handler of Facebook's three API hosts below /graph, /video and /upload and, below /www, of the
-// consent page and the redirects from posts to the sandbox's page.
+// Handler returns the handler of Facebook's three API hosts, below /graph, /video and /upload. Below /www, it serves
+// the consent page and redirects from posts to the sandbox's page.
 func (n *Network) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /www/{version}/dialog/oauth", n.consent)
@@ -112,7 +112,8 @@ func pageView(a store.Account) map[string]any {
 	return map[string]any{"id": a.ID, "name": a.DisplayName, "username": a.Handle}
 }
 
-// asPage calls do in a transaction with the Page of the request's token. It rejects a path with the ID of another Page.
+// asPage calls do in a transaction, with the Page of the request's token. It returns an error if the path contains the
+// ID of another Page.
 func (n *Network) asPage(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
 	return n.Store.InTx(r.Context(), func(t store.Tx) error {
 		token, ok, err := n.Find(r.Context(), t, kindPage, r.Form.Get("access_token"))
@@ -190,7 +191,7 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, id st
 	return n.postView(r, p), err
 }
 
-// comments describes the comments of Pages.
+// comments describes how Facebook handles comments of Pages.
 func (n *Network) comments() graph.Comments {
 	return graph.Comments{
 		AsCaller: n.asPage, MaxLength: 8000, Scopes: []string{"pages_manage_engagement"},

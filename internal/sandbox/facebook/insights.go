@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// postMetrics are the metrics of posts that Facebook has not deprecated.
+// postMetrics contains the post metrics that Facebook has not deprecated.
 var postMetrics = graph.Metrics{
 	"post_media_view":              func(c insights.Counts) any { return c.Views },
 	"post_total_media_view_unique": func(c insights.Counts) any { return c.Reach },
@@ -49,7 +49,7 @@ func findPost(r *http.Request, t store.Tx, a store.Account) (store.Post, error) 
 	return store.Post{}, graph.ErrNoObject
 }
 
-// addCounts adds the counts of a post to its view. Like Facebook, it omits shares if the number is 0.
+// addCounts adds the counts of a post to its view. Like Facebook, it omits the number of shares if it is 0.
 func addCounts(c insights.Counts, view map[string]any) map[string]any {
 	summary := func(total int64) map[string]any {
 		return map[string]any{"data": []any{}, "summary": map[string]int64{"total_count": total}}

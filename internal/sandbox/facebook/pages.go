@@ -28,8 +28,8 @@ func (n *Network) listClientPages(r *http.Request) (any, error) {
 	return n.listPages(r, scopeBusiness, func(store.Account) bool { return false })
 }
 
-// listPages lists the person's Page if includes returns true for the Page. The token must have the scope, unless scope
-// is empty. The list contains the person's tasks only if scope is empty.
+// listPages lists the person's Page if includes returns true for the Page. Unless scope is empty, the token must have
+// the scope. The list contains the person's tasks only if scope is empty.
 func (n *Network) listPages(r *http.Request, scope string, includes func(store.Account) bool) (any, error) {
 	data := []map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -53,7 +53,7 @@ func (n *Network) listPages(r *http.Request, scope string, includes func(store.A
 	}, err
 }
 
-// pageWithToken returns a Page with a new token. The new token is long-lived if the person's token is.
+// pageWithToken returns a Page with a new token. The new token is long-lived if the person's token is long-lived.
 func (n *Network) pageWithToken(r *http.Request, t store.Tx, a store.Account, token store.Token) (map[string]any, error) {
 	lifetime := token.ExpiresAt.Sub(n.Now())
 	if token.ExpiresAt.Sub(token.IssuedAt) > graph.ShortLifetime {
@@ -66,8 +66,8 @@ func (n *Network) pageWithToken(r *http.Request, t store.Tx, a store.Account, to
 	return page, err
 }
 
-// findOwnPage returns the Page with the given ID if the request has a token of the Page's person. Otherwise it returns
-// nil.
+// findOwnPage returns the Page with the given ID if the request's token belongs to the Page's person. Otherwise, it
+// returns nil.
 func (n *Network) findOwnPage(r *http.Request, id string) (map[string]any, error) {
 	var page map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {

@@ -24,7 +24,7 @@ const (
 	maxText   = 63_206 // UTF-16 code units
 	maxPhotos = 10
 
-	// Media types of containers. Containers of posts only reserve an ID.
+	// The media types of containers. A container for a post only reserves an ID.
 	mediaTypePhoto = "PHOTO"
 	mediaTypePost  = "POST"
 )
@@ -50,7 +50,7 @@ var (
 	}
 )
 
-// createPhoto fetches a photo for a later post. It does not support photos that are published immediately.
+// createPhoto fetches a photo for a later post. Photos that are published immediately are not supported.
 func (n *Network) createPhoto(r *http.Request) (any, error) {
 	if r.Form.Get("published") != "false" {
 		return nil, graph.InvalidParameter("published must be false in this sandbox")
@@ -109,12 +109,12 @@ func (n *Network) publish(
 	})
 }
 
-// markerErrors are the errors that markers request.
+// markerErrors contains the errors that markers can request.
 var markerErrors = marker.MarkerErrors{
 	RejectErr: errText, ExpiredTokenErr: graph.ErrSessionExpired, RateLimitErr: graph.ErrRateLimited, FailureErr: graph.ErrInternal,
 }
 
-// createPost publishes a text, a link or photos.
+// createPost publishes a post with a text, a link or photos.
 func (n *Network) createPost(r *http.Request) (any, error) {
 	var photos []graph.Container
 	id, err := n.publish(r, func(t store.Tx, a store.Account) (*store.Post, error) {
@@ -170,7 +170,8 @@ func checkPost(form url.Values, photos []graph.Container) error {
 
 func isTooLong(text string) bool { return len(utf16.Encode([]rune(text))) > maxText }
 
-// savePost stores a post and marks its photos as used. It rejects a post that equals the account's previous post.
+// savePost stores a post and marks its photos as used. It returns an error if the post equals the account's previous
+// post.
 func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []graph.Container) error {
 	lastPosts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
 		Name, p.Account)
@@ -198,7 +199,7 @@ func (n *Network) savePost(r *http.Request, t store.Tx, p *store.Post, photos []
 	})
 }
 
-// saveWithBody stores the post with a body that contains the fields of postBody and the media.
+// saveWithBody stores the post. body contains the fields of postBody and the media.
 func (n *Network) saveWithBody(ctx context.Context, t store.Tx, p *store.Post, body map[string]any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
@@ -236,14 +237,15 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 	return n.Page(r, data, limit, offset), err
 }
 
-const maxLargePage = 10 // posts on a page if one of them is large
+const maxLargePage = 10 // maximum number of posts on a page if one of them has the marker TooMuchData
 
 var errTooMuch = &graph.Error{
 	Status: http.StatusInternalServerError, Code: 1,
 	Message: "Please reduce the amount of data you're asking for, then retry your request",
 }
 
-// checkAmount rejects a page with a high limit if one of its posts has the marker TooMuchData.
+// checkAmount returns an error for a page with a limit above maxLargePage if one of its posts has the marker
+// TooMuchData.
 func checkAmount(posts []store.Post, limit int) error {
 	isLarge := func(p store.Post) bool { return marker.Read(p.Text, Name).Has(marker.TooMuchData) }
 	if limit > maxLargePage && slices.ContainsFunc(posts, isLarge) {
@@ -288,8 +290,8 @@ func parseBody(p store.Post) postBody {
 	return body
 }
 
-// newAttachment returns the attachment of a post, or nil if it has none. The attachment of an album contains the photos
-// and videos.
+// newAttachment returns the attachment of a post, or nil if it has none. The attachment of an album contains all of its
+// photos and videos.
 func newAttachment(p store.Post) map[string]any {
 	parts := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {

@@ -11,12 +11,12 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// reelSession is the prefix of the stored session of a reel. The ID of the reel follows.
+// reelSession is the prefix of a reel's stored session. The ID of the reel follows the prefix.
 const reelSession = "reel "
 
 func (v video) isReel() bool { return strings.HasPrefix(v.session, reelSession) }
 
-// reelPhase starts the upload of a reel, or publishes an uploaded reel.
+// reelPhase starts the upload of a reel, or publishes a reel that was uploaded.
 func (n *Network) reelPhase(r *http.Request) (any, error) {
 	if r.Form.Get("upload_phase") == "finish" && r.Form.Get("video_state") != "PUBLISHED" {
 		return nil, graph.InvalidParameter("video_state must be PUBLISHED in this sandbox")
@@ -48,7 +48,7 @@ func (n *Network) startReel(r *http.Request) (any, error) {
 	}, err
 }
 
-// uploadReel receives the file of a reel in one request. The token is in a header.
+// uploadReel receives the file of a reel in a single request. The token is in a header.
 func (n *Network) uploadReel(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 
 const storyLifetime = 24 * time.Hour
 
-// publishPhotoStory publishes an uploaded photo as a story. A photo can be published once.
+// publishPhotoStory publishes an uploaded photo as a story. A photo can be published only once.
 func (n *Network) publishPhotoStory(r *http.Request) (any, error) {
 	var photo graph.Container
 	id, err := n.publish(r, func(t store.Tx, a store.Account) (*store.Post, error) {
@@ -91,7 +91,7 @@ func checkOptions(form url.Values) error {
 	return nil
 }
 
-// keepOptions returns the parameters in form that are options of a post.
+// keepOptions returns the parameters in form that are post options.
 func keepOptions(form url.Values) map[string]string {
 	options := map[string]string{}
 	for _, name := range []string{"link", "place", "title"} {

@@ -20,7 +20,7 @@ import (
 const (
 	maxVideo       = 10_000_000_000 // bytes
 	chunkSize      = 1 << 20        // bytes
-	formOverhead   = 64 << 10       // bytes of a form in addition to the chunk
+	formOverhead   = 64 << 10       // maximum number of bytes of a form in addition to the chunk
 	uploadLifetime = 24 * time.Hour
 )
 
@@ -34,7 +34,7 @@ type video struct {
 	failure       string   // why processing failed
 	createdAt     time.Time
 	finishedAt    time.Time // zero until the upload is finished
-	isDraft       bool      // remains unpublished until its owner shares it
+	isDraft       bool      // whether the video remains unpublished until its owner shares it
 }
 
 var (
@@ -139,7 +139,7 @@ func (n *Network) transferVideo(r *http.Request) (any, error) {
 	return v.nextChunk(), err
 }
 
-// finishVideo finishes an upload and publishes the video, which is then processed.
+// finishVideo finishes an upload and publishes the video. The video is then processed.
 func (n *Network) finishVideo(r *http.Request, format string) (any, error) {
 	file, failure, err := n.assemble(r)
 	if err != nil {
@@ -199,8 +199,8 @@ func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	return file, "", err
 }
 
-// videoView returns a video in the API's format. Its permalink has no host. That a draft completes the publishing phase
-// is an assumption.
+// videoView returns a video in the API's format. Its permalink has no host. It is an assumption that a draft completes
+// the publishing phase.
 func (n *Network) videoView(v video, a store.Account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
 	ready := status["video_status"] == "ready"
@@ -235,8 +235,8 @@ func (n *Network) videoView(v video, a store.Account) map[string]any {
 	}
 }
 
-// checkMarkers reports whether a marker keeps a video as a draft. It returns marker.ErrLost if another marker still
-// hides the post.
+// checkMarkers reports whether a marker keeps a video as a draft. If another marker still hides the post, it returns
+// marker.ErrLost.
 func (n *Network) checkMarkers(r *http.Request, t store.Tx, v video) (bool, error) {
 	p, found, err := t.Post(r.Context(), Name, v.id)
 	if err != nil || !found {

@@ -13,7 +13,7 @@ import (
 
 var errSecret = &Error{Status: http.StatusBadRequest, Code: 1, Message: "Error validating client secret."}
 
-// AppToken returns an app access token for an app's ID and secret.
+// AppToken responds with an app access token for an app's ID and secret.
 func (*API) AppToken(r *http.Request) (any, error) {
 	switch {
 	case r.Form.Get("grant_type") != "client_credentials":
@@ -24,7 +24,7 @@ func (*API) AppToken(r *http.Request) (any, error) {
 	return map[string]any{"access_token": r.Form.Get("client_id") + "|" + base.NewID(), "token_type": "bearer"}, nil
 }
 
-// findApp returns the ID of the app whose access token the request has. An app access token consists of the app's ID
+// findApp returns the ID of the app whose app access token the request contains. Such a token consists of the app's ID
 // and secret.
 func findApp(r *http.Request) (string, error) {
 	app, secret, isApp := strings.Cut(r.Form.Get("access_token"), "|")
@@ -34,8 +34,8 @@ func findApp(r *http.Request) (string, error) {
 	return app, nil
 }
 
-// AppPermissions returns the call that lists an app's permissions, and for each of them, whether App Review has
-// approved it.
+// AppPermissions returns the call that lists an app's permissions. For each permission, the list says whether App
+// Review has approved it.
 func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)
@@ -57,7 +57,8 @@ func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) 
 	}
 }
 
-// DebugToken returns the call that describes an access token, or a token of one of the given kinds, to the token's app.
+// DebugToken returns the call that describes a token to the token's app. The token must be an access token or have one
+// of the given kinds.
 func (api *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		app, err := findApp(r)
@@ -68,7 +69,7 @@ func (api *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 	}
 }
 
-// DebugTokenByTester describes a token to a person with a role in its app.
+// DebugTokenByTester describes a token to a person who has a role in the token's app.
 //
 // Source: https://developers.facebook.com/documentation/threads/troubleshooting/debug-access-token (June 4, 2025).
 func (api *API) DebugTokenByTester(r *http.Request) (any, error) {
@@ -113,8 +114,8 @@ func (api *API) describeToken(r *http.Request, app string, kinds ...string) (any
 	return map[string]any{"data": data}, err
 }
 
-// PublishingLimit returns the call that reports the caller's number of posts within limitWindowSeconds, and total as the
-// maximum.
+// PublishingLimit returns the call that responds with the number of posts that the caller has published within
+// limitWindowSeconds. total is the maximum in the response.
 func (api *API) PublishingLimit(total int) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var posts []store.Post

@@ -9,12 +9,12 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Comments describes how a network handles comments of accounts on their own posts.
+// Comments describes how a network handles comments that accounts publish on their own posts.
 type Comments struct {
 	// AsCaller calls a function in a transaction with the account of the request's token.
 	AsCaller  func(*http.Request, func(store.Tx, store.Account, store.Token) error) error
 	MaxLength int      // characters
-	Scopes    []string // a token must have one of them
+	Scopes    []string // a token must have one of these scopes
 	// NewID returns the ID of a new comment on a post.
 	NewID func(post store.Post) string
 	// View returns a comment in the API's format.
@@ -41,7 +41,7 @@ func (api *API) CreateComment(c Comments) func(*http.Request) (any, error) {
 	}
 }
 
-// onOwnPost calls do with the caller's post whose ID is in the path.
+// onOwnPost calls do with the caller's post that has the ID in the path.
 func (api *API) onOwnPost(r *http.Request, c Comments, do func(store.Tx, store.Post, store.Token) error) error {
 	return c.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 		if err := api.RequireScope(r.Context(), t, token, c.Scopes...); err != nil {

@@ -20,17 +20,17 @@ type Container struct {
 	seq       int64
 	Account   string
 	MediaType string // media type, as in the API
-	IsItem    bool   // part of a carousel
+	IsItem    bool   // whether the container is part of a carousel
 	Text      string
 	ReplyTo   string // ID of the post that the post replies to
 	Media     []store.Medium
 	Failure   string // why processing failed
 	CreatedAt time.Time
 	Post      string            // ID of the published post
-	Options   map[string]string // further parameters of the network
+	Options   map[string]string // other request parameters of the network
 }
 
-// Prefixes of the IDs of containers and posts.
+// The prefixes of container IDs and post IDs.
 const (
 	containerPrefix = "18"
 	postPrefix      = "17"
@@ -42,7 +42,7 @@ func (c Container) ID() string { return fmt.Sprintf(containerPrefix+"%015d", c.s
 // PostID returns the ID of the container's post.
 func (c Container) PostID() string { return fmt.Sprintf(postPrefix+"%015d", c.seq) }
 
-// Status returns the container's status. The container is in progress for the duration processing after its creation.
+// Status returns the container's status. processing is how long the container is in progress after its creation.
 func (c Container) Status(now time.Time, processing time.Duration) string {
 	age := now.Sub(c.CreatedAt)
 	switch {

@@ -11,17 +11,17 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// unreviewedClient is part of the ID of an app without App Review, which is in development mode. The suffix
-// strictClient may follow.
+// unreviewedClient is part of the ID of an app that has not passed App Review and is therefore in development mode. The
+// suffix strictClient may follow it.
 const unreviewedClient = "-unreviewed"
 
-// roleHolders are the people with an accepted role in every app in development mode.
+// roleHolders lists the people who have an accepted role in every app in development mode.
 var roleHolders = []string{"harbour.coffee", "mira.keller"}
 
 func inDevelopment(client string) bool { return strings.Contains(client, unreviewedClient) }
 
-// RequireRole makes the consent page show an error page if the app is in development mode and the person has no role
-// in it.
+// RequireRole makes the consent page show an error page if the app is in development mode and the person has no role in
+// the app.
 func (api *API) RequireRole(page http.HandlerFunc) {
 	api.Reject = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
 		if !inDevelopment(client) || slices.Contains(roleHolders, a.Handle) {
@@ -41,7 +41,8 @@ func Audience(client string) store.Audience {
 	return store.AudiencePublic
 }
 
-// RequireReview rejects a call that requires a feature if App Review has not approved the token's app.
+// RequireReview returns an error if App Review has not approved the token's app. feature is the name of the feature
+// that the call requires.
 func RequireReview(token store.Token, feature string) error {
 	if !inDevelopment(token.Client) {
 		return nil

@@ -1,4 +1,4 @@
-// Package graph simulates what Instagram, Facebook and Threads share: parts of Meta's Graph API.
+// Package graph simulates the parts of Meta's Graph API that Instagram, Facebook and Threads share.
 package graph
 
 import (
@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/oauth"
 )
 
-// API implements what Meta's networks share: responses and errors, the exchange of short-lived tokens for long-lived
-// ones, fetching media, and publishing through containers. It accepts any client ID and secret.
+// API implements the functions that Meta's networks share: responses and errors, the exchange of short-lived tokens for
+// long-lived tokens, fetching media, and publishing through containers. It accepts any client ID and secret.
 type API struct {
 	*oauth.Provider
 
@@ -19,7 +19,7 @@ type API struct {
 	grantPrefix string       // prefix of the grant types that exchange tokens
 	usageType   string       // value of type in X-Business-Use-Case-Usage
 
-	PublishScopes []string // publishing requires one of these scopes
+	PublishScopes []string // scopes for publishing; a token needs one of them
 }
 
 // New returns the API of a platform. grantPrefix is the prefix of the platform's grant types. usageType is the value of
@@ -85,8 +85,8 @@ func (api *API) Write(w http.ResponseWriter, r *http.Request, result any, err er
 	}
 }
 
-// setUsage sets the usage headers. If the request was rate limited, the usage headers ask clients to wait for one
-// minute, the smallest unit. Retry-After allows a retry after two seconds.
+// setUsage sets the usage headers. If the request was rate limited, these headers ask the client to wait for one
+// minute, which is their smallest unit. Retry-After allows a retry after two seconds.
 func (api *API) setUsage(header http.Header, err *Error) {
 	percent, minutes := "1", "0"
 	if err == ErrRateLimited {
@@ -108,7 +108,7 @@ func (api *API) NotFound(*http.Request) (any, error) {
 func PickFields(r *http.Request, values map[string]any) map[string]any {
 	out := map[string]any{"id": values["id"]}
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
-		field, _, _ = strings.Cut(field, ".") // modifiers are ignored
+		field, _, _ = strings.Cut(field, ".") // ignore modifiers
 		if value, ok := values[field]; ok {
 			out[field] = value
 		}
@@ -116,7 +116,7 @@ func PickFields(r *http.Request, values map[string]any) map[string]any {
 	return out
 }
 
-// ShortLifetime is the lifetime of a token before its exchange for a long-lived token.
+// ShortLifetime is the lifetime of a short-lived token.
 const ShortLifetime = time.Hour
 
 const (

@@ -15,7 +15,7 @@ var errNoPermission = &Error{
 	Status: http.StatusBadRequest, Code: 10, Message: "Application does not have permission for this action",
 }
 
-// Metrics are the metrics of a network's posts by their names in the API.
+// Metrics maps the API's names of a network's post metrics to functions that return their values.
 type Metrics map[string]func(insights.Counts) any
 
 // Response returns the response with the requested metrics of a post. It returns an error for an unknown metric.
@@ -35,7 +35,7 @@ func (m Metrics) Response(r *http.Request, id string, counts insights.Counts) (a
 	return map[string]any{"data": data}, nil
 }
 
-// RequireScope rejects a token unless at least one of the scopes was granted.
+// RequireScope returns an error unless the token has at least one of the scopes.
 func (api *API) RequireScope(ctx context.Context, t store.Tx, token store.Token, scopes ...string) error {
 	granted, err := t.Scopes(ctx, api.Platform, token.Session)
 	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(granted, scope) }) {
@@ -44,7 +44,8 @@ func (api *API) RequireScope(ctx context.Context, t store.Tx, token store.Token,
 	return err
 }
 
-// Insights returns the call for the metrics of a post of the caller. The token must have one of the scopes.
+// Insights returns the call that responds with the metrics of one of the caller's posts. The token must have one of the
+// scopes.
 func (api *API) Insights(m Metrics, scopes ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var p store.Post
@@ -67,7 +68,7 @@ func (api *API) Insights(m Metrics, scopes ...string) func(*http.Request) (any, 
 	}
 }
 
-// ParseOffset returns the offset of the request's cursor.
+// ParseOffset returns the offset that the request's cursor contains.
 func ParseOffset(r *http.Request) (int, error) {
 	text := r.Form.Get("after")
 	if text == "" {

@@ -19,12 +19,12 @@ const containerLifetime = 24 * time.Hour
 
 // ImageLimits are a network's limits on images.
 type ImageLimits struct {
-	Types              []string // MIME
+	Types              []string // MIME types
 	MaxSize            int64    // bytes
 	MinRatio, MaxRatio float64  // width divided by height
 }
 
-// Errors for media that a container cannot use.
+// The errors for media that a container cannot use.
 var (
 	errFetchFailed = &Error{
 		Status: http.StatusBadRequest, Code: 9004, Subcode: 2207052,
@@ -75,13 +75,13 @@ func (api *API) FetchImage(ctx context.Context, account, address string, limits 
 	return api.SaveMedium(ctx, api.Platform, account, blob)
 }
 
-// Failures of a video.
+// The reasons why the processing of a video fails.
 const (
 	VideoFetchFailed = "FAILED_DOWNLOADING_VIDEO"
 	VideoUnreadable  = "FAILED_PROCESSING_VIDEO"
 )
 
-// FetchVideo fetches a video. If the video is not suitable, FetchVideo returns the failure for the container's status.
+// FetchVideo fetches a video. If the video is not suitable, FetchVideo returns the reason, for the container's status.
 func (api *API) FetchVideo(ctx context.Context, account, address string, maxSize int64) (store.Medium, string, error) {
 	blob, fetched, err := api.Fetch(ctx, api.client, address, maxSize)
 	switch {
@@ -96,7 +96,7 @@ func (api *API) FetchVideo(ctx context.Context, account, address string, maxSize
 	return m, "", err
 }
 
-// CreateContainer stores a container of the caller after fill has set the content.
+// CreateContainer stores a container of the caller. fill sets the content of the container.
 func (api *API) CreateContainer(r *http.Request, fill func(*Container) error) (any, error) {
 	c := Container{IsItem: r.Form.Get("is_carousel_item") == "true"}
 	err := api.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
@@ -116,7 +116,7 @@ func (api *API) CreateContainer(r *http.Request, fill func(*Container) error) (a
 	return map[string]string{"id": c.ID()}, err
 }
 
-// FillCarousel sets the media of a carousel to the media of the containers that the request parameter children lists.
+// FillCarousel sets the media of a carousel. The request parameter children lists the containers with the media.
 func (api *API) FillCarousel(r *http.Request, c *Container, maxParts int) error {
 	children := strings.Split(r.Form.Get("children"), ",")
 	if len(children) < 2 || len(children) > maxParts {

@@ -37,7 +37,7 @@ func (api *API) PublishContainer(r *http.Request) (any, error) {
 	return map[string]string{"id": id}, err
 }
 
-// findPublishable returns the container of a request to publish. It fails if the container is not ready.
+// findPublishable returns the container that a request publishes. It returns an error if the container is not ready.
 func (api *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (Container, error) {
 	c, found, err := FindContainer(r.Context(), t, api.Platform, r.Form.Get("creation_id"))
 	if err != nil {
@@ -61,7 +61,7 @@ func (api *API) findPublishable(r *http.Request, t store.Tx, a store.Account) (C
 	return Container{}, errNotReady
 }
 
-// markerErrors are the errors that markers request.
+// markerErrors contains the errors that markers can request.
 var markerErrors = marker.MarkerErrors{
 	RejectErr: &Error{
 		Status: http.StatusBadRequest, Code: 4, Subcode: 2207051,
@@ -140,7 +140,7 @@ func Options(p store.Post) map[string]string {
 	return body.Options
 }
 
-// List lists the caller's posts since a time, newest first, without replies and stories. view returns a post in the
+// List lists the caller's posts since a time, newest first. It omits replies and stories. view returns a post in the
 // API's format.
 func (api *API) List(r *http.Request, view func(store.Post) (map[string]any, error)) (any, error) {
 	return api.list(r, "r.reply_to is null and f.format is null", view)

@@ -20,7 +20,7 @@ func (api *API) ExchangeCode(r *http.Request) (any, error) {
 	return api.RedeemCode(r, nil)
 }
 
-// RedeemCode exchanges a code for a short-lived token. extend adds members to the response, and may be nil.
+// RedeemCode exchanges a code for a short-lived token. extend adds members to the response. It may be nil.
 func (api *API) RedeemCode(
 	r *http.Request, extend func(t store.Tx, code store.Token, response map[string]any) error,
 ) (map[string]any, error) {
@@ -97,8 +97,8 @@ func (api *API) Permissions(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-// exchange exchanges the caller's token for a long-lived token. The old token must have an age of at least minAge. It
-// remains valid.
+// exchange exchanges the caller's token for a long-lived token. The old token must be at least minAge old. It remains
+// valid.
 func (api *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
 	var response map[string]any
 	err := api.AsCaller(r, func(t store.Tx, _ store.Account, token store.Token) error {
@@ -112,8 +112,8 @@ func (api *API) exchange(r *http.Request, minAge time.Duration) (any, error) {
 	return response, err
 }
 
-// AsCaller calls do in a transaction with the account of the request's token. It rejects a path with the ID of another
-// account.
+// AsCaller calls do in a transaction, with the account of the request's token. It returns an error if the path contains
+// the ID of another account.
 func (api *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
 	return api.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, token, err := api.Authenticate(r, t)
@@ -159,8 +159,8 @@ const strictClient = "-require-app-secret"
 
 var proofPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// CheckProof rejects a call that contains neither the app's secret nor a proof of it, if the app requires a proof.
-// The sandbox does not know the secret, so it checks only the proof's format.
+// CheckProof returns an error if the app requires a proof of its secret, but the call contains neither the secret nor a
+// proof. The sandbox does not know the secret, so it checks only the format of the proof.
 func CheckProof(r *http.Request, token store.Token) error {
 	isProven := r.Form.Has("client_secret") || proofPattern.MatchString(r.Form.Get("appsecret_proof"))
 	if strings.HasSuffix(token.Client, strictClient) && !isProven {
@@ -180,5 +180,5 @@ func (api *API) RevokePermissions(r *http.Request) (any, error) {
 	return map[string]any{"success": true}, err
 }
 
-// PersonID returns the ID of a person in Facebook Login. It differs from the IDs of the person's Page and account.
+// PersonID returns the ID of a person in Facebook Login. It is different from the IDs of the person's Page and account.
 func PersonID(handle string) string { return base.StableID("11", "facebook person "+handle) }

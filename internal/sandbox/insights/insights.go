@@ -13,14 +13,14 @@ import (
 type Counts struct{ Views, Reach, Likes, Comments, Shares, Saves, Clicks int64 }
 
 const (
-	settlingTime = 30 * time.Hour // after this time, a post has 63% of its final counts
+	settlingTime = 30 * time.Hour // age at which a post has 63% of its final counts
 	oneDay       = 24 * time.Hour
 )
 
 // followersSince is the time until which every account has its initial number of followers.
 var followersSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Followers returns an account's number of followers at a time. The number depends only on the arguments.
+// Followers returns an account's number of followers at the time now. The number depends only on the arguments.
 func Followers(platform, account string, now time.Time) int64 {
 	rng := world.NewRand("followers", platform, account)
 	initial := math.Exp(7.6 + 0.7*rng.NormFloat64())
@@ -29,8 +29,8 @@ func Followers(platform, account string, now time.Time) int64 {
 	return int64(initial * (1 + dailyGrowth*days))
 }
 
-// Count returns the counts of a post at a time. The counts depend only on the post and its age. The final counts are
-// log-normal and proportional to the followers that the account had when it posted.
+// Count returns the counts of a post at the time now. The counts depend only on the post and its age. The final counts
+// have a log-normal distribution, and are proportional to the number of followers that the account had when it posted.
 func Count(p store.Post, now time.Time) Counts {
 	rng := world.NewRand("tally", p.Platform, p.ID)
 	logNormal := func(mean, deviation float64) float64 { return math.Exp(mean + deviation*rng.NormFloat64()) }

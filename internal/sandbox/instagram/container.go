@@ -14,16 +14,16 @@ import (
 const (
 	maxCaption      = 2200 // UTF-16 code units
 	maxHashtags     = 30
-	lowHashtagLimit = 5 // limit of some accounts
+	lowHashtagLimit = 5 // limit for some accounts
 	maxItems        = 10
 	maxVideo        = 300_000_000 // bytes
-	maxStory        = 100_000_000 // bytes of a story's video
+	maxStory        = 100_000_000 // bytes, for the video of a story
 )
 
-// imageLimits allow ratios from 4:5 to 1.91:1, with a tolerance for sizes in whole pixels.
+// imageLimits allows ratios from 4:5 to 1.91:1, with a tolerance because sizes are whole numbers of pixels.
 var imageLimits = graph.ImageLimits{Types: []string{"image/jpeg"}, MaxSize: 8 << 20, MinRatio: 0.79, MaxRatio: 1.92}
 
-// storyLimits allow every ratio.
+// storyLimits allows every ratio.
 var storyLimits = graph.ImageLimits{Types: imageLimits.Types, MaxSize: imageLimits.MaxSize, MaxRatio: math.MaxFloat64}
 
 var hashtagPattern = regexp.MustCompile(`#[\pL\pN_]+`)
@@ -90,7 +90,7 @@ func (n *Network) fillImage(r *http.Request, c *graph.Container, limits graph.Im
 	return err
 }
 
-// failureCodes are the subcodes of the failures of a video.
+// failureCodes maps the reasons why the processing of a video fails to error subcodes.
 var failureCodes = map[string]string{graph.VideoFetchFailed: "2207052", graph.VideoUnreadable: "2207026"}
 
 func (n *Network) fillVideo(r *http.Request, c *graph.Container, maxSize int64) error {

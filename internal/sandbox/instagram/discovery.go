@@ -38,8 +38,8 @@ var (
 	}
 )
 
-// lookUp returns the object whose ID is in the path or, if the request has the field business_discovery, the result of
-// business discovery.
+// lookUp responds with the object whose ID is in the path. If the request has the field business_discovery, lookUp
+// responds with the result of business discovery instead.
 func (n *Network) lookUp(r *http.Request) (any, error) {
 	if strings.Contains(r.Form.Get("fields"), "business_discovery") {
 		return n.discover(r)
@@ -70,7 +70,8 @@ func (n *Network) authorizeOperator(r *http.Request, id string, scopes ...string
 	return caller, err
 }
 
-// discover returns the caller's account and, in the field business_discovery, the account that this field selects.
+// discover responds with the caller's account. Its field business_discovery contains the account that this field
+// selects.
 func (n *Network) discover(r *http.Request) (any, error) {
 	fields, ok := parseFields(r.Form.Get("fields"))
 	if !ok {
@@ -106,7 +107,7 @@ func (n *Network) discoveredProfile(r *http.Request, f field) (any, error) {
 	return selectFields(f.fields, d.fields())
 }
 
-// discovery is a profile as it is on a given day.
+// discovery is the state of a profile on a day.
 type discovery struct {
 	profile world.Profile
 	day     int64
@@ -125,7 +126,7 @@ func (d discovery) fields() map[string]any {
 	}
 }
 
-// omitEmpty returns nil for an empty text, so that selectFields omits the field.
+// omitEmpty returns text, or nil if text is empty, so that selectFields omits the field.
 func omitEmpty(text string) any {
 	if text == "" {
 		return nil
@@ -167,7 +168,7 @@ func (d discovery) media(f field) (any, error) {
 	return response, nil
 }
 
-// postView returns a post of the profile without the fields that its owner hides.
+// postView returns a post of the profile in the API's format, without the fields that the profile's owner hides.
 func (d discovery) postView(post world.Post) map[string]any {
 	view, traits := mediaView(d.base, post, world.StartOf(d.day)), d.profile.Traits()
 	view["username"], view["owner"] = d.profile.Name, map[string]any{"id": AccountID("world " + d.profile.Name)}
@@ -212,7 +213,7 @@ var mediaTypes = map[string]string{
 	world.FormatCarousel: "CAROUSEL_ALBUM",
 }
 
-// mediaView returns the public fields of a post at a time in Unix seconds.
+// mediaView returns the public fields of a post at the time now, in Unix seconds.
 func mediaView(base string, post world.Post, now int64) map[string]any {
 	metrics := post.Metrics(now)
 	view := map[string]any{

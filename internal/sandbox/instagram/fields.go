@@ -87,7 +87,8 @@ func (p *fieldParser) modifier(args map[string]string) bool {
 	return closed && !strings.Contains(argument, "(")
 }
 
-// selectFields returns the requested fields and the ID. It rejects unknown fields and omits fields whose value is nil.
+// selectFields returns the requested fields and the ID. It returns an error for an unknown field. It omits fields whose
+// value is nil.
 func selectFields(fields []field, values map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	if id, ok := values["id"]; ok {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	hashtagQuota    = 30 // different hashtags that an account may query in hashtagWindow
+	hashtagQuota    = 30 // number of different hashtags that an account may query within hashtagWindow
 	hashtagWindow   = 7 * 24 * time.Hour
 	hashtagPageSize = 50 // maximum number of posts on a page
 )
@@ -34,7 +34,7 @@ var (
 	}
 )
 
-// hashtagID returns the ID of a hashtag. A hashtag has the same ID in every sandbox.
+// hashtagID returns the ID of a hashtag. The same hashtag has the same ID in every sandbox.
 func hashtagID(name string) string { return base.StableID("17", "instagram hashtag "+name) }
 
 // authorizeHashtags returns the account of the request's token. App Review must have approved the token's app for
@@ -90,8 +90,8 @@ func (n *Network) findHashtag(r *http.Request) (string, error) {
 	return name, err
 }
 
-// countQuery counts a query for the posts of the hashtag whose ID is in the path against the caller's quota. It returns
-// the hashtag and the caller.
+// countQuery counts a query for a hashtag's posts against the caller's quota. The ID of the hashtag is in the path.
+// countQuery returns the hashtag and the caller.
 func (n *Network) countQuery(r *http.Request) (world.Hashtag, store.Account, error) {
 	a, err := n.authorizeHashtags(r)
 	if err != nil {
@@ -133,8 +133,8 @@ func (n *Network) topMedia(r *http.Request) (any, error) {
 	return n.hashtagPosts(r, posts[from:to], world.StartOf(cursor.Day+1), next)
 }
 
-// hashtagPosts returns the response with a page of posts. now is the time of their metrics, and next is the cursor of
-// the next page.
+// hashtagPosts returns the response with a page of posts. now is the time of their metrics. next is the cursor for the
+// next page.
 func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, next string) (any, error) {
 	fields := []field{{name: "id"}}
 	if text := r.Form.Get("fields"); text != "" {
@@ -163,14 +163,14 @@ func (n *Network) hashtagPosts(r *http.Request, posts []world.Post, now int64, n
 	return response, nil
 }
 
-// hashtagCursors stores the position of each account in the recent posts of each hashtag. A cursor cannot contain the
-// position, because Instagram's cursor is the same on every page.
+// hashtagCursors stores the position of each account in the recent posts of each hashtag. The position cannot be in the
+// cursor, because Instagram's cursor is the same on every page.
 type hashtagCursors struct {
 	mu        sync.Mutex
 	positions map[string]world.Position
 }
 
-// maxCursors is the maximum number of positions. At the limit, all positions are discarded.
+// maxCursors is the maximum number of stored positions. When it is reached, all positions are discarded.
 const maxCursors = 10_000
 
 func (c *hashtagCursors) set(key string, pos world.Position, hasMore bool) {
@@ -192,7 +192,7 @@ func (c *hashtagCursors) get(key string) (world.Position, bool) {
 	return pos, ok
 }
 
-// recentMedia lists the next page of a hashtag's posts of the last 24 hours.
+// recentMedia lists the next page of a hashtag's posts from the last 24 hours.
 func (n *Network) recentMedia(r *http.Request) (any, error) {
 	hashtag, a, err := n.countQuery(r)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 const Name = "instagram"
 
 // Network is the part of Instagram's API that pressroom uses: both sign-in methods, containers, posts, and public data
-// of other accounts. The first part of a path selects the host. The hosts of Instagram Login are www, api and graph.
-// The host facebook represents both hosts of Facebook Login.
+// of other accounts. The first part of a path selects the host. Instagram Login has the hosts www, api and graph. The
+// host facebook stands for both hosts of Facebook Login.
 type Network struct {
 	*graph.API
 
@@ -92,7 +92,7 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// comments describes Instagram's comments. The API returns no URLs of comments.
+// comments describes how Instagram handles comments. The API does not return URLs of comments.
 func (n *Network) comments() graph.Comments {
 	return graph.Comments{
 		AsCaller:  n.AsCaller,

@@ -22,7 +22,7 @@ func (n *Network) exchangeCode(r *http.Request) (any, error) {
 	})
 }
 
-// getMe returns the account of a token from Instagram Login. The app-specific ID differs from the account's ID.
+// getMe responds with the account of a token from Instagram Login. The app-specific ID differs from the account's ID.
 func (n *Network) getMe(r *http.Request) (any, error) {
 	var response map[string]any
 	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
@@ -39,11 +39,11 @@ func (n *Network) getMe(r *http.Request) (any, error) {
 const (
 	// agency has a role on the Pages of all accounts, and on one Page without an account.
 	agency = "studio.north"
-	// pageTokenLifetime is the lifetime of a Page's token requested with a long-lived token.
+	// pageTokenLifetime is the lifetime of a Page's token that a long-lived token requests.
 	pageTokenLifetime = 100 * 365 * 24 * time.Hour
 )
 
-// page is a Facebook Page with its Instagram account. The account is the zero value if the Page has none.
+// page is a Facebook Page and its Instagram account. The account is the zero value if the Page has no account.
 type page struct {
 	id, name string
 	account  store.Account
@@ -81,7 +81,7 @@ func (n *Network) findPage(r *http.Request, t store.Tx, person store.Account, id
 // pageView returns a Page in the API's format, with a new token.
 func (n *Network) pageView(r *http.Request, t store.Tx, p page, token store.Token) (map[string]any, error) {
 	view := map[string]any{"id": p.id, "name": p.name}
-	owner := token.Account // owner of the token if the Page has no account
+	owner := token.Account // the token's account, if the Page has no account
 	if p.account.ID != "" {
 		owner = p.account.ID
 		view["instagram_business_account"] = map[string]any{

@@ -13,8 +13,8 @@ import (
 
 // Operator is a professional Instagram account that can read public data of other accounts.
 type Operator struct {
-	ID    string // of the Instagram user
-	Token string // from Facebook Login; does not expire
+	ID    string // ID of the Instagram user
+	Token string // access token from Facebook Login; does not expire
 }
 
 // operatorHandle is the prefix of the handles of operators.

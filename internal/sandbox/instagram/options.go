@@ -26,8 +26,8 @@ type userTag struct {
 	Y        *float64 `json:"y"`
 }
 
-// checkOptions returns an error if the request has an invalid parameter that its kind of container uses. Instagram
-// ignores the others.
+// checkOptions returns an error if a parameter that this kind of container uses is invalid. Instagram ignores all other
+// parameters.
 func (n *Network) checkOptions(r *http.Request, c *graph.Container) error {
 	if err := checkPeople(r, c); err != nil {
 		return err
@@ -79,7 +79,7 @@ func checkPeople(r *http.Request, c *graph.Container) error {
 	return nil
 }
 
-// isValid reports whether the tag has a username, and a position within the image if it needs one.
+// isValid reports whether the tag has a username and, if needsPosition is true, a position within the image.
 func (t userTag) isValid(needsPosition bool) bool {
 	for _, at := range []*float64{t.X, t.Y} {
 		if at == nil && needsPosition || at != nil && (*at < 0 || *at > 1) {

@@ -22,7 +22,7 @@ func (n *Network) describe(r *http.Request) (any, error) {
 	return response, err
 }
 
-// pickFields is like graph.PickFields, but rejects unknown fields.
+// pickFields is like graph.PickFields, but it returns an error for unknown fields.
 func pickFields(r *http.Request, values map[string]any) (map[string]any, error) {
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
 		if _, ok := values[field]; !ok && field != "" {
@@ -66,7 +66,7 @@ func (n *Network) findObject(r *http.Request, t store.Tx, a store.Account, token
 	return n.postView(r, p), err
 }
 
-// statusTexts are the descriptions of the statuses of containers. The subcode of a failure follows the description.
+// statusTexts maps the status of a container to its description. For a failure, a subcode follows the description.
 var statusTexts = map[string]string{
 	"IN_PROGRESS": "In Progress: Media is still being processed.",
 	"FINISHED":    "Finished: Media has been uploaded and it is ready to be published.",

@@ -12,17 +12,17 @@ import (
 
 // asset is an image or a video.
 type asset struct {
-	id, owner   string // URNs
+	id, owner   string // as URNs
 	isVideo     bool
 	blob        store.Blob // has no CID before the upload is complete
 	completedAt time.Time
 }
 
-// part is the data uploaded to one upload URL: a whole image, or a range of a video's bytes.
+// part is the data for one upload URL: a whole image, or a range of a video's bytes.
 type part struct {
 	secret, asset string
-	offset, size  int64  // offset and size in bytes; size is 0 for an image, because its size is unknown
-	cid           string // empty until the upload
+	offset, size  int64  // in bytes; the size of an image is not known in advance, and is 0
+	cid           string // empty until the part is uploaded
 }
 
 // status returns the asset's status. processing is the duration of processing after the upload.
@@ -94,7 +94,7 @@ func findPart(ctx context.Context, t store.Tx, secret string) (part, bool, error
 	return p, true, nil
 }
 
-// updatePart records the CID of the data uploaded for a part.
+// updatePart records the CID of the data that was uploaded for a part.
 func updatePart(ctx context.Context, t store.Tx, p part) error {
 	return t.Run(ctx, "recording a part", `update linkedin_parts set cid = ? where secret = ?`, p.cid, p.secret)
 }

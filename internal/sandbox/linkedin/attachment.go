@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// article is a link card. As on LinkedIn, the linked page is not loaded.
+// article is a link card. Like LinkedIn, the sandbox does not load the linked page.
 type article struct {
 	Source      string `json:"source"`
 	Title       string `json:"title"`
@@ -50,7 +50,7 @@ func isLength(text string, minLength, maxLength int) bool {
 	return length >= minLength && length <= maxLength
 }
 
-// checkThumbnail rejects an article whose thumbnail does not belong to the author or is not ready.
+// checkThumbnail returns an error if the thumbnail of an article does not belong to the author or is not ready.
 func (n *Network) checkThumbnail(ctx context.Context, t store.Tx, in post) error {
 	if in.Content == nil || in.Content.Article == nil || in.Content.Article.Thumbnail == "" {
 		return nil

@@ -83,7 +83,7 @@ func (n *Network) tryComment(
 	})
 }
 
-// firstError returns err, or other if err is nil.
+// firstError returns err, or fallback if err is nil.
 func firstError(err, fallback error) error {
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// scopeAnalytics is the scope for analytics of a member's posts.
+// scopeAnalytics is the scope for reading analytics of a member's posts.
 const scopeAnalytics = "r_member_postAnalytics"
 
 // networkSize returns the number of followers of an organization.

@@ -28,8 +28,8 @@ const (
 
 // Network is the part of LinkedIn's API that pressroom uses: OAuth consent and tokens, images and videos, and posts of
 // members and of their organizations. It accepts every app. The suffix of a client ID selects the app's products (see
-// products). An app receives refresh tokens if a scope for organizations is granted. Each member administers one
-// organization.
+// products). An app receives refresh tokens if a person grants it a scope for organizations. Each member administers
+// one organization.
 type Network struct{ *oauth.Provider }
 
 // New returns the network of the sandbox s.
@@ -59,7 +59,7 @@ func (n *Network) Init(ctx context.Context) error {
 	})
 }
 
-// PersonURN returns the URN of a member. A handle has the same URN in every sandbox.
+// PersonURN returns the URN of a member. The same handle has the same URN in every sandbox.
 func PersonURN(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox linkedin person " + handle))
 	return "urn:li:person:" + base64.RawURLEncoding.EncodeToString(sum[:7])

@@ -20,7 +20,7 @@ import (
 const (
 	maxText         = 3000 // UTF-16 code units of the visible text
 	maxImages       = 20
-	duplicateWindow = 24 * time.Hour // time within which a repeated text is rejected
+	duplicateWindow = 24 * time.Hour // how long a repeated text is rejected
 	defaultPageSize = 10
 	maxPageSize     = 100
 )
@@ -46,7 +46,7 @@ type content struct {
 // post is a post in the API's format.
 type post struct {
 	Author       string `json:"author"`
-	Commentary   string `json:"commentary"` // little text
+	Commentary   string `json:"commentary"` // in LinkedIn's "little text" format
 	Visibility   string `json:"visibility"`
 	Distribution struct {
 		Feed     string   `json:"feedDistribution"`
@@ -70,7 +70,7 @@ func (p post) media() []postMedia {
 	return nil
 }
 
-// isValid reports whether the content is either one medium, a valid number of images, an article or a poll.
+// isValid reports whether the content is one medium, a valid number of images, an article or a poll.
 func (c content) isValid() bool {
 	members := 0
 	for _, isSet := range []bool{c.Media != nil, c.MultiImage != nil, c.Article != nil, c.Poll != nil} {
@@ -91,7 +91,7 @@ func (c content) isValid() bool {
 	return true
 }
 
-// check rejects an invalid post.
+// check returns an error if the post is invalid. text is its visible text.
 func (p post) check(text string) error {
 	switch {
 	case !p.hasVisibility() || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
@@ -108,7 +108,7 @@ func (p post) check(text string) error {
 	return nil
 }
 
-// hasVisibility reports whether the author may publish with the visibility. An organization has no connections.
+// hasVisibility reports whether the author may publish with the post's visibility. An organization has no connections.
 func (p post) hasVisibility() bool {
 	return p.Visibility == "PUBLIC" || p.Visibility == "CONNECTIONS" && strings.HasPrefix(p.Author, "urn:li:person:")
 }
@@ -131,7 +131,7 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 	return newPostResponse(urn), err
 }
 
-// markerErrors are the errors that markers request.
+// markerErrors contains the errors that markers can request.
 var markerErrors = marker.MarkerErrors{
 	RejectErr: newInputError("INVALID_CONTENT", "This content cannot be posted",
 		"This content cannot be posted (requested by a sandbox marker)"),
@@ -166,7 +166,7 @@ func (n *Network) tryPublish(
 	})
 }
 
-// newPostResponse returns the handler that sends the response for a new post. The URN is only in a header.
+// newPostResponse returns the handler that sends the response for a new post. The post's URN is only in a header.
 func newPostResponse(urn string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Restli-Id", urn)
@@ -175,7 +175,7 @@ func newPostResponse(urn string) http.Handler {
 	})
 }
 
-// asset returns the image or video with the given URN, which the caller must be allowed to use.
+// asset returns the image or video with the given URN. It returns an error if the caller may not use it.
 func (c caller) asset(ctx context.Context, t store.Tx, urn string) (asset, error) {
 	a, found, err := findAsset(ctx, t, urn)
 	switch {
@@ -187,7 +187,7 @@ func (c caller) asset(ctx context.Context, t store.Tx, urn string) (asset, error
 	return a, c.checkAuthor(a.owner)
 }
 
-// postMedia returns the media of a post. The media must belong to the author and be ready.
+// postMedia returns the media of a post. It returns an error unless all media belong to the author and are ready.
 func (n *Network) postMedia(ctx context.Context, t store.Tx, in post) ([]store.Medium, error) {
 	var media []store.Medium
 	for _, m := range in.media() {
@@ -205,7 +205,7 @@ func (n *Network) postMedia(ctx context.Context, t store.Tx, in post) ([]store.M
 	return media, nil
 }
 
-// rejectDuplicate rejects a text that the author has published within duplicateWindow.
+// rejectDuplicate returns an error if the author has published the same text within duplicateWindow.
 func (n *Network) rejectDuplicate(ctx context.Context, t store.Tx, author, text string) error {
 	if text == "" {
 		return nil
@@ -274,7 +274,7 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 	return newPage(elements, start, count), err
 }
 
-// newPage returns the response of a call that lists elements.
+// newPage returns the response to a call that lists elements.
 func newPage(elements []any, start, count int) map[string]any {
 	return map[string]any{
 		"elements": elements, "paging": map[string]any{"start": start, "count": count, "links": []any{}},

@@ -12,8 +12,8 @@ import (
 
 const scopeBasicProfile = "r_basicprofile"
 
-// products maps the suffix of a client ID to the scopes that the app may request. Any other app may request every
-// scope. At LinkedIn, an app with the Community Management API cannot have any other product.
+// products maps the suffix of a client ID to the scopes that the app may request. An app without such a suffix may
+// request every scope. On LinkedIn, an app with the Community Management API cannot have any other product.
 var products = map[string][]string{
 	"-self-service": {"openid", "profile", "email", scopeWriteMember},
 	"-community-management": {

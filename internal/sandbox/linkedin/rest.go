@@ -69,7 +69,8 @@ var (
 	}
 )
 
-// handle returns a handler that calls do. It does not parse the form, because do may have to parse a Rest.li query.
+// handle returns a handler that calls do. The handler does not parse the form, because do may have to parse a Rest.li
+// query.
 func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)
@@ -100,13 +101,13 @@ func (n *Network) notFound(*http.Request) (any, error) {
 	return nil, newAPIError(http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "No virtual resource found")
 }
 
-// Oldest and newest supported versions of the API.
+// The oldest and newest supported versions of the API.
 const (
 	oldestVersion = "202601"
 	newestVersion = "202612"
 )
 
-// requireVersion rejects calls without a supported version.
+// requireVersion returns a call that returns an error unless the request has a supported version.
 func requireVersion(do func(*http.Request) (any, error)) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		version := r.Header.Get("LinkedIn-Version")
@@ -125,7 +126,7 @@ func requireVersion(do func(*http.Request) (any, error)) func(*http.Request) (an
 	}
 }
 
-// readBody parses a body. It rejects unknown members.
+// readBody parses the request's body. It returns an error for unknown members.
 func readBody(r *http.Request, out any) error {
 	body := json.NewDecoder(r.Body)
 	body.DisallowUnknownFields()

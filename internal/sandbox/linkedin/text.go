@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Elements of "little text", LinkedIn's text format: a hashtag template, a mention, a hashtag without a template, an
-// escaped character, and plain text.
+// The elements of "little text", LinkedIn's text format: a hashtag template, a mention, a hashtag without a template,
+// an escaped character, and plain text.
 var (
 	littleTemplate = regexp.MustCompile(`^\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}`)
 	littleMention  = regexp.MustCompile(`^@\[((?:\\.|[^\\\[\]])+)\]\(urn:li:(?:person|organization):[A-Za-z0-9_-]+\)`)

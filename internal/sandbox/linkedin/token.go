@@ -22,8 +22,8 @@ const (
 	scopeWriteMember  = "w_member_social"
 )
 
-// grantToken exchanges a code or a refresh token for an access token. A refresh token is not replaced. It expires
-// refreshLifetime after the consent.
+// grantToken exchanges a code or a refresh token for an access token. It does not replace the refresh token, which
+// expires refreshLifetime after the consent.
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, newTokenError(http.StatusBadRequest, "invalid_request", "The form cannot be read")
@@ -133,7 +133,7 @@ type caller struct {
 	scopes  []string
 }
 
-// asCaller calls do in a transaction with the member of the request's token.
+// asCaller calls do in a transaction, with the member of the request's token.
 func (n *Network) asCaller(r *http.Request, do func(store.Tx, caller) error) error {
 	ctx := r.Context()
 	return n.Store.InTx(ctx, func(t store.Tx) error {

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxImage   = 20 << 20   // bytes
-	maxPixels  = 36_152_320 // per image
+	maxPixels  = 36_152_320 // maximum number of pixels per image
 	maxVideo   = 500 << 20  // bytes
 	partSize   = 4 << 20    // bytes of each part of a video except the last
 	etagPrefix = "/sandbox-video/signed/"
@@ -31,7 +31,7 @@ func (n *Network) uploadAddress(r *http.Request, p part) string {
 	return n.BaseURL(r) + "/" + Name + "/dms-uploads/" + p.secret + "?ca=sandbox&v=beta"
 }
 
-// initUpload stores a new asset, which the caller or the caller's organization must own, and its parts.
+// initUpload stores a new asset and its parts. The caller or the caller's organization must own the asset.
 func (n *Network) initUpload(r *http.Request, a asset, parts []part) error {
 	return n.asCaller(r, func(t store.Tx, c caller) error {
 		if err := c.checkAuthor(a.owner); err != nil {

@@ -7,15 +7,15 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Outcome is the result of an attempt to publish. The transaction must be committed even if the post was rejected,
-// because it records which markers have taken effect.
+// Outcome is the result of an attempt to publish. The caller must commit the transaction even if the post was rejected,
+// because the transaction records which markers have taken effect.
 type Outcome struct {
-	Post      string        // ID; empty if not published
-	ClientErr error         // for the client
-	Wait      time.Duration // not 0 if the caller must wait and try again
+	Post      string        // ID of the post; empty if it was not published
+	ClientErr error         // error to send to the client
+	Wait      time.Duration // time that the caller must wait before it tries again; 0 if no wait is needed
 }
 
-// MarkerErrors are a network's errors for markers that prevent publication.
+// MarkerErrors contains a network's errors for the markers that prevent publication.
 type MarkerErrors struct{ RejectErr, ExpiredTokenErr, RateLimitErr, FailureErr error }
 
 // Attempt is an attempt to publish a text.
@@ -23,7 +23,7 @@ type Attempt struct {
 	Platform, Account, Text string
 	Key                     string // identifies the post for markers that take effect once; Key(Account, Text) by default
 	Session                 string // session that ExpiredToken ends
-	Waited                  bool   // whether the wait that a marker requested is over
+	Waited                  bool   // whether the caller has already waited as a marker requested
 }
 
 // Publish applies the markers of the text. Unless a marker rejects or delays the post, it calls save, which stores the
@@ -54,8 +54,8 @@ func (a Attempt) Publish(
 	return outcome, err
 }
 
-// Key identifies a text of an account for markers that take effect once. The ID of the post is not suitable, because
-// every attempt has a new ID.
+// Key identifies a text of an account for markers that take effect only once. The ID of the post is not suitable,
+// because every attempt has a new ID.
 func Key(account, text string) string { return account + " " + store.ContentID([]byte(text)) }
 
 // reject returns the error that a marker requests, or nil.

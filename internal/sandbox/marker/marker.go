@@ -1,5 +1,5 @@
-// Package marker implements markers: texts such as [sandbox:reject] in a post that make a network of the sandbox
-// simulate a failure.
+// Package marker implements markers. A marker is a text in a post, such as [sandbox:reject], that makes a network of
+// the sandbox simulate a failure.
 package marker
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 // The markers that a post's text can contain. A marker applies to all networks, or to a single network if it ends in
-// @NAME, as in "[sandbox:slow=3@bluesky]". If a text has several markers, Attempt.Publish applies reject,
-// expired-token, rate-limit, error, slow, and then lost-answer and unconfirmed. TikTok uses another order.
+// @NAME, as in "[sandbox:slow=3@bluesky]". If a text has several markers, Attempt.Publish applies them in this order:
+// reject, expired-token, rate-limit, error, slow, and then lost-answer and unconfirmed. TikTok uses a different order.
 const (
 	Reject       = "reject"        // rejects the content
 	ExpiredToken = "expired-token" // once: ends the session that sent the request
@@ -22,8 +22,8 @@ const (
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
 	lostResponse = "lost-answer"   // once: stores the post and closes the connection without a response
-	// unconfirmed has the same effect as lost-answer. In addition, until unconfirmedDuration has passed, requests whose
-	// response would contain the post get no response.
+	// unconfirmed has the same effect as lost-answer. In addition, until unconfirmedDuration has passed, the sandbox
+	// does not respond to requests whose response would contain the post.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop" // stores the post and rejects it later; only on YouTube
 	// Unapproved simulates an app that YouTube, TikTok or Pinterest has not approved or, on X, an app without credits.
@@ -36,14 +36,14 @@ const (
 	TooMuchData = "too-much-data" // rejects requests for long pages that contain this post; only on Facebook
 )
 
-// MaxSlow is the longest wait that a marker can request.
+// MaxSlow is the maximum wait that a marker can request.
 const MaxSlow = 60 * time.Second
 
 // unconfirmedDuration is how long an unconfirmed post remains hidden. It is longer than 24 hours, the time for which
 // pressroom looks for an unconfirmed post.
 const unconfirmedDuration = 25 * time.Hour
 
-// ErrLost makes the sandbox close the connection without a response.
+// ErrLost makes the sandbox close the connection without sending a response.
 var ErrLost = errors.New("a marker drops the response")
 
 var markerPattern = regexp.MustCompile(
@@ -76,8 +76,8 @@ func Read(text, platform string) Set {
 	return set
 }
 
-// ConsumeOnce reports whether the set has the marker and the marker has not affected the post before. It records that the
-// marker has now affected the post.
+// ConsumeOnce reports whether the set has the marker and the marker has not yet affected the post. In that case, it
+// records that the marker has affected the post.
 func ConsumeOnce(ctx context.Context, t store.Tx, platform string, m Set, postID, marker string) (bool, error) {
 	if !m.Has(marker) {
 		return false, nil

@@ -39,22 +39,22 @@ const (
 	CodeLifetime = 10 * time.Minute
 )
 
-// Provider implements the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an
-// account on the page. A test can skip the page by sending the parameters account and decision (allow or deny) in the
-// query or the form.
+// Provider implements the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). On the page, a
+// person chooses an account. A test can skip the page: it sends the parameters account and decision (allow or deny) in
+// the query or the form.
 type Provider struct {
 	*base.Server
 
 	Platform, DisplayName string
-	// CannotSignIn reports whether people cannot sign in as the account, such as an organization. If CannotSignIn is
-	// nil, people can sign in as any account.
+	// CannotSignIn reports whether people cannot sign in as the account, for example because it is an organization. If
+	// CannotSignIn is nil, people can sign in as any account.
 	CannotSignIn func(store.Account) bool
-	// Reject returns an error page if the account may not use an app, otherwise nil. If Reject is nil, all accounts may
-	// use every app.
+	// Reject returns an error page if the account may not use the app, and nil otherwise. If Reject is nil, all
+	// accounts may use every app.
 	Reject func(r *http.Request, client string, a store.Account) http.HandlerFunc
 }
 
-// People are the accounts that every network with OAuth has from the start.
+// People lists the accounts that every network with OAuth has from the start.
 var People = []struct{ Handle, DisplayName string }{
 	{"harbour.coffee", "Harbour Coffee"}, {"mira.keller", "Mira Keller"}, {"studio.north", "Studio North"},
 }
@@ -157,7 +157,7 @@ func (o *Provider) showConsent(
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	// No form-action, because browsers also apply it to the redirect to the app.
+	// The policy has no form-action, because browsers would also apply it to the redirect to the app.
 	header.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -166,7 +166,7 @@ func (o *Provider) showConsent(
 	return nil
 }
 
-// allow starts a session of the account and redirects to the app with an authorization code.
+// allow starts a session for the account, and redirects to the app with an authorization code.
 func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Request, request consentRequest) error {
 	var code string
 	var errorPage http.HandlerFunc
@@ -255,7 +255,7 @@ func (o *Provider) FindAny(ctx context.Context, t store.Tx, text string) (store.
 	return store.Token{}, false, nil
 }
 
-// Redeem marks an authorization code as used, and reports whether it was valid and matches the form.
+// Redeem marks an authorization code as used. It reports whether the code was valid and matches the form.
 func (o *Provider) Redeem(ctx context.Context, t store.Tx, form url.Values) (store.Token, bool, error) {
 	code, ok, err := o.Find(ctx, t, kindCode, form.Get("code"))
 	if err != nil || !ok || code.Client != form.Get("client_id") || code.Redirect != form.Get("redirect_uri") ||
@@ -287,7 +287,7 @@ func (o *Provider) AddPeople(ctx context.Context, id func(handle string) string)
 	})
 }
 
-// RedirectToPage redirects from the URL of a post, with the path value "id", to the sandbox's page.
+// RedirectToPage redirects from the URL of a post to the sandbox's page. The path value "id" is the ID of the post.
 func (o *Provider) RedirectToPage(w http.ResponseWriter, r *http.Request) {
 	o.RedirectToPost(w, r, o.Platform, r.PathValue("id"))
 }

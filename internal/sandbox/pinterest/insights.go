@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxReportAge  = 90 * 24 * time.Hour // of the start date
+	maxReportAge  = 90 * 24 * time.Hour // maximum age of a report's start date
 	maxReportPins = 100
 )
 
@@ -23,7 +23,7 @@ var reportMetrics = []string{
 	"USER_FOLLOW", "PROFILE_VISIT",
 }
 
-// metrics returns the metrics that are listed with a pin. Pinterest does not list saves.
+// metrics returns the metrics that Pinterest lists with a pin. They do not include saves.
 func (n *Network) metrics(p store.Post) map[string]any {
 	counts := insights.Count(p, n.Now())
 	recent := map[string]int64{
@@ -90,7 +90,7 @@ func (n *Network) parseReport(r *http.Request) ([]string, error) {
 	return metrics, nil
 }
 
-// newReport returns a report without daily metrics, which are optional.
+// newReport returns a report. It contains no daily metrics, because they are optional.
 func newReport(counts insights.Counts, metrics []string) map[string]any {
 	summary := map[string]int64{
 		"IMPRESSION": counts.Views, "PIN_CLICK": counts.Clicks, "OUTBOUND_CLICK": counts.Clicks / 2,

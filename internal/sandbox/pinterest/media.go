@@ -28,7 +28,7 @@ type upload struct {
 	seq        int64
 	account    string
 	key        string // authorizes the upload
-	cid        string // of the file; empty before the upload
+	cid        string // CID of the file; empty before the upload
 	mime       string
 	uploadedAt time.Time
 }

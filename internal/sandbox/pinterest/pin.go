@@ -21,13 +21,13 @@ type pinBody struct {
 	Link    string         `json:"link"`
 	Alt     string         `json:"alt"`
 	Form    string         `json:"form"`  // media type of the pin, as in the API
-	Files   []store.Medium `json:"files"` // keeps the files from being deleted as unreferenced
+	Files   []store.Medium `json:"files"` // prevents the files from being deleted as unreferenced
 }
 
 // trialClient is the suffix of the ID of an app with Trial access.
 const trialClient = "-trial"
 
-// errTrial is the error for an app with Trial access, as the real Pinterest returns it.
+// errTrial is the error that the real Pinterest returns for an app with Trial access.
 var errTrial = &rest.Error{
 	Status: http.StatusForbidden, Code: 29, Message: "Apps with Trial access may not create Pins in production " +
 		"https://api.pinterest.com - use API Sandbox https://api-sandbox.pinterest.com instead.",

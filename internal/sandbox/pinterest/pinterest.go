@@ -139,7 +139,7 @@ func (n *Network) me(r *http.Request) (any, error) {
 	return response, err
 }
 
-// boards are the names of the boards that every account has.
+// boards lists the names of the boards that every account has.
 var boards = []string{"Ideas", "Recipes", "Places"}
 
 func boardID(a store.Account, name string) string {
@@ -173,7 +173,7 @@ func (n *Network) listBoards(r *http.Request) (any, error) {
 	return page, err
 }
 
-// page returns the requested page of items with the bookmark of the next page.
+// page returns the requested page of items, with the bookmark for the next page.
 func (n *Network) page(r *http.Request, items []map[string]any) (any, error) {
 	size, offset := 25, 0
 	var err error
@@ -193,7 +193,7 @@ func (n *Network) page(r *http.Request, items []map[string]any) (any, error) {
 	return response, nil
 }
 
-// pinRequest is a pin as a client sends it. As on Pinterest, unknown members are ignored.
+// pinRequest is a pin in the form in which a client sends it. Like Pinterest, the sandbox ignores unknown members.
 type pinRequest struct {
 	Board       string      `json:"board_id"`
 	Section     string      `json:"board_section_id"`

@@ -8,13 +8,13 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Errors of unknown boards and sections. The message for an unknown section is an assumption.
+// The errors for unknown boards and sections. The message for an unknown section is an assumption.
 var (
 	errBoard   = &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board not found."}
 	errSection = &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board section not found."}
 )
 
-// sections are the names of the sections that every board has.
+// sections lists the names of the sections that every board has.
 var sections = []string{"Spring", "Summer", "Autumn", "Winter"}
 
 func sectionID(board, name string) string {

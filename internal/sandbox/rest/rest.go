@@ -1,4 +1,4 @@
-// Package rest implements what the APIs of X and Pinterest share.
+// Package rest implements the functions that the APIs of X and Pinterest share.
 package rest
 
 import (
@@ -12,14 +12,14 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// API implements what the APIs of X and Pinterest share: JSON responses, access tokens, single-use refresh tokens, and
-// posts that a single call publishes. It accepts every app.
+// API implements the functions that the APIs of X and Pinterest share: JSON responses, access tokens, single-use
+// refresh tokens, and posts that are published with a single call. It accepts every app.
 type API struct {
 	*oauth.Provider
 
 	CodeLifetime, AccessLifetime, RefreshLifetime time.Duration // lifetimes of codes and tokens
 	Errors                                        Errors
-	// Write writes the headers of a response. If the error is not nil, it also writes the status and the error.
+	// Write writes the headers of a response. If the error is not nil, Write also writes the status and the error.
 	Write func(http.ResponseWriter, *Error)
 }
 
@@ -46,7 +46,8 @@ func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.Handl
 	})
 }
 
-// HandleStream is like Handle, but does not read the body, so that do can stream a body that is too large for memory.
+// HandleStream is like Handle, but it does not read the body. do can therefore stream a body that is too large for
+// memory.
 func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)
@@ -65,7 +66,7 @@ func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Reques
 	}
 }
 
-// NotFound rejects an unknown path.
+// NotFound returns the error for an unknown path.
 func (n *API) NotFound(*http.Request) (any, error) { return nil, n.Errors.NotFound }
 
 // Authenticate returns the account of the request's token.
@@ -96,7 +97,7 @@ func (n *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.T
 	})
 }
 
-// Tokens is an access token with its refresh token.
+// Tokens contains an access token and its refresh token.
 type Tokens struct {
 	Access, Refresh string
 	Scopes          []string
@@ -132,7 +133,7 @@ func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
 	return tokens, err
 }
 
-// spendGrant marks the code or refresh token of the request as used, and reports whether it was valid.
+// spendGrant marks the request's code or refresh token as used, and reports whether it was valid.
 func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error) {
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":

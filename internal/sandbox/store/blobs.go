@@ -13,10 +13,10 @@ import (
 
 const incomingDir = "incoming" // subfolder for incomplete files
 
-// FilePath returns the path of a file. Equal files are stored only once.
+// FilePath returns the path of a file. Files with the same content are stored only once.
 func (s *Store) FilePath(cid string) string { return filepath.Join(s.blobsDir, cid) }
 
-// SaveFile saves the bytes of body. When SaveFile returns, they are on disk. The returned blob has no MIME type.
+// SaveFile saves the bytes of body. When SaveFile returns, the bytes are on disk. The returned blob has no MIME type.
 func (s *Store) SaveFile(body io.Reader) (Blob, error) {
 	file, err := os.CreateTemp(filepath.Join(s.blobsDir, incomingDir), "")
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) SaveFile(body io.Reader) (Blob, error) {
 	return blob, s.syncNames()
 }
 
-// syncNames syncs the folder of the files, so that their names are on disk.
+// syncNames syncs the folder of the files, so that the names of the files are on disk.
 func (s *Store) syncNames() error {
 	folder, err := os.Open(s.blobsDir)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) syncNames() error {
 	return nil
 }
 
-// SaveBlob records that a file belongs to an account, unless that is recorded already.
+// SaveBlob records that a file belongs to an account, unless this is already recorded.
 func (t Tx) SaveBlob(ctx context.Context, platform, account string, b Blob) error {
 	return t.Run(ctx, "saving a blob",
 		`insert into blobs (platform, account, cid, type, size) values (?, ?, ?, ?, ?) on conflict do nothing`,

@@ -23,7 +23,7 @@ func NewMedium(platform, account string, blob Blob, alt string) Medium {
 	return Medium{Path: platform + "/media/" + account + "/" + blob.CID, Type: blob.MIME, Alt: alt}
 }
 
-// Codecs of content identifiers, from the multicodec table.
+// The codecs of content identifiers, from the multicodec table.
 const (
 	rawCodec    = 0x55
 	recordCodec = 0x71
@@ -40,8 +40,8 @@ func encodeCID(codec byte, digest [sha256.Size]byte) string {
 
 const sniffLength = 512 // bytes that http.DetectContentType reads
 
-// MediaType detects the MIME type of an image, a video or an audio file by its first bytes. For other files, it returns
-// fallback.
+// MediaType detects the MIME type of an image, a video or an audio file from its first bytes. For other files, it
+// returns fallback.
 func MediaType(head []byte, fallback string) string {
 	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
 		switch string(head[8:12]) { // the brand
@@ -61,7 +61,7 @@ func MediaType(head []byte, fallback string) string {
 	return fallback
 }
 
-// SaveMedia is like SaveFile, but sets the MIME type that MediaType detects.
+// SaveMedia is like SaveFile, but it sets the MIME type to the result of MediaType.
 func (s *Store) SaveMedia(body io.Reader, fallback string) (Blob, error) {
 	buffered := bufio.NewReader(body)
 	head, _ := buffered.Peek(sniffLength) // SaveFile returns the same error
@@ -71,7 +71,7 @@ func (s *Store) SaveMedia(body io.Reader, fallback string) (Blob, error) {
 	return blob, err
 }
 
-// Join saves the concatenation of files.
+// Join concatenates files and saves the result.
 func (s *Store) Join(cids []string) (Blob, error) {
 	parts := &partReader{store: s, cids: cids}
 	defer parts.close()

@@ -32,10 +32,10 @@ type Post struct {
 	Body        []byte // in the network's own format
 	Audience    Audience
 	ReplyTo     string // ID of the post that this one replies to; empty if it is not a reply
-	Format      string // Story, or empty for a post in the feed
+	Format      string // FormatStory, or empty for a post in the feed
 }
 
-// FormatStory is the Format of stories, which are listed for one day, and only in the list of stories.
+// FormatStory is the Format of stories. A story is listed for one day, and only in the list of stories.
 const FormatStory = "story"
 
 // Audience is who can see a post.
@@ -51,7 +51,7 @@ const (
 // Medium is an image or a video of a post.
 type Medium struct {
 	Path string `json:"path"` // relative to the sandbox's URL
-	Type string `json:"type"` // MIME
+	Type string `json:"type"` // MIME type
 	Alt  string `json:"alt"`
 }
 
@@ -199,8 +199,8 @@ func (t Tx) Accounts(ctx context.Context, platform string) ([]Account, error) {
 	return accounts, rows.Err()
 }
 
-// NextPost returns the sequence number of the next post, counted across all networks. Networks derive the ID of the
-// post from it.
+// NextPost returns the sequence number of the next post. Posts on all networks are counted together. Networks derive
+// the ID of the post from this number.
 func (t Tx) NextPost(ctx context.Context) (int64, error) {
 	var next int64
 	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from posts`).Scan(&next); err != nil {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 )
 
-// Record is a stored record of an account other than a post.
+// Record is a record of an account that is not a post.
 type Record struct {
 	Version string
 	Body    []byte // in the network's own format
 }
 
-// SaveRecord inserts the record with the given ID, or replaces it.
+// SaveRecord inserts a record with the given ID, or replaces the existing record.
 func (t Tx) SaveRecord(ctx context.Context, platform, account, id string, r Record) error {
 	return t.Run(ctx, "saving a record", `insert into records (platform, account, id, version, body) values (?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set version = excluded.version, body = excluded.body`,

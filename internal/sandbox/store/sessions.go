@@ -13,7 +13,7 @@ type RefreshToken struct {
 	ID        string
 	Session   string
 	ExpiresAt time.Time
-	NextID    string // ID of the token that replaced it; empty if it has not been exchanged
+	NextID    string // ID of the token for which it was exchanged; empty if it was not exchanged
 }
 
 // CreateSession starts a session of an account.

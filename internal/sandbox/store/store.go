@@ -23,7 +23,7 @@ type Store struct {
 	blobsDir string
 }
 
-// Tx is a transaction. All reads and writes use a transaction.
+// Tx is a transaction. All reads and writes run in a transaction.
 type Tx struct{ *sql.Tx }
 
 // Open opens the store in dir. It creates dir if necessary.
@@ -43,7 +43,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(1) // SQLite has one writer, and waiting here is fairer than waiting in SQLite
+	db.SetMaxOpenConns(1) // SQLite allows only one writer, and waiting here is fairer than waiting in SQLite
 	if _, err := db.ExecContext(context.Background(), schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("creating the tables of %s: %w", path, err), db.Close())
 	}
@@ -65,7 +65,7 @@ func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	if err := do(Tx{tx}); err != nil {
-		_ = tx.Rollback() // the first error is the one to return
+		_ = tx.Rollback() // return the first error instead
 		return err
 	}
 	if err := tx.Commit(); err != nil {
@@ -82,7 +82,7 @@ func (t Tx) Run(ctx context.Context, action, statement string, args ...any) erro
 	return nil
 }
 
-// Strings returns the rows of a query with one column. action describes the query in errors.
+// Strings returns the rows of a query that has one column. action describes the query in errors.
 func (t Tx) Strings(ctx context.Context, action, query string, args ...any) ([]string, error) {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -72,7 +72,7 @@ func (t Tx) Scopes(ctx context.Context, platform, session string) ([]string, err
 	return strings.Fields(scopes), nil
 }
 
-// ExpireTokens expires a network's access tokens whose session has a refresh token.
+// ExpireTokens makes a network's access tokens expire if their session has a refresh token.
 func (t Tx) ExpireTokens(ctx context.Context, platform string) error {
 	return t.Run(ctx, "expiring access tokens", `update oauth_tokens as a set expires_at = 0
 		where kind = 'access' and platform = ? and exists (select 1 from oauth_tokens r

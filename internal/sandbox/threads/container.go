@@ -37,8 +37,8 @@ func (n *Network) createContainer(r *http.Request) (any, error) {
 	})
 }
 
-// checkReply sets the post that a container replies to. The post must belong to the account, because replies to other
-// posts require further permissions.
+// checkReply sets the post to which a container replies. The post must belong to the account, because replies to other
+// people's posts require additional permissions.
 func (n *Network) checkReply(r *http.Request, c *graph.Container) error {
 	id := r.Form.Get("reply_to_id")
 	if id == "" {
@@ -54,8 +54,8 @@ func (n *Network) checkReply(r *http.Request, c *graph.Container) error {
 	})
 }
 
-// checkText checks the length and the links of a text. It counts emoji from U+1F000 as four characters, and every other
-// character as one. Threads counts some other characters as more than one.
+// checkText checks the length and the links of a text. It counts every character from U+1F000 on, such as an emoji, as
+// four characters, and every other character as one. The real Threads counts some other characters as more than one.
 func checkText(text string) error {
 	count := 0
 	for _, r := range text {

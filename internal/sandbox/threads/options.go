@@ -19,7 +19,7 @@ var (
 	pollMembers = []string{"option_a", "option_b", "option_c", "option_d"}
 )
 
-// addOptions checks the request parameters that are options of a post, and stores them in the container.
+// addOptions checks the request parameters that are post options, and stores them in the container.
 func (n *Network) addOptions(r *http.Request, c *graph.Container) error {
 	c.Options = map[string]string{}
 	for _, name := range []string{

@@ -10,17 +10,17 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Parts of an app's client key. The part unverifiedClient may follow unauditedClient.
+// Parts of an app's client key. unverifiedClient may follow unauditedClient.
 const (
-	unauditedClient  = "-unaudited"         // has not passed TikTok's audit
-	unverifiedClient = "-unverified-domain" // has verified no domain
+	unauditedClient  = "-unaudited"         // the app has not passed TikTok's audit
+	unverifiedClient = "-unverified-domain" // the app has not verified a domain
 )
 
 // Limits for an app that has not passed the audit.
 //
 // Source: https://developers.tiktok.com/doc/content-sharing-guidelines
 const (
-	maxPosters   = 5 // accounts
+	maxPosters   = 5 // maximum number of accounts
 	posterWindow = 24 * time.Hour
 )
 
@@ -38,8 +38,8 @@ func audiences(a store.Account) []string {
 	return []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", audienceSelf}
 }
 
-// checkAudit rejects some direct posts of an app that has not passed the audit. Such an app can post only for a private
-// account, and the post must be visible only to that account. checkAudit also applies checkCap.
+// checkAudit returns an error for some direct posts of an app that has not passed the audit. Such an app can post only
+// for a private account, and the post must be visible only to that account. checkAudit also calls checkCap.
 func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p publication) error {
 	switch {
 	case p.privacy == audienceInbox:
@@ -54,8 +54,8 @@ func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p public
 		on conflict (client, account) do update set posted_at = excluded.posted_at`, c.client, c.ID, n.Now().UnixMilli())
 }
 
-// checkCap rejects a post of an account that has published too many posts. It also rejects a post through an unaudited
-// app that has posted for maxPosters other accounts within posterWindow.
+// checkCap returns an error if the account has published too many posts. It also returns an error if the app has not
+// passed the audit and has posted for maxPosters other accounts within posterWindow.
 func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	if c.Handle == busyPerson {
 		return errTooManyPosts
@@ -73,7 +73,8 @@ func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
 	return nil
 }
 
-// checkDomain rejects a post whose files TikTok would fetch from URLs, unless the app has verified a domain.
+// checkDomain returns an error unless the app has verified a domain. TikTok requires this for posts whose files it
+// fetches from URLs.
 func (c caller) checkDomain() error {
 	if strings.Contains(c.client, unverifiedClient) {
 		return errUnverifiedDomain

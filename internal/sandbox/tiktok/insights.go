@@ -10,21 +10,21 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// fieldScopes maps fields of an account to the scopes that they require in addition to user.info.basic.
+// fieldScopes maps the fields of an account to the scopes that they require in addition to user.info.basic.
 var fieldScopes = map[string]string{
 	"username":       "user.info.profile",
 	"follower_count": "user.info.stats", "following_count": "user.info.stats", "likes_count": "user.info.stats",
 	"video_count": "user.info.stats",
 }
 
-// postFields are the fields of a listed post.
+// postFields lists the fields of a listed post.
 var postFields = []string{
 	"id", "create_time", "cover_image_url", "share_url", "video_description", "duration", "height", "width", "title",
 	"embed_html", "embed_link",
 	"like_count", "comment_count", "share_count", "view_count", "is_aigc",
 }
 
-// checkFields rejects fields that a listed post does not have.
+// checkFields returns an error for a field that a listed post does not have.
 func checkFields(fields []string) error {
 	for _, field := range fields {
 		if !slices.Contains(postFields, field) {

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// postPhotos fetches photos and publishes them. If a photo is not suitable, the post's status says so.
+// postPhotos fetches photos and publishes them. If a photo is not suitable, the post fails, and its status says why.
 func (n *Network) postPhotos(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)

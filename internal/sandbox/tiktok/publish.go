@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// Lengths of texts in UTF-16 code units.
+	// Maximum lengths of texts, in UTF-16 code units.
 	maxTitle       = 2200
 	maxPhotoTitle  = 90
 	maxDescription = 4000
 
-	// Sizes in bytes.
+	// Maximum sizes in bytes.
 	maxPhoto = 20 << 20
 	maxVideo = 4 << 30
 	minChunk = 5_000_000
@@ -36,7 +36,7 @@ const (
 	scopeUpload  = "video.upload"
 )
 
-// creatorInfo returns the settings that the caller's account offers for posts.
+// creatorInfo responds with the settings that the caller's account offers for posts.
 func (n *Network) creatorInfo(r *http.Request) (any, error) {
 	var a caller
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -88,7 +88,7 @@ func (p postRequest) checkText(title, description int) error {
 	return nil
 }
 
-// checkAudience rejects a direct post with a privacy level that the account does not offer.
+// checkAudience returns an error for a privacy level that the account does not offer.
 func (c caller) checkAudience(privacy string) error {
 	if privacy != audienceInbox && !slices.Contains(audiences(c.Account), privacy) {
 		return errAudience
@@ -100,7 +100,7 @@ var errAudience = badRequest("privacy_level_option_mismatch", "privacy_level is 
 
 func textLength(text string) int { return len(utf16.Encode([]rune(text))) }
 
-// checkParts rejects an invalid division of the file into chunks.
+// checkParts returns an error if the division of the file into chunks is invalid.
 func (p postRequest) checkParts() error {
 	s := p.Source
 	isWhole := s.Parts == 1 && s.Chunk == s.Size && s.Size <= maxChunk
@@ -117,8 +117,8 @@ func (p postRequest) checkParts() error {
 	return nil
 }
 
-// initVideo returns the URL for uploading a video. It applies the markers that reject the post. Other markers are
-// applied when the upload is complete.
+// initVideo responds with the URL for uploading a video. It applies the markers that reject the post. The other markers
+// are applied when the upload is complete.
 func (n *Network) initVideo(r *http.Request) (any, error) {
 	var in postRequest
 	err := readBody(r, &in)
@@ -257,7 +257,8 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 	return response, err
 }
 
-// listVideos lists the caller's public posts before the cursor, a time in Unix milliseconds, newest first.
+// listVideos lists the caller's public posts from before the cursor, newest first. The cursor is a time in Unix
+// milliseconds.
 func (n *Network) listVideos(r *http.Request) (any, error) {
 	in := struct {
 		Limit  int   `json:"max_count"`

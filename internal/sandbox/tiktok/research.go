@@ -19,14 +19,14 @@ import (
 const (
 	kindClient     = "client" // kind of a token that belongs to an app, not to a person
 	clientLifetime = 2 * time.Hour
-	researchQuota  = 1000 // requests of a client per UTC day
+	researchQuota  = 1000 // requests per client and UTC day
 )
 
 var errResearchQuota = &apiError{
 	http.StatusTooManyRequests, "daily_quota_limit_exceeded", "The daily quota of requests is used up.",
 }
 
-// clientToken issues a token that belongs to an app.
+// clientToken issues a token that belongs to an app instead of a person.
 func (n *Network) clientToken(r *http.Request) (any, error) {
 	text := "clt." + base.NewID() + base.NewID()
 	now := n.Now()
@@ -90,7 +90,7 @@ var (
 	}
 )
 
-// parseResearchFields returns the requested fields. It rejects unknown fields.
+// parseResearchFields returns the requested fields. It returns an error for unknown fields.
 func parseResearchFields(r *http.Request, knownFields map[string]bool) ([]string, error) {
 	fields := strings.Split(r.URL.Query().Get("fields"), ",")
 	for _, field := range fields {

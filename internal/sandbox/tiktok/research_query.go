@@ -68,7 +68,8 @@ func (s *researchSearch) check(today int64) error {
 	return s.resume(today)
 }
 
-// resume starts a search or, if the request has a search_id, continues that search as of the day on which it started.
+// resume starts a search. If the request has a search_id, resume continues that search, with the data of the day on
+// which the search started.
 func (s *researchSearch) resume(today int64) error {
 	s.day = today
 	if s.SearchID == "" {
@@ -86,7 +87,7 @@ func (s *researchSearch) resume(today int64) error {
 	return invalidParams("Search Id is invalid or expired")
 }
 
-// id returns the search_id that the search has if it started on the given day.
+// id returns the search_id for this search if it started on the given day.
 func (s *researchSearch) id(day int64) string {
 	sum := fnv.New64a()
 	for _, part := range []string{s.StartDate, s.EndDate, strconv.FormatInt(day, 10)} {
@@ -109,7 +110,7 @@ func (s *researchSearch) conditions() []researchCondition {
 	return slices.Concat(s.Query.And, s.Query.Or, s.Query.Not)
 }
 
-// usernames returns the names of the profiles whose videos can match.
+// usernames returns the names of the profiles whose videos may match.
 func (s *researchSearch) usernames() []string {
 	var names []string
 	for _, condition := range slices.Concat(s.Query.And, s.Query.Or) {
@@ -173,7 +174,8 @@ func (c researchCondition) matches(video researchVideo) bool {
 	return slices.ContainsFunc(c.Values, func(value string) bool { return c.matchesValue(video, value) })
 }
 
-// matchesValue reports whether the video's field matches a value. Fields that the sandbox does not have never match.
+// matchesValue reports whether the video's field matches a value. It returns false for fields that the sandbox does not
+// have.
 func (c researchCondition) matchesValue(video researchVideo, value string) bool {
 	switch c.Field {
 	case "username":
@@ -194,7 +196,7 @@ func (c researchCondition) matchesValue(video researchVideo, value string) bool 
 	return false
 }
 
-// satisfies reports whether order, the result of a comparison, satisfies an operation.
+// satisfies reports whether order satisfies an operation. order is the result of a comparison.
 func satisfies(operation string, order int) bool {
 	switch operation {
 	case "GT":
@@ -213,7 +215,7 @@ var regions = []string{"DE", "ES", "BR", "JP", "EG", "US", "IN", "KR", "TR", "GB
 
 func profileRegion(p world.Profile) string { return regions[p.NewRand("region").IntN(len(regions))] }
 
-// view returns the video in the API's format, with its metrics at a time in Unix seconds.
+// view returns the video in the API's format, with its metrics at the time now, in Unix seconds.
 func (v researchVideo) view(now int64) map[string]any {
 	metrics := v.Metrics(now)
 	id, _ := strconv.ParseInt(v.ID, 10, 64) // always 19 digits

@@ -11,14 +11,14 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// publication is a post from the time when a client initializes it.
+// publication is a post. It exists from the time at which a client initializes it.
 type publication struct {
 	seq           int64
 	account       string
 	hasPhotos     bool
 	text, privacy string
-	token         string // secret part of the upload URL; empty in posts from the store, because the store has only a hash
-	size          int64  // bytes of a video
+	token         string // secret part of the upload URL; empty in posts from the store, which contains only a hash
+	size          int64  // size of a video in bytes
 	chunk, parts  int64  // size and number of chunks
 	uploaded      int64  // number of uploaded bytes
 	failure       string
@@ -150,7 +150,7 @@ func listParts(ctx context.Context, t store.Tx, seq int64) ([]string, error) {
 	return t.Strings(ctx, "reading parts", `select cid from tiktok_parts where publish = ? order by first`, seq)
 }
 
-// finishPublication publishes the post, unless it failed.
+// finishPublication records that the post is complete, and publishes it unless it has failed.
 func finishPublication(ctx context.Context, t store.Tx, p *publication, files []store.Blob) error {
 	p.isPosted = p.failure == "" && p.privacy != audienceInbox
 	_, err := t.ExecContext(ctx, `update tiktok_publishes set done_at = ?, failure = ?, posted = ? where seq = ?`,

@@ -20,8 +20,8 @@ import (
 const Name = "tiktok"
 
 // Network is the part of TikTok's API that pressroom uses: OAuth consent and tokens, video uploads, photos that TikTok
-// fetches, and the status of posts. It accepts every app. An app's client key can contain unauditedClient or
-// unverifiedClient, which restrict the app. The Research API returns the data of package world to any app.
+// fetches, and the status of posts. It accepts every app. If an app's client key contains unauditedClient or
+// unverifiedClient, the app is restricted. The Research API returns the data of package world to every app.
 type Network struct {
 	*oauth.Provider
 
@@ -90,7 +90,7 @@ func (n *Network) Handler() http.Handler {
 	return mux
 }
 
-// consent serves the consent page. Its parameter client_key replaces client_id.
+// consent serves the consent page. TikTok uses the parameter client_key instead of client_id.
 func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if err := r.ParseForm(); err != nil {
@@ -108,7 +108,7 @@ const (
 	refreshLifetime = 180 * 24 * time.Hour
 )
 
-// tokenEndpoint serves the token endpoint. Its errors have the format of RFC 6749.
+// tokenEndpoint serves the token endpoint. Its errors have the format that RFC 6749 defines.
 func (n *Network) tokenEndpoint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -202,7 +202,7 @@ func (n *Network) newTokens(ctx context.Context, t store.Tx, token store.Token) 
 	}, err
 }
 
-// caller is the account, the session and the app of a request.
+// caller contains the account, the session and the app of a request.
 type caller struct {
 	store.Account
 

@@ -18,7 +18,7 @@ const uploadLifetime = time.Hour // an assumption, because TikTok does not docum
 // rangePattern matches the Content-Range of an upload (RFC 9110, section 14.4).
 var rangePattern = regexp.MustCompile(`^bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})$`)
 
-// errRange is the error for a part that is not the next one.
+// errRange is the error for a part that is not the next part.
 var errRange = &apiError{
 	http.StatusRequestedRangeNotSatisfiable, "invalid_range", "Content-Range is not the range of the next part",
 }
@@ -36,7 +36,7 @@ func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	n.write(w, r, success, err, func(apiErr *apiError) any { return map[string]string{"message": apiErr.message} })
 }
 
-// receivePart saves a part, and reports whether it is the last one.
+// receivePart saves a part, and reports whether it is the last part.
 func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (bool, error) {
 	p, previous, err := n.findUpload(r)
 	if err != nil {
@@ -86,7 +86,7 @@ func (n *Network) findUpload(r *http.Request) (publication, []string, error) {
 	return p, parts, err
 }
 
-// checkPart returns the size of the request's part in bytes. It rejects any part that is not the next one.
+// checkPart returns the size of the request's part in bytes. It returns an error if the part is not the next part.
 func (p publication) checkPart(r *http.Request) (int64, error) {
 	if !slices.Contains([]string{"video/mp4", "video/quicktime", "video/webm"}, r.Header.Get("Content-Type")) {
 		return 0, badRequest("invalid_file_upload", "Content-Type is not a supported video type")

@@ -56,7 +56,7 @@ func envelope(data any, result *apiError) any {
 func (n *Network) write(w http.ResponseWriter, r *http.Request, result any, err error, errorBody func(*apiError) any) {
 	reject := func(e *apiError) {
 		if e == errRateLimited {
-			w.Header().Set("Retry-After", "2") // TikTok may not send it
+			w.Header().Set("Retry-After", "2") // the real TikTok may not send this header
 		}
 		base.WriteJSON(w, e.status, errorBody(e))
 	}

@@ -20,8 +20,8 @@ type Cursor struct {
 	Offset int    `json:"f"` // number of items before the position
 }
 
-// Resume parses text as a later cursor of the list that starts at c. It returns false if the cursor belongs to another
-// list or is too old.
+// Resume parses text as a later cursor in the list that starts at c. It returns false if the cursor is invalid, belongs
+// to another list or is too old.
 func (c Cursor) Resume(text string) (Cursor, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -40,7 +40,8 @@ func (c Cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// Page returns the range of the items on the page, and the cursor of the next page, which is empty if there is none.
+// Page returns the range of the items on the page, and the cursor for the next page. The cursor is empty if there is no
+// next page.
 func (c Cursor) Page(items, limit int) (int, int, string) {
 	from := min(c.Offset, items)
 	to := min(from+limit, items)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// Clip is a video from which the files of posts are made.
+// Clip is a video from which the files of posts are generated.
 type Clip struct {
 	File          string
 	Width, Height int
@@ -16,7 +16,7 @@ type Clip struct {
 // Clips are the clips in portrait and landscape orientation.
 var Clips = []Clip{{"upright.mp4", 360, 640, 2}, {"wide.mp4", 640, 360, 1}}
 
-// Sizes of pictures. The bridge rejects other sizes, so that a request cannot exhaust its memory.
+// The sizes of pictures. The bridge rejects other sizes, so that a request cannot exhaust its memory.
 var (
 	AvatarSize   = image.Pt(320, 320)
 	PictureSizes = []image.Point{{1080, 1350}, {1080, 1080}, {1080, 810}}

@@ -21,8 +21,8 @@ func (h Hashtag) newRand(words ...string) *rand.Rand {
 
 const maxHashtagLength = 100 // characters
 
-// hashtagPattern has no repetition count for the maximum length, because such a pattern would take a megabyte of
-// memory.
+// hashtagPattern matches the names of hashtags, of any length. A pattern that also limits the length would need a
+// megabyte of memory.
 var hashtagPattern = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_]+$`)
 
 // NewHashtag returns the hashtag with the given name, and reports whether it exists.
@@ -34,7 +34,7 @@ func NewHashtag(platform, name string) (Hashtag, bool) {
 			!strings.HasPrefix(name, hashtagMissing)
 }
 
-// Size returns the hashtag's number of posts at a time in Unix seconds.
+// Size returns the hashtag's number of posts at the time at, in Unix seconds.
 func (h Hashtag) Size(at int64) int64 { return int64(h.growth().posts(float64(at))) }
 
 // growth describes how a hashtag's number of posts grows: size·(age/days)^power.
@@ -58,7 +58,7 @@ func (h Hashtag) growth() growth {
 
 func (g growth) start() float64 { return float64(MeasuredAt) - g.days*SecondsPerDay }
 
-// posts returns the number of posts at a time in Unix seconds.
+// posts returns the number of posts at the time at, in Unix seconds.
 func (g growth) posts(at float64) float64 {
 	age := math.Max(0, at-g.start()) / (g.days * SecondsPerDay)
 	return g.size * math.Pow(age, g.power)
@@ -72,7 +72,8 @@ func (g growth) timeAt(posts float64) float64 {
 // postsPerDay returns the number of posts per day at MeasuredAt.
 func (g growth) postsPerDay() float64 { return g.power * g.size / g.days }
 
-// bucketSeconds returns the number of seconds in a bucket: a power of two, with about four posts in a bucket.
+// bucketSeconds returns the number of seconds in a bucket. It is a power of two, chosen such that a bucket has about
+// four posts.
 func (g growth) bucketSeconds() int64 {
 	seconds := 4 * SecondsPerDay / g.postsPerDay()
 	return int64(math.Exp2(math.Floor(math.Log2(math.Max(1, math.Min(seconds, 1<<16))))))
@@ -104,16 +105,16 @@ func poisson(rng *rand.Rand, expected float64) int {
 type Position struct {
 	Now    int64 // when the client started to read the list, in Unix seconds
 	bucket int64
-	offset int // number of posts of the bucket that were listed
+	offset int // number of posts in the bucket that have been listed
 }
 
-// StartRecent returns the start of the list of recent posts at a time in Unix seconds.
+// StartRecent returns the start of the list of recent posts at the time now, in Unix seconds.
 func (h Hashtag) StartRecent(now int64) Position {
 	return Position{Now: now, bucket: now / h.growth().bucketSeconds()}
 }
 
-// Recent returns posts of the last 24 hours that follow position, newest first. It also returns the position after
-// these posts, and reports whether there are more.
+// Recent returns the posts from the last 24 hours that follow position, newest first. It also returns the position
+// after these posts, and reports whether there are more posts.
 func (h Hashtag) Recent(position Position, limit int) ([]Post, Position, bool) {
 	g := h.growth()
 	oldest := position.Now - SecondsPerDay
@@ -137,8 +138,9 @@ func (h Hashtag) Recent(position Position, limit int) ([]Post, Position, bool) {
 // topPosts is the number of top posts of a hashtag.
 const topPosts = 120
 
-// Top returns a hashtag's top posts at the start of a day, best first. They are a uniform sample of all its posts, in
-// topPosts slots. Each time the logarithm of the hashtag's size grows by one, a slot gets one new post on average.
+// Top returns a hashtag's top posts at the start of a day, best first. They are a uniform sample of all posts with the
+// hashtag, in topPosts slots. Each time the logarithm of the hashtag's size grows by one, a slot gets one new post on
+// average.
 func (h Hashtag) Top(day int64) []Post {
 	now := float64(StartOf(day))
 	g := h.growth()
@@ -193,7 +195,7 @@ func (h Hashtag) post(rng *rand.Rand, at int64, followers float64) Post {
 	return post
 }
 
-// commonTags are hashtags that occur together with any hashtag.
+// commonTags lists hashtags that occur together with any other hashtag.
 var commonTags = []string{"love", "instagood", "picoftheday"}
 
 // postTags returns the hashtags of a random post: h itself, some hashtags of its theme, and some of commonTags.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Profile is a public profile. Its methods return the state at the start of a day: the posts of the previous days, and
-// their reactions at that time.
+// Profile is a public profile. Its methods return the state at the start of a day: the posts from all previous days,
+// and their reactions at that time.
 type Profile struct{ Platform, Name string }
 
 // NewRand returns a random source that is seeded with the profile and words.
@@ -18,7 +18,7 @@ func (p Profile) NewRand(words ...string) *rand.Rand {
 	return NewRand(append([]string{p.Platform, p.Name}, words...)...)
 }
 
-// Effects on the reactions to a post. They are the same for all profiles.
+// The effects on the reactions to a post are the same for all profiles.
 const (
 	blockEffect    = 2.0 // factor for posts in the best block of the week
 	hashtagEffect  = 1.5 // factor for each effective hashtag
@@ -33,7 +33,7 @@ type Traits struct {
 	AgeDays         float64 // days since its first post, at MeasuredAt
 	followers       float64 // at MeasuredAt
 	growth          float64 // change of the followers' logarithm per day
-	oscillationDays float64 // of the followers' oscillation, in days
+	oscillationDays float64 // period of the oscillation of the number of followers, in days
 	follows         int64
 
 	language  Phrases
@@ -42,14 +42,14 @@ type Traits struct {
 	tags      []traitTag
 	formats   []traitFormat
 
-	reactions        float64 // of a post without effects, per follower^followerPower
+	reactions        float64 // reactions to a post without effects, per follower^followerPower
 	comments, shares float64 // fractions of the reactions
 	perView          float64 // reactions per view
-	HidesLikes       bool    // business discovery and the bridge return no likes
-	HidesReels       bool    // other accounts cannot download its reels
+	HidesLikes       bool    // whether business discovery and the bridge omit its likes
+	HidesReels       bool    // whether other accounts cannot download its reels
 }
 
-// followerPower is less than one, so that large profiles have fewer reactions per follower.
+// followerPower is less than one, so that larger profiles have fewer reactions per follower.
 const followerPower = 0.8
 
 type traitTag struct {

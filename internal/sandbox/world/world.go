@@ -24,8 +24,8 @@ const SecondsPerDay = 24 * 60 * 60
 // tiktok is the platform whose formats and URLs differ from Instagram's.
 const tiktok = "tiktok"
 
-// MeasuredAt is the time at which profiles and hashtags have the sizes that are drawn at random. They are smaller
-// before that time, and larger afterwards.
+// MeasuredAt is the Unix time at which profiles and hashtags have the sizes that were chosen at random. They are
+// smaller before that time and larger after it.
 var MeasuredAt = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // Formats of posts.
@@ -36,14 +36,14 @@ const (
 	FormatCarousel = "carousel"
 )
 
-// Prefixes of the names of profiles and hashtags that request an outcome. Profiles and hashtags with any other name
-// exist and have posts.
+// Prefixes of profile names, and names of hashtags, that request a special outcome. Profiles and hashtags with any
+// other name exist and have posts.
 const (
 	PrefixMissing = "missing." // the profile does not exist
 	PrefixPrivate = "private." // the profile is not public
 	PrefixEmpty   = "empty."   // the profile has only an avatar
 	PrefixFailing = "error."   // the network fails
-	PrefixSlow    = "slow."    // the network takes SlowDelay
+	PrefixSlow    = "slow."    // the network responds after SlowDelay
 
 	hashtagMissing = "missing" // the hashtag does not exist
 	HashtagFailing = "error"   // the network fails
@@ -52,7 +52,7 @@ const (
 // SlowDelay is the response time for a profile with PrefixSlow.
 const SlowDelay = 3 * time.Second
 
-// NewRand returns a random source that is seeded with words, so that equal words give equal results.
+// NewRand returns a random source that is seeded with words. The same words always produce the same numbers.
 func NewRand(words ...string) *rand.Rand {
 	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
 	first, second := binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])
@@ -101,9 +101,9 @@ var wordFiles embed.FS
 
 // Phrases are the texts of a language.
 type Phrases struct {
-	Names     []string `json:"names"`     // of profiles
-	Lines     []string `json:"lines"`     // of biographies
-	Sentences []string `json:"sentences"` // of captions
+	Names     []string `json:"names"`     // names of profiles
+	Lines     []string `json:"lines"`     // lines of biographies
+	Sentences []string `json:"sentences"` // sentences of captions
 	Tags      []string `json:"tags"`
 	Emoji     []string `json:"emoji"`
 }
@@ -133,7 +133,7 @@ type Post struct {
 	Caption   string
 	Tags      []string
 	File      File // the first file of a carousel
-	fileCount int  // number of files of a carousel; 1 otherwise
+	fileCount int  // number of files in a carousel; 1 for other posts
 
 	reactions        float64 // final sum of likes, comments and shares
 	comments, shares float64 // fractions of the reactions
@@ -150,7 +150,7 @@ type Metrics struct{ Likes, Comments, Shares, Views int64 }
 // settlingSeconds is the age at which a post has reached 63% of its final reactions.
 const settlingSeconds = 18 * 60 * 60
 
-// Metrics returns the metrics at a time in Unix seconds. They never decrease.
+// Metrics returns the post's metrics at the time now, in Unix seconds. The metrics never decrease.
 func (p Post) Metrics(now int64) Metrics {
 	share := 1 - math.Exp(-float64(max(now-p.At, 0))/settlingSeconds)
 	count := func(final float64) int64 { return int64(final * share) }
@@ -174,7 +174,7 @@ func (p Post) Children() []File {
 }
 
 // Sentences returns one to three sentences, sometimes with an emoji. In one of five cases, the sentences are in English
-// instead of language.
+// instead of the given language.
 func Sentences(rng *rand.Rand, language Phrases) string {
 	if rng.IntN(5) == 0 {
 		language = languages[0]

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxLookup        = 100
-	privateFieldsAge = 30 * 24 * time.Hour // time after publication during which a post's private fields are available
+	privateFieldsAge = 30 * 24 * time.Hour // maximum age of a post whose private fields are available
 )
 
 // privateFields are the fields of a post that only its author may read.
@@ -28,7 +28,7 @@ type listPage struct {
 	limit, offset int
 }
 
-// parsePage parses the parameters of a list. It rejects unknown parameters.
+// parsePage parses the parameters of a list. It returns an error for unknown parameters.
 func (n *Network) parsePage(form url.Values) (listPage, error) {
 	for name := range form {
 		if !slices.Contains([]string{
@@ -156,7 +156,7 @@ func parseBody(p store.Post) postBody {
 	return body
 }
 
-// includes returns the media of the posts if the request asks for their expansion.
+// includes returns the media of the posts if the request asks for it with the parameter expansions.
 func includes(form url.Values, posts []store.Post) map[string]any {
 	if form.Get("expansions") != "attachments.media_keys" {
 		return nil

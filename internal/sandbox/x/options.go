@@ -27,8 +27,8 @@ type poll struct {
 
 var replySettings = []string{"", "following", "mentionedUsers", "subscribers", "verified"}
 
-// addOptions checks the optional members of a request and adds them to the body of its post. Like X, it appends a link
-// to a quoted post to the text.
+// addOptions checks the optional members of a request, and adds them to the body of its post. If the post quotes
+// another post, addOptions appends a link to that post to the text, as X does.
 func (n *Network) addOptions(ctx context.Context, t store.Tx, in postRequest, body *postBody) error {
 	o := in.postOptions
 	switch {

@@ -21,12 +21,12 @@ import (
 
 const (
 	maxText         = 280
-	linkWeight      = 23             // characters for which a link of any length counts
-	duplicateWindow = 24 * time.Hour // time within which a repeated text is rejected
+	linkWeight      = 23             // number of characters that a link of any length counts as
+	duplicateWindow = 24 * time.Hour // how long a repeated text is rejected
 	timeFormat      = "2006-01-02T15:04:05.000Z"
 )
 
-// postRequest is a post as a client sends it. The sandbox rejects unknown members.
+// postRequest is a post in the form in which a client sends it. The sandbox rejects unknown members.
 type postRequest struct {
 	postOptions
 
@@ -48,7 +48,7 @@ type postBody struct {
 	Links []postLink     `json:"links"`
 	Root  string         `json:"root,omitempty"` // ID of the first post of the thread
 	Keys  []string       `json:"keys"`           // media keys
-	Files []store.Medium `json:"files"`          // keeps the files from being deleted as unreferenced
+	Files []store.Medium `json:"files"`          // prevents the files from being deleted as unreferenced
 }
 
 type postLink struct {
@@ -126,7 +126,8 @@ func (n *Network) newBody(ctx context.Context, t store.Tx, a store.Account, in p
 	return newPostBody(a, in.Text, uploads), err
 }
 
-// attachments returns the uploads with the given IDs. They must be up to four images, or one video or GIF.
+// attachments returns the uploads with the given IDs. It returns an error unless they are up to four images, or one
+// video or GIF.
 func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, ids []string) ([]upload, error) {
 	errMedia := invalidRequest("Your media IDs are invalid.")
 	var uploads []upload
@@ -148,8 +149,8 @@ func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, 
 	return uploads, nil
 }
 
-// weight returns the length of a text, in which every link counts as linkWeight characters. Unlike on X, every other
-// character counts as one.
+// weight returns the length of a text. Every link counts as linkWeight characters. Every other character counts as one,
+// which is not the case on the real X.
 func weight(text string) int {
 	plain := base.LinkPattern.ReplaceAllLiteralString(text, "")
 	return utf8.RuneCountInString(plain) + linkWeight*len(base.LinkPattern.FindAllString(text, -1))

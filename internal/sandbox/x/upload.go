@@ -39,7 +39,7 @@ type upload struct {
 
 func (u upload) id() string { return fmt.Sprintf("1%018d", u.seq) }
 
-// categories maps media categories to the limits of uploads.
+// categories maps each media category to the limits for uploads.
 var categories = map[string]struct {
 	maxSize int64
 	types   []string
@@ -128,8 +128,8 @@ func (n *Network) appendUpload(w http.ResponseWriter, r *http.Request) (any, err
 	return wrapData(map[string]any{"expires_at": u.createdAt.Add(uploadLifetime).Unix()}), err
 }
 
-// readSegment parses the form of a segment. The parts of the form can be in any order. It returns the index of the
-// segment.
+// readSegment parses the form with a segment. The parts of the form can be in any order. readSegment returns the index
+// and the file of the segment.
 func (n *Network) readSegment(r *http.Request) (int, store.Blob, error) {
 	form, err := r.MultipartReader()
 	if err != nil {
@@ -184,7 +184,8 @@ func (n *Network) ownUpload(ctx context.Context, t store.Tx, a store.Account, id
 	return u, err
 }
 
-// finalizeUpload joins the segments. It rejects an invalid image. An invalid video fails during processing.
+// finalizeUpload joins the segments. It returns an error for an invalid image. An invalid video fails later, during
+// processing.
 func (n *Network) finalizeUpload(r *http.Request) (any, error) {
 	u, err := n.upload(r)
 	if err != nil || u.cid != "" {

@@ -91,7 +91,7 @@ func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	n.Authorize(w, r)
 }
 
-// oauthPrefix is the prefix of Error.Kind for the token endpoint, whose errors have another format.
+// oauthPrefix is the prefix of Error.Kind in errors of the token endpoint, which have a different format.
 const oauthPrefix = "oauth:"
 
 func invalidRequest(message string) *rest.Error {
@@ -156,7 +156,7 @@ const unpaidClient = "-unpaid"
 
 func isUnpaid(token store.Token) bool { return strings.HasSuffix(token.Client, unpaidClient) }
 
-// errCredit is the error for an app without credits, as the real X returns it.
+// errCredit is the error that the real X returns for an app without credits.
 var errCredit = &rest.Error{
 	Status: http.StatusPaymentRequired, Message: "Your account does not have any credits to fulfill this request.",
 }
@@ -181,7 +181,7 @@ func (n *Network) getMe(r *http.Request) (any, error) {
 
 func wrapData(data any) map[string]any { return map[string]any{"data": data} }
 
-// revoke invalidates a token of the app that sends the request.
+// revoke invalidates a token. The token must belong to the app that sends the request.
 func (n *Network) revoke(r *http.Request) (any, error) {
 	text, client := r.Form.Get("token"), r.Form.Get("client_id")
 	if id, _, hasBasicAuth := r.BasicAuth(); hasBasicAuth {

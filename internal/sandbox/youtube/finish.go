@@ -15,10 +15,10 @@ import (
 
 const maxThumbnail = 2 << 20 // bytes
 
-// PlaylistID returns the ID of a channel's only playlist other than its uploads.
+// PlaylistID returns the ID of a channel's only playlist, apart from the playlist of its uploads.
 func PlaylistID(channel string) string { return "PL" + stableID("playlist "+channel, 32) }
 
-// listPlaylist lists a playlist of the caller's channel: the uploads, or the playlist PlaylistID.
+// listPlaylist lists a playlist of the caller's channel: the uploads, or the playlist with the ID PlaylistID.
 func (n *Network) listPlaylist(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if _, _, err := parsePage(query); err != nil {
@@ -50,7 +50,7 @@ func (n *Network) listPlaylist(r *http.Request) (any, error) {
 		})
 }
 
-// playlistEntry returns a video as an item of a channel's playlist PlaylistID.
+// playlistEntry returns a video as an item of the playlist with the ID PlaylistID.
 func playlistEntry(a store.Account, p store.Post, position int, requested map[string]bool) map[string]any {
 	entry := playlistItem(a, p, position, requested)
 	entry["id"] = stableID("entry "+p.ID+" "+strconv.Itoa(position), 32)
@@ -60,7 +60,7 @@ func playlistEntry(a store.Account, p store.Post, position int, requested map[st
 	return entry
 }
 
-// addToPlaylist adds a video to the caller's playlist. As on YouTube, a playlist can contain a video twice.
+// addToPlaylist adds a video to the caller's playlist. As on YouTube, a playlist can contain the same video twice.
 func (n *Network) addToPlaylist(r *http.Request) (any, error) {
 	var item struct {
 		Snippet struct {

@@ -14,7 +14,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// scopeAnalytics is the scope for the Analytics API.
+// scopeAnalytics is the scope for using the Analytics API.
 const scopeAnalytics = "https://www.googleapis.com/auth/yt-analytics.readonly"
 
 // maxReportVideos is the maximum number of videos in a report.
@@ -33,7 +33,7 @@ func (n *Network) channelStatistics(a store.Account, videos []store.Post) map[st
 	}
 }
 
-// roundSubscribers rounds down to three significant digits, as YouTube does.
+// roundSubscribers rounds a number down to three significant digits, as YouTube does.
 func roundSubscribers(number int64) int64 {
 	unit := int64(1)
 	for number/unit >= 1000 {
@@ -51,8 +51,8 @@ func (n *Network) statistics(p store.Post) map[string]string {
 	}
 }
 
-// report returns a report of the Analytics API: the number of shares of each requested video, sorted in descending
-// order.
+// report responds with a report of the Analytics API. It contains the number of shares of each requested video, in
+// descending order.
 func (n *Network) report(r *http.Request) (any, error) {
 	ids, err := parseReport(r.URL.Query())
 	if err != nil {

@@ -31,8 +31,8 @@ func parseParts(query url.Values) map[string]bool {
 	return parts
 }
 
-// list returns the response with the resources that find returns for the caller's account. It rejects unsupported
-// parts.
+// list returns the response with the resources that find returns for the caller's account. It returns an error for
+// unsupported parts.
 func (n *Network) list(
 	r *http.Request, kind string, supported []string, find func(store.Tx, store.Account) ([]map[string]any, error),
 ) (map[string]any, error) {
@@ -70,7 +70,7 @@ func newResource(kind, id string, requested map[string]bool, parts map[string]an
 	return resource
 }
 
-// listChannels lists the caller's channel, which the request selects with the parameter mine or by its ID.
+// listChannels lists the caller's channel. The request selects the channel with the parameter mine or with its ID.
 func (n *Network) listChannels(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	return n.list(r, "channel",
@@ -103,7 +103,7 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 		})
 }
 
-// longUploadsStatus returns the API's value that reports whether a channel can upload videos of more than 15 minutes.
+// longUploadsStatus returns the API's value that says whether a channel can upload videos of more than 15 minutes.
 func longUploadsStatus(a store.Account) string {
 	if isUnverified(a) {
 		return "eligible"
@@ -233,8 +233,8 @@ func (n *Network) videoView(r *http.Request, p store.Post, requested map[string]
 	})
 }
 
-// videoStatus returns the status of a video and of its processing. After processing, the marker Drop rejects the video.
-// The marker Unapproved keeps it private, like a video of an unaudited app.
+// videoStatus returns the status of a video and the status of its processing. After processing, the marker Drop rejects
+// the video. The marker Unapproved keeps the video private, like a video of an app that has not passed the audit.
 func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
 	body, markers := parseBody(p), marker.Read(p.Text, Name)
 	status := map[string]any{

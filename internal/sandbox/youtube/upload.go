@@ -25,7 +25,7 @@ const (
 	maxText        = 5000
 	maxTags        = 500
 	maxVideo       = 256_000_000_000 // bytes
-	partUnit       = 256 << 10       // bytes; the size of every part except the last is a multiple of this
+	partUnit       = 256 << 10       // bytes; the size of every part except the last must be a multiple of this
 	uploadLifetime = 7 * 24 * time.Hour
 )
 
@@ -139,7 +139,8 @@ type contentRange struct {
 
 var rangePattern = regexp.MustCompile(`^bytes (?:(\*)|([0-9]{1,15})-([0-9]{1,15}))/([0-9]{1,15})$`)
 
-// parseRange returns the range of the file that a request contains. Without a Content-Range, it is the whole file.
+// parseRange returns the range of the file that a request contains. If the request has no Content-Range, the range is
+// the whole file.
 func parseRange(r *http.Request, total int64) (contentRange, error) {
 	header := r.Header.Get("Content-Range")
 	part := contentRange{end: total}

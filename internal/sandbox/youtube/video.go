@@ -19,12 +19,12 @@ type videoBody struct {
 	Metadata videoMetadata  `json:"insert"`
 	Media    []store.Medium `json:"media"`
 	Failure  string         `json:"failure,omitempty"` // why processing failed
-	Locked   bool           `json:"locked,omitempty"`  // remains private because the app has not passed the audit
+	Locked   bool           `json:"locked,omitempty"`  // whether it stays private because the app has not passed the audit
 
 	Thumbnail string `json:"thumbnail,omitempty"` // path of the file
 }
 
-// publishVideo publishes a video whose last part has arrived. When publishVideo returns, the video is on disk.
+// publishVideo publishes a video when its last part has arrived. When publishVideo returns, the video is on disk.
 func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
 	file, err := n.assemble(r, last)
 	if err != nil {
@@ -60,7 +60,7 @@ func (n *Network) assemble(r *http.Request, last store.Blob) (store.Blob, error)
 	return n.Store.Join(append(parts, last.CID))
 }
 
-// markerErrors are the errors that markers request.
+// markerErrors contains the errors that markers can request.
 var markerErrors = marker.MarkerErrors{
 	RejectErr:       invalidRequest("invalidVideoMetadata", "This video cannot be published (requested by a sandbox marker)"),
 	ExpiredTokenErr: errToken, RateLimitErr: errRateLimited, FailureErr: errInternal,

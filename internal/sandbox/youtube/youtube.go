@@ -21,8 +21,8 @@ const Name = "youtube"
 
 const (
 	accessLifetime  = time.Hour
-	refreshLifetime = 180 * 24 * time.Hour // since the last use of the token
-	testingLifetime = 7 * 24 * time.Hour   // since the consent
+	refreshLifetime = 180 * 24 * time.Hour // lifetime of a refresh token after its last use
+	testingLifetime = 7 * 24 * time.Hour   // lifetime of a refresh token after the consent, for an app in testing
 
 	// testingClient is part of the ID of an app whose consent screen has the status "Testing".
 	testingClient = "-testing"

@@ -52,11 +52,11 @@ func TestGolden(t *testing.T) {
 func TestUnsupportedSchemas(t *testing.T) {
 	t.Parallel()
 	for wantErr, s := range map[string]string{
-		"does not support the keyword not": `{"not":{"type":"string"}}`,
-		"allOf only with the envelope":     `{"allOf":[{"type":"string"}]}`,
-		"only unions of components":        `{"oneOf":[{"type":"string"}]}`,
-		"does not support the type null":   `{"type":"null"}`,
-		"supports only objects with string values":      `{"type":"object","additionalProperties":{"type":"integer"}}`,
+		"does not support the keyword not":         `{"not":{"type":"string"}}`,
+		"allOf only with the envelope":             `{"allOf":[{"type":"string"}]}`,
+		"only unions of components":                `{"oneOf":[{"type":"string"}]}`,
+		"does not support the type null":           `{"type":"null"}`,
+		"supports only objects with string values": `{"type":"object","additionalProperties":{"type":"integer"}}`,
 	} {
 		document := `{"paths":{},"components":{"schemas":{"Thing":{"type":"object","properties":{"a":` + s + `}}}}}`
 		if _, err := clientgen.Go([]byte(document)); err == nil || !strings.Contains(err.Error(), wantErr) {
