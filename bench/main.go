@@ -112,7 +112,8 @@ func (b *bench) runOn(ctx context.Context, o options, name string) error {
 	case name == "sqlite":
 		s, err = newSQLiteFiles(b.binary)
 	case address == "":
-		fmt.Fprintf(b.report.out, "PostgreSQL is not measured, because %s is not set. To set it, use scripts/with-postgres.\n", postgresVariable)
+		fmt.Fprintf(b.report.out, "PostgreSQL is not measured, because %s is not set. To set it, use scripts/with-postgres.\n",
+			postgresVariable)
 		return nil
 	default:
 		s, err = newPostgresServer(address, b.binary)

@@ -36,7 +36,7 @@ type adminCmd struct {
 	Audit        adminAudit        `cmd:"" help:"Check the credit ledger and the media files. Exits with status 1 if there is a problem."`
 	Backup       adminBackup       `cmd:"" help:"Back up the database and the media files while the service runs."`
 	VerifyBackup adminVerifyBackup `cmd:"" help:"Check a backup. Exits with status 1 if it is incomplete or damaged."`
-	Restore      adminRestore      `cmd:"" help:"Restore a backup to an empty database. Publishing stays on hold until you run admin resume."`
+	Restore      adminRestore      `cmd:"" help:"Restore a backup to an empty database. Publishing is on hold until you run admin resume."`
 	Events       adminEvents       `cmd:"" help:"Export the audit log."`
 	API          adminAPI          `cmd:"" name:"api" help:"Turn the API and the tools on or off for the whole service."`
 	Pause        adminPause        `cmd:"" help:"Pause a key, a team or the service: all calls, or only spending or publishing."`

@@ -20,7 +20,7 @@ type (
 	adjustmentFlags struct {
 		teamFlags
 		Credits   int64  `required:"" help:"Number of credits."`
-		Reference string `required:"" help:"Your reference, such as an invoice number. Repeating the command with the same reference has no effect."`
+		Reference string `required:"" help:"Your reference, such as an invoice number. Repeating the command with it has no effect."`
 		Note      string `help:"Note to show in the statement."`
 	}
 	adminCreditsGrant     struct{ adjustmentFlags }

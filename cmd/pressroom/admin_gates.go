@@ -31,13 +31,13 @@ type (
 	}
 	adminResume struct {
 		pauseFlags
-		MaxLateness time.Duration `name:"late" help:"When ending a hold: publish posts that are overdue by at most this duration. Posts that are overdue by more fail." default:"1h"`
+		MaxLateness time.Duration `name:"late" help:"When ending a hold: publish posts that are overdue by no more than this duration; fail the others." default:"1h"`
 
-		Networks string `help:"When ending a hold: JSON file of network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
+		Networks string `help:"When ending a hold: JSON network settings, as in serve --networks." type:"path" env:"PRESSROOM_NETWORKS"`
 
-		AllowUnreachable bool `name:"unasked" help:"When ending a hold: continue even if a network is unreachable. Posts that are due there become unconfirmed."`
+		AllowUnreachable bool `name:"unasked" help:"When ending a hold: continue even if a network is unreachable. Its due posts become unconfirmed."`
 
-		NoWait bool `help:"When ending a hold: skip the wait (up to 3 minutes) for networks to list recent posts." env:"PRESSROOM_RESUME_NO_WAIT"`
+		NoWait bool `help:"When ending a hold: skip the wait of up to 3 minutes for the networks." env:"PRESSROOM_RESUME_NO_WAIT"`
 		DryRun bool `help:"When ending a hold: report what would happen, without changing anything."`
 	}
 	adminHold struct {
@@ -104,7 +104,8 @@ func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) erro
 		return c.endHold(ctx, p, log)
 	}
 	if c.DryRun || c.AllowUnreachable {
-		return errors.New("--dry-run and --unasked can be used only to end a hold; do not combine them with --service, --team, --key or --only")
+		return errors.New("--dry-run and --unasked can be used only to end a hold; do not combine them with --service, " +
+			"--team, --key or --only")
 	}
 	pause, err := c.pause()
 	if err != nil {

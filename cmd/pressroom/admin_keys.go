@@ -56,7 +56,7 @@ type (
 		Server     string `default:"https://bsky.social" help:"URL of the account's server."`
 		Identifier string `required:"" help:"Handle or email address of the account."`
 
-		BlueskyServers []string `help:"Bluesky servers that pressroom serve allows, as in serve --bluesky-servers." env:"PRESSROOM_BLUESKY_SERVERS"`
+		BlueskyServers []string `help:"Bluesky servers that pressroom serve allows." env:"PRESSROOM_BLUESKY_SERVERS"`
 	}
 )
 

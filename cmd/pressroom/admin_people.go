@@ -22,7 +22,7 @@ type (
 		Suspend   adminPeopleSuspend   `cmd:"" aliases:"hold" help:"Suspend a person, their assistants, and the keys of teams they own."`
 		Unsuspend adminPeopleUnsuspend `cmd:"" aliases:"release" help:"End a suspension."`
 		Recover   adminPeopleRecover   `cmd:"" help:"Print or email a link to set a new password. The link works once, within one hour."`
-		Unlink    adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory. The next sign-in through the directory links it again."`
+		Unlink    adminPeopleUnlink    `cmd:"" help:"Unlink an account from the directory until the next sign-in through it."`
 		Operator  adminPeopleOperator  `cmd:"" help:"Grant or revoke access to the operator pages."`
 	}
 	adminPeopleAdd struct {

@@ -15,7 +15,7 @@ import (
 type sandboxCmd struct {
 	Data     string   `help:"Data directory." default:"pressroom-sandbox" type:"path"`
 	Addr     string   `help:"Address to listen on." default:"127.0.0.1:8090"`
-	Accounts []string `name:"bluesky-account" help:"Bluesky account to create. Repeat the flag to create several." placeholder:"HANDLE:PASSWORD"`
+	Accounts []string `name:"bluesky-account" help:"Bluesky account to create. May be repeated." placeholder:"HANDLE:PASSWORD"`
 	Settings bool     `help:"Print the settings of these networks for serve --networks, and exit."`
 	Strict   bool     `help:"With --settings: use apps that have no audit, review or products, so that networks restrict them."`
 }

@@ -34,7 +34,7 @@ const (
 // storeFlags are the flags of every command that opens the database.
 type storeFlags struct {
 	Database     string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
-	SealingKey   string `help:"Keys that encrypt stored secrets, separated by commas. New secrets are encrypted with the first key." env:"PRESSROOM_SEALING_KEY"`
+	SealingKey   string `help:"Keys for stored secrets, separated by commas. The first one encrypts." env:"PRESSROOM_SEALING_KEY"`
 	Blobs        string `help:"Where media files are stored: file:FOLDER or s3://BUCKET/PREFIX." env:"PRESSROOM_BLOBS"`
 	TrustReplica bool   `help:"Keep publishing after a failover to a synchronous PostgreSQL replica." env:"PRESSROOM_TRUST_REPLICA"`
 	Plans        string `aliases:"terms" help:"JSON file of plans, prices and limits." type:"path" env:"PRESSROOM_PLANS,PRESSROOM_TERMS"`
@@ -60,7 +60,7 @@ type serveCmd struct {
 	OIDCClientID      string        `name:"oidc-client-id" help:"Client ID at the OpenID Connect provider." env:"PRESSROOM_OIDC_CLIENT_ID"`
 	OIDCSecret        string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
 	OIDCScopes        []string      `name:"oidc-scopes" help:"Scopes besides openid, email and profile." env:"PRESSROOM_OIDC_SCOPES"`
-	OIDCGroups        string        `name:"oidc-groups-claim" help:"Claim that contains a person's groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
+	OIDCGroups        string        `name:"oidc-groups-claim" help:"Claim with groups." default:"groups" env:"PRESSROOM_OIDC_GROUPS_CLAIM"`
 	OIDCRoles         []string      `name:"oidc-group-roles" help:"Roles of groups in teams: GROUP=TEAM:ROLE;..." sep:";" env:"PRESSROOM_OIDC_GROUP_ROLES"`
 	SMTP              string        `name:"smtp" help:"Mail server: smtp:// or smtps://USER@HOST:PORT." env:"PRESSROOM_SMTP"`
 	MailFrom          string        `name:"mail-from" help:"Sender address of email messages." env:"PRESSROOM_MAIL_FROM"`
@@ -72,9 +72,9 @@ type serveCmd struct {
 	MaxCalls          int           `name:"max-concurrent-calls" aliases:"at-once" help:"Maximum concurrent calls; 0 for 128 per CPU." default:"0" env:"PRESSROOM_MAX_CONCURRENT_CALLS,PRESSROOM_AT_ONCE"`
 	MetricsAddr       string        `help:"Address of /metrics; empty to disable." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers           int           `help:"Maximum concurrent deliveries." default:"16" env:"PRESSROOM_WORKERS"`
-	PerNetwork        int           `help:"Maximum concurrent deliveries per network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
-	ShutdownDelay     time.Duration `help:"Time for which a stopping node still accepts requests while /readyz returns 503." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
-	Lease             time.Duration `help:"Time after which another node takes over the work of a dead node." default:"10s" env:"PRESSROOM_LEASE"`
+	PerNetwork        int           `help:"Maximum per network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
+	ShutdownDelay     time.Duration `help:"Time from the first 503 of /readyz to the stop." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
+	Lease             time.Duration `help:"Time until another node takes over a dead node's work." default:"10s" env:"PRESSROOM_LEASE"`
 }
 
 // Run serves until ctx is canceled.

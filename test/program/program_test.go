@@ -267,7 +267,8 @@ func TestSecondProcessRejected(t *testing.T) {
 		t.Errorf("a second quickstart: %s", out)
 	}
 	database := "sqlite:" + filepath.Join(data, "pressroom.db")
-	if out := fails(t, nil, "serve", "--database", database, "--addr", "127.0.0.1:0"); !strings.Contains(out, "another pressroom process serves") {
+	out = fails(t, nil, "serve", "--database", database, "--addr", "127.0.0.1:0")
+	if !strings.Contains(out, "another pressroom process serves") {
 		t.Errorf("a second node on the file: %s", out)
 	}
 	if status := p.end(); status != 0 {

@@ -59,8 +59,8 @@ func (w *Archive) restoreFile(ctx context.Context, dst blob.Store, f File) error
 		return err
 	}
 	if restored != f {
-		err := fmt.Errorf("%s changed while it was being restored; run the restore again", f.Name)
-		return errors.Join(err, dst.Delete(ctx, f.Name))
+		changeErr := fmt.Errorf("%s changed while it was being restored; run the restore again", f.Name)
+		return errors.Join(changeErr, dst.Delete(ctx, f.Name))
 	}
 	return nil
 }

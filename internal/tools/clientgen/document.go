@@ -59,7 +59,7 @@ type (
 		Required      []string         `json:"required"`
 		Items         *schema          `json:"items"`
 		OneOf         []*schema        `json:"oneOf"`
-		AllOf         []*schema        `json:"allOf"` // the envelope, which the clients handle, or an enumeration that is limited to one value
+		AllOf         []*schema        `json:"allOf"` // the envelope, which the clients handle, or an enumeration with one value
 		Variants      []string         `json:"-"`     // names of the components of a union with a discriminator
 		Discriminator struct {
 			Member string `json:"propertyName"`

@@ -60,7 +60,7 @@ func (d *document) examples() map[string]map[string]json.RawMessage {
 				byName[p.Name] = p.Example
 			}
 			if o.RequestBody != nil {
-				_ = json.Unmarshal(o.RequestBody.Content["application/json"].Example, &byName) // there is no example if no argument is required
+				_ = json.Unmarshal(o.RequestBody.Content["application/json"].Example, &byName) // no example if nothing is required
 			}
 			out[o.ID] = byName
 		}
