@@ -218,7 +218,7 @@ func (h *installation) checkHeld(of *home, d day) {
 	var last int64
 	must.NoError(h.t, h.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(id), 0) FROM river_job`).Scan(&last))
 	// A heartbeat is sent only after due posts were released.
-	must.Eventually(h.t, waitLimit, "the queue to process a pulse", func() bool {
+	must.Eventually(h.t, waitLimit, "the queue to process a heartbeat", func() bool {
 		var n int
 		must.NoError(h.t, h.db.QueryRow(context.Background(),
 			`SELECT COUNT(*) FROM river_job WHERE state = 'completed' AND id > ?`, last).Scan(&n))

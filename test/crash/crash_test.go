@@ -138,7 +138,7 @@ func (c *env) points(t *testing.T, s seeded, of kind) []string {
 		_, what, _ := strings.Cut(name, " ")
 		ours := strings.HasPrefix(what, "post.") || strings.HasPrefix(what, "delivery.") || strings.HasPrefix(what,
 			"media") || what == "replay.once" || strings.HasSuffix(what, " call")
-		idle := what == "delivery.pulse" || what == "delivery.renew" || what == "delivery.wake"
+		idle := what == "delivery.heartbeat" || what == "delivery.renew" || what == "delivery.wake"
 		if ours && !idle {
 			points = append(points, fmt.Sprintf("%s#%d", name, seen[name]))
 		}

@@ -122,7 +122,7 @@ func (c *cluster) mustMatch(m *modelTeam, balance int64, charges, jobs int) {
 	}
 	report := must.Get(c.admin.Credits.Audit(c.t.Context()))(c.t)
 	if !report.OK() {
-		c.t.Errorf("audit complaints: %+v", report.Violations)
+		c.t.Errorf("audit violations: %+v", report.Violations)
 	}
 }
 

@@ -173,6 +173,6 @@ func (in *inProcess) mustPassAudit(t fatal) {
 	t.Helper()
 	report := must.Get(in.nodes[0].Credits.Audit(context.Background()))(t)
 	if !report.OK() {
-		t.Fatalf("audit complaints: %+v", report.Violations)
+		t.Fatalf("audit violations: %+v", report.Violations)
 	}
 }

@@ -21,7 +21,7 @@ func (m *reportMachine) check() {
 	}
 	report := must.Get(m.nodes[0].Credits.Audit(context.Background()))(m.t)
 	if !report.OK() {
-		m.t.Fatalf("audit complaints: %+v", report.Violations)
+		m.t.Fatalf("audit violations: %+v", report.Violations)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (r *killedReports) check() {
 	report := must.Get(r.admin.Credits.Audit(r.t.Context()))(r.t)
 	if !report.OK() {
-		r.t.Errorf("audit complaints: %+v", report.Violations)
+		r.t.Errorf("audit violations: %+v", report.Violations)
 	}
 	paid := int64(0)
 	for _, o := range r.answered {

@@ -35,7 +35,7 @@ func (s *storm) check() {
 	s.checkJobs()
 	report := must.Get(s.admin.Credits.Audit(s.t.Context()))(s.t)
 	if !report.OK() {
-		s.t.Errorf("audit complaints: %+v", report.Violations)
+		s.t.Errorf("audit violations: %+v", report.Violations)
 	}
 }
 

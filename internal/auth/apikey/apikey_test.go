@@ -57,8 +57,8 @@ func TestInOtherTexts(t *testing.T) {
 	}
 }
 
-// FuzzIn checks that a secret is found in any surrounding text, even if the whole text is encoded.
-func FuzzIn(f *testing.F) {
+// FuzzContainsSecret checks that a secret is found in any surrounding text, even if the whole text is encoded.
+func FuzzContainsSecret(f *testing.F) {
 	s := apikey.New(apikey.Upload)
 	f.Add("prk_pru_prk_")
 	f.Add(s)

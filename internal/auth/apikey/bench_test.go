@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
-func BenchmarkIn(b *testing.B) {
+func BenchmarkContainsSecret(b *testing.B) {
 	mebibyte := func(pattern string) string { return strings.Repeat(pattern, (1<<20)/len(pattern)) }
 	prose := "The bridge opens again on Saturday: music from noon, cake for all who helped, and a walk along " +
 		"the river. "

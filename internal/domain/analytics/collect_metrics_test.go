@@ -27,7 +27,7 @@ func TestRetentionPeriod(t *testing.T) {
 			w.t.Fatalf("%d posts", n)
 		}
 		w.exec(`UPDATE teams SET plan = 'free'`) // keeps 30 days
-		w.collectAfter(turnInterval, 2)
+		w.collectAfter(runInterval, 2)
 		if n := w.count("account_posts"); n != 30 {
 			w.t.Errorf("%d posts with a retention of 30 days", n)
 		}
@@ -50,12 +50,12 @@ func TestPlanWithoutAnalytics(t *testing.T) {
 		w.setMetrics(1, post("1", start.Add(-time.Hour), 1))
 		w.collectAfter(0, 1)
 		w.exec(`UPDATE teams SET plan = 'unknown'`)
-		w.collectAfter(turnInterval, 1)
+		w.collectAfter(runInterval, 1)
 		if n := w.count("account_posts") + w.count("account_days"); n != 0 {
 			w.t.Errorf("%d rows are kept", n)
 		}
 		w.exec(`UPDATE teams SET plan = 'agency'`)
-		w.collectAfter(turnInterval, 2)
+		w.collectAfter(runInterval, 2)
 		if got := w.net.calls()[1].since; !got.Equal(w.clock.Now().Add(-90 * day)) {
 			w.t.Errorf("since %s", got)
 		}
@@ -67,7 +67,7 @@ func TestClosedTeam(t *testing.T) {
 		w.connectHarbour()
 		w.exec(`UPDATE teams SET closed_at = 1`)
 		w.collectAfter(0, 0)
-		w.collectAfter(turnInterval, 0)
+		w.collectAfter(runInterval, 0)
 	})
 }
 
@@ -82,7 +82,7 @@ func TestUpdateMetrics(t *testing.T) {
 		second := post("1", first.PostedAt, 2)
 		second.Views = new(int64(50))
 		w.setMetrics(2, second)
-		w.collectAfter(turnInterval, 2)
+		w.collectAfter(runInterval, 2)
 		got := w.analytics(id, 7)
 		want := analytics.AccountAnalyticsBestPostCounts{Reach: new(int64(100)), Views: new(int64(50)), Likes: new(int64(2))}
 		if diff := cmp.Diff(want, got.BestPost.Counts); diff != "" || w.count("account_posts") != 1 {
@@ -101,11 +101,11 @@ func TestPostsDeletedOnNetwork(t *testing.T) {
 		w.setMetrics(1, kept, removed, old)
 		w.collectAfter(0, 1)
 		w.setMetrics(1, kept)
-		w.collectAfter(turnInterval, 2)
+		w.collectAfter(runInterval, 2)
 		if n := w.count("account_posts"); n != 3 {
 			w.t.Errorf("%d posts after the first list without post 2", n)
 		}
-		w.collectAfter(turnInterval, 3)
+		w.collectAfter(runInterval, 3)
 		if n := w.count("account_posts"); n != 2 {
 			w.t.Errorf("%d posts after the second list without post 2", n)
 		}

@@ -16,11 +16,11 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// turnInterval is longer than the time between any two runs.
-const turnInterval = 7 * time.Hour
+// runInterval is longer than the time between any two runs.
+const runInterval = 7 * time.Hour
 
 // The first run is immediate and covers a long time. Later runs are regular and cover less time.
-func TestTurns(t *testing.T) {
+func TestCollectionRuns(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()
 		w.collectAfter(0, 1)
@@ -33,12 +33,12 @@ func TestTurns(t *testing.T) {
 		if got := w.net.calls()[1]; !got.since.Equal(w.clock.Now().Add(-30 * day)) {
 			w.t.Errorf("request %+v", got)
 		}
-		w.collectAfter(turnInterval, 3)
+		w.collectAfter(runInterval, 3)
 	})
 }
 
 // After a long pause, a run covers the time since the last run, but not more than the first run.
-func TestTurnAfterPause(t *testing.T) {
+func TestCollectionAfterPause(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		w.connectHarbour()
 		w.collectAfter(0, 1)
@@ -57,7 +57,7 @@ func TestTurnAfterPause(t *testing.T) {
 }
 
 // If several nodes are running, each run is executed by only one of them.
-func TestTurnRunsOnOneNode(t *testing.T) {
+func TestCollectionRunsOnOneNode(t *testing.T) {
 	onEachDatabase(t, func(w *env) {
 		const accounts = 40
 		for n := range accounts {
@@ -67,7 +67,7 @@ func TestTurnRunsOnOneNode(t *testing.T) {
 		for range 4 {
 			nodes = append(nodes, analytics.New(testkit.Open(w.t, w.url, w.clock), w.accounts, w.options))
 		}
-		for turns := 1; turns <= 3; turns++ {
+		for runs := 1; runs <= 3; runs++ {
 			var working sync.WaitGroup
 			for _, node := range nodes {
 				working.Go(func() {
@@ -82,14 +82,14 @@ func TestTurnRunsOnOneNode(t *testing.T) {
 				times[call.account]++
 			}
 			for id, n := range times {
-				if n != turns {
-					w.t.Errorf("%s was collected %d times in %d turns", id, n, turns)
+				if n != runs {
+					w.t.Errorf("%s was collected %d times in %d runs", id, n, runs)
 				}
 			}
 			if len(times) != accounts {
 				w.t.Errorf("%d accounts were collected", len(times))
 			}
-			w.clock.Advance(turnInterval)
+			w.clock.Advance(runInterval)
 		}
 	})
 }
@@ -103,7 +103,7 @@ func TestRevokedToken(t *testing.T) {
 		if a := w.account(id); a.Connection != account.Lost || a.Probe != "refused" || a.Status != "needs_reauth" {
 			w.t.Errorf("account %+v", a)
 		}
-		w.collectAfter(turnInterval, 1)
+		w.collectAfter(runInterval, 1)
 		w.setMetrics(10)
 		w.connectHarbour()
 		w.collectAfter(0, 2)
@@ -206,10 +206,10 @@ func TestBackoff(t *testing.T) {
 			w.t.Errorf("notes %s", notes)
 		}
 		w.setMetrics(1, post("1", w.clock.Now(), 1))
-		w.collectAfter(turnInterval, 13)
+		w.collectAfter(runInterval, 13)
 		w.setError(network.Transient, time.Time{})
-		w.collectAfter(turnInterval, 14)
-		w.collectAfter(turnInterval, 15)
+		w.collectAfter(runInterval, 14)
+		w.collectAfter(runInterval, 15)
 		if a := w.analytics(id, 7); len(a.notes) < 1 || !strings.Contains(a.notes[0], "has failed since") ||
 			*a.Engagement.Likes != 1 {
 			w.t.Errorf("notes %q", a.notes)

@@ -154,7 +154,7 @@ func TestNotes(t *testing.T) {
 		w.collectAfter(0, 1)
 		checkNotes("no posts", 30, since, "There are no posts")
 		w.setMetrics(5, post("1", w.clock.Now(), 1))
-		w.collectAfter(turnInterval, 2)
+		w.collectAfter(runInterval, 2)
 		checkNotes("no reach", 30, since, "requires an app that is approved for insights")
 		checkNotes("long period", 365, "available since Sun 23 Aug 2026", since, "does not report the reach")
 		w.plan = "free"
@@ -192,7 +192,7 @@ func TestAppNotApproved(t *testing.T) {
 		w.collectAfter(time.Hour, 3)
 		checkNotes("success", 2, false)
 		w.setError(network.AppNotApproved, time.Time{})
-		w.collectAfter(turnInterval, 4)
+		w.collectAfter(runInterval, 4)
 		checkNotes("no longer approved", 3, true)
 		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
 		checkNotes("disconnected", 3, false)

@@ -80,12 +80,12 @@ func TestPicture(t *testing.T) {
 		}
 		w.collectAfter(2*day, 2)
 		w.setPicture("https://cdn/2", nil)
-		w.collectAfter(turnInterval, 3)
+		w.collectAfter(runInterval, 3)
 		if len(f.fetched) != 2 || f.fetched[0] != "instagram https://cdn/1" {
 			w.t.Errorf("fetched %v", f.fetched)
 		}
 		w.setPicture("https://cdn/1", nil)
-		w.collectAfter(turnInterval, 4)
+		w.collectAfter(runInterval, 4)
 		if config, _, err := image.DecodeConfig(bytes.NewReader(w.picture(id).Image)); err != nil || config.Width != 50 ||
 			len(f.fetched) != 2 {
 			w.t.Errorf("fetched %v, has %v, %v", f.fetched, config, err)
@@ -102,17 +102,17 @@ func TestRemovePicture(t *testing.T) {
 		w.setPicture("https://cdn/1", nil)
 		w.collectAfter(0, 1)
 		w.setPicture("", nil)
-		w.collectAfter(turnInterval, 2)
+		w.collectAfter(runInterval, 2)
 		if w.picture(id).Type == "" {
 			w.t.Error("the picture was deleted")
 		}
 		w.setNoPicture()
-		w.collectAfter(turnInterval, 3)
+		w.collectAfter(runInterval, 3)
 		if got := w.picture(id); got.Type != "" || got.Image != nil || got.Name == "" {
 			w.t.Errorf("%+v", got)
 		}
 		w.setPicture("https://cdn/1", nil)
-		w.collectAfter(turnInterval, 4)
+		w.collectAfter(runInterval, 4)
 		if w.picture(id).Type == "" {
 			w.t.Error("a new picture is not stored")
 		}
@@ -127,13 +127,13 @@ func TestPictureFailures(t *testing.T) {
 		id := w.connectHarbour()
 		for i, url := range []string{"https://cdn/page", "https://cdn/none", ""} {
 			w.setPicture(url, nil)
-			w.collectAfter(turnInterval, i+1)
+			w.collectAfter(runInterval, i+1)
 			if got := w.picture(id); got.Type != "" || got.Name == "" {
 				w.t.Errorf("%s: %+v", url, got)
 			}
 		}
 		w.setPicture("https://cdn/1", &network.Error{Class: network.AppNotApproved, Err: errors.New("scripted error")})
-		w.collectAfter(turnInterval, 4)
+		w.collectAfter(runInterval, 4)
 		if got := w.picture(id); got.Type != "image/jpeg" || got.FetchedAt.Before(start) {
 			w.t.Errorf("%+v", got)
 		}

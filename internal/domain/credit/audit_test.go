@@ -277,7 +277,7 @@ func (d damage) judge(t *testing.T, r Report) {
 	for _, c := range r.Violations {
 		times[c.Rule]++
 		if c.Text == c.Rule || strings.ContainsAny(c.Text, "{}") {
-			t.Errorf("%s: unexpected complaint %q", d.name, c.Text)
+			t.Errorf("%s: unexpected violation %q", d.name, c.Text)
 		}
 	}
 	rules := slices.Sorted(maps.Keys(times))
@@ -290,7 +290,7 @@ func (d damage) judge(t *testing.T, r Report) {
 		t.Errorf("%s: %q instead of %q: %+v", d.name, got, d.wants, r.Violations)
 	}
 	if int(r.Total) != len(r.Violations) || r.OK() != (d.wants == "") {
-		t.Errorf("%s: %d complaints, OK: %v", d.name, r.Total, r.OK())
+		t.Errorf("%s: %d violations, OK: %v", d.name, r.Total, r.OK())
 	}
 }
 
@@ -336,8 +336,8 @@ func TestAuditsTexts(t *testing.T) {
 	})
 }
 
-// TestComplaintLimits checks that a report has at most a hundred violations and their total.
-func TestComplaintLimits(t *testing.T) {
+// TestViolationLimit checks that a report has at most a hundred violations and their total.
+func TestViolationLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		a := w.actorWithCredits(t, 1000)
 		for range 130 {
@@ -346,7 +346,7 @@ func TestComplaintLimits(t *testing.T) {
 		w.clock.Advance(24*time.Hour + time.Microsecond)
 		r, err := w.Audit(t.Context())
 		if err != nil || len(r.Violations) != 100 || r.Total != 130 || r.OK() {
-			t.Errorf("%d of %d complaints (%v)", len(r.Violations), r.Total, err)
+			t.Errorf("%d of %d violations (%v)", len(r.Violations), r.Total, err)
 		}
 	})
 }

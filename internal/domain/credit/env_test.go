@@ -185,7 +185,7 @@ func (w env) checkAudit(t fatal) Report {
 		t.Fatal(err)
 	}
 	if !r.OK() {
-		t.Fatalf("audit complaints: %+v", r.Violations)
+		t.Fatalf("audit violations: %+v", r.Violations)
 	}
 	return r
 }

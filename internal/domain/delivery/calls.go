@@ -52,7 +52,7 @@ func (a *attempt) reportPrepare(e *network.Error, ok bool) {
 		a.s.breakers.recordFailure(a.calledServer(e), a.d.ID)
 	case ok, e != nil && e.Host != "" && e.Class != network.HostBlocked:
 		for _, s := range a.s.breakers.otherFailedServers(a.server, a.d.ID) {
-			a.s.breakers.recordAnswer(s)
+			a.s.breakers.recordResponse(s)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (a *attempt) reportCommit(e *network.Error, ok bool) {
 	case isOutage(e):
 		a.s.breakers.recordFailure(a.calledServer(e), a.d.ID)
 	case ok, e != nil && e.Class != network.HostBlocked:
-		a.s.breakers.recordAnswer(a.server)
+		a.s.breakers.recordResponse(a.server)
 	}
 }
 

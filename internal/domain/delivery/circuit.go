@@ -65,7 +65,7 @@ func newBreakers(now func() time.Time) *breakers {
 }
 
 // allow reports whether a delivery may call a server. If not, it returns how long to wait. The first caller after the
-// wait becomes the probe until recordAnswer, recordFailure or releaseProbes is called.
+// wait becomes the probe until recordResponse, recordFailure or releaseProbes is called.
 func (c *breakers) allow(s server, delivery string) (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +93,8 @@ func (c *breakers) get(s server) *breaker {
 	return found
 }
 
-// recordAnswer records that a server accepted or rejected a request. It closes the circuit.
-func (c *breakers) recordAnswer(s server) {
+// recordResponse records that a server accepted or rejected a request. It closes the circuit.
+func (c *breakers) recordResponse(s server) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byServer, s)

@@ -36,14 +36,14 @@ func TestCircuitOpens(t *testing.T) {
 		"five failures of two deliveries": {func(c *breakers, _ *testkit.Clock) { openCircuit(c) }, Open},
 		"five failures of one delivery": {func(c *breakers, _ *testkit.Clock) {
 			openCircuit(c)
-			c.recordAnswer(testServer)
+			c.recordResponse(testServer)
 			for range 9 {
 				c.recordFailure(testServer, "a")
 			}
 		}, Closed},
 		"success between failures": {func(c *breakers, _ *testkit.Clock) {
 			c.recordFailure(testServer, "a")
-			c.recordAnswer(testServer)
+			c.recordResponse(testServer)
 			for range 4 {
 				c.recordFailure(testServer, "b")
 			}
@@ -56,7 +56,7 @@ func TestCircuitOpens(t *testing.T) {
 		}, Closed},
 		"answer from another server of the network": {func(c *breakers, _ *testkit.Clock) {
 			openCircuit(c)
-			c.recordAnswer(server{"bluesky", "https://two.example"})
+			c.recordResponse(server{"bluesky", "https://two.example"})
 		}, Open},
 	} {
 		clock := testkit.NewClock(noon)
@@ -131,7 +131,7 @@ func TestCircuitProbes(t *testing.T) {
 	if c.worstCircuit("bluesky").State != HalfOpen {
 		t.Error("the circuit of a slow probe was forgotten")
 	}
-	c.recordAnswer(testServer)
+	c.recordResponse(testServer)
 	if _, may := c.allow(testServer, "other"); !may || c.worstCircuit("bluesky") != (Circuit{State: Closed}) ||
 		len(c.byServer) != 0 {
 		t.Errorf("after a success: allowed %t, circuit %+v", may, c.worstCircuit("bluesky"))

@@ -17,7 +17,7 @@ const (
 	wakeBatch         = 100
 	heartbeatInterval = 5 * time.Second // time between two heartbeats of the queue
 	// Heartbeat is the kind of the queue's heartbeats.
-	Heartbeat = "pulse"
+	Heartbeat = "heartbeat"
 )
 
 // Waker releases due posts and wakes deliveries that are due or whose lease has expired. Every worker node runs a
@@ -32,10 +32,12 @@ type Waker struct {
 func (s *Service) NewWaker() *Waker {
 	w := &Waker{s: s}
 	w.RecordHeartbeat()
-	s.queue.Handle(Heartbeat, func(context.Context, string) error {
-		w.RecordHeartbeat()
-		return nil
-	})
+	for _, kind := range []string{Heartbeat, "pulse"} { // "pulse" is sent by nodes of earlier versions
+		s.queue.Handle(kind, func(context.Context, string) error {
+			w.RecordHeartbeat()
+			return nil
+		})
+	}
 	return w
 }
 
@@ -108,7 +110,7 @@ func (w *Waker) wake(ctx context.Context) error {
 func (w *Waker) sendHeartbeat(ctx context.Context) error {
 	if now := w.s.db.Now(); now.Sub(w.heartbeatSentAt) >= heartbeatInterval {
 		w.heartbeatSentAt = now
-		return w.s.db.InTx(ctx, "delivery.pulse", func(ctx context.Context, tx *db.Tx) error {
+		return w.s.db.InTx(ctx, "delivery.heartbeat", func(ctx context.Context, tx *db.Tx) error {
 			return w.s.queue.Wake(ctx, tx, Heartbeat, w.s.owner)
 		})
 	}

@@ -52,7 +52,7 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 }
 
 // Preflight matches the result of Release.
-func TestPredict(t *testing.T) {
+func TestPreflightMatchesRelease(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)
 		ids := map[string]string{}

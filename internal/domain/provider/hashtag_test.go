@@ -140,7 +140,7 @@ func TestParseHashtagNotations(t *testing.T) {
 }
 
 // NormalizeText is idempotent for every character and text.
-func TestFoldIsIdempotent(t *testing.T) {
+func TestNormalizeTextIsIdempotent(t *testing.T) {
 	for r := range unicode.MaxRune {
 		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.S, unicode.P) {
 			continue

@@ -45,8 +45,8 @@ func (h held) Read(p []byte) (int, error) {
 	return h.Reader.Read(p)
 }
 
-// TestTurns checks that a second image waits for the memory of the first, and that waiting can be canceled.
-func TestTurns(t *testing.T) {
+// TestImagesWaitForMemory checks that a second image waits for the memory of the first, and that waiting can be canceled.
+func TestImagesWaitForMemory(t *testing.T) {
 	t.Parallel()
 	data := encodeAs(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), mediainfo.PNG)
 	about := info(t, data)

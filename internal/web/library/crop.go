@@ -160,7 +160,7 @@ func (p *Handlers) editOf(req itemRequest) (crop.Edit, error) {
 	validShape := false
 	for _, s := range shapes {
 		if s.Value == req.PostForm.Get("shape") {
-			out.Shape, validShape = s.ratio, true
+			out.Ratio, validShape = s.ratio, true
 		}
 	}
 	if !validShape {

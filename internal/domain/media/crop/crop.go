@@ -28,7 +28,7 @@ type AspectRatio struct{ Width, Height int }
 // Edit describes how to crop and rotate an image.
 type Edit struct {
 	Part         image.Rectangle // in pixels of the image as displayed; empty for the whole image
-	Shape        AspectRatio     // aspect ratio of the result; the part is cropped around its center to match it
+	Ratio        AspectRatio     // aspect ratio of the result; the part is cropped around its center to match it
 	QuarterTurns int             // clockwise, after cropping
 }
 
@@ -38,7 +38,7 @@ func (e Edit) Within(size image.Point) image.Rectangle {
 	if part.Empty() {
 		part = image.Rectangle{Max: size}
 	}
-	ratio := e.Shape
+	ratio := e.Ratio
 	if ratio == (AspectRatio{}) {
 		return part
 	}
@@ -112,8 +112,8 @@ func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edi
 // editedName returns the name of the edited copy.
 func editedName(name string, e Edit) string {
 	switch {
-	case e.Shape != (AspectRatio{}):
-		return fmt.Sprintf("%s %s", name, e.Shape)
+	case e.Ratio != (AspectRatio{}):
+		return fmt.Sprintf("%s %s", name, e.Ratio)
 	case e.Part.Empty():
 		return name + " rotated"
 	}
